@@ -1,0 +1,14 @@
+//! Retrial re-runs a vendor's benchmark submission in the vendor's own container
+//! and says whether the published figure holds.
+//!
+//! ```text
+//! recipe ──check──▶ plan ──▶ runner ──▶ run directory ──▶ verdict ──▶ report
+//!  (text)  (pure)  (data)    (I/O)       (evidence)       (pure)      (pure)
+//! ```
+//!
+//! Direction of imports: `cli → runner → {engine, host, store} → {recipe, plan, logs, verdict}`;
+//! `report` takes a finished model and returns text. The pure modules (`recipe`, `plan`, `logs`,
+//! `verdict`, `report`) never touch a file, a socket or a clock; `tests/` holds them to it.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod logs;

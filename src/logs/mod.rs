@@ -1,0 +1,1 @@
+//! What benchmarks print: parsers from text to figures. Pure.

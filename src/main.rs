@@ -1,0 +1,3 @@
+//! The `retrial` program: parse, dispatch, exit code.
+
+fn main() {}
