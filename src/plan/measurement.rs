@@ -17,6 +17,8 @@ pub struct MeasurementPlan {
     pub mode: Mode,
     /// How often, and until when.
     pub trials: Trials,
+    /// The target rate of the published result, queries per second.
+    pub target_qps: Option<f64>,
     /// Figures that are not `LoadGen`'s; `file` is rendered.
     pub figures: Ordered<FigureSource>,
     /// Published figures.

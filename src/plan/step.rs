@@ -33,6 +33,8 @@ pub struct Plan {
     pub modified: Vec<String>,
     /// What is asked of the host.
     pub requires: Requires,
+    /// GPUs that were chosen; all where empty.
+    pub gpus: Vec<String>,
     /// What the host lacks.
     pub lacks: Vec<Lack>,
     /// What is asked of a person's trust.
