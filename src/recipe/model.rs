@@ -1,0 +1,602 @@
+//! The checked recipe: what is meant, once variants are chosen and templates are merged.
+//!
+//! Strings in which `${{ … }}` may stand are [`Template`]s; the plan renders them for each
+//! scenario, mode and trial. Everything else was evaluated when the recipe was resolved.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An ordered map, in the order of the file.
+pub type Ordered<V> = Vec<(String, V)>;
+
+/// Text in which expressions (`${{ params.x }}`) may stand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Template(pub String);
+
+impl fmt::Display for Template {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// A resolved recipe: one submission on one kind of system, variants chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// Built-in name, or the path that the user gave.
+    pub name: String,
+    /// One line: what it is.
+    pub title: String,
+    /// Longer text, if any.
+    pub description: Option<String>,
+    /// What was published.
+    pub submission: Submission,
+    /// Values of the parameters, after `--set`.
+    pub params: BTreeMap<String, ParamValue>,
+    /// Chosen value of each variant axis.
+    pub variant: BTreeMap<String, String>,
+    /// Names of params that `--set` changed from the recipe's own value.
+    pub modified: Vec<String>,
+    /// The image to run.
+    pub image: Image,
+    /// What is asked of the host.
+    pub requires: Requires,
+    /// How the container is made.
+    pub container: Container,
+    /// Scripts beside the recipe, mounted read-only.
+    pub files: Vec<Companion>,
+    /// Directories taken out of the image, for steps on the host.
+    pub copy_from_image: Vec<CopyFromImage>,
+    /// Models.
+    pub models: Ordered<Model>,
+    /// Datasets.
+    pub datasets: Ordered<Setup>,
+    /// Setup steps, in order, after the datasets.
+    pub setup: Ordered<Setup>,
+    /// Commands that several scenarios share.
+    pub commands: Ordered<SharedCommand>,
+    /// What is measured.
+    pub scenarios: Ordered<Scenario>,
+    /// How it is judged.
+    pub judge: JudgeRules,
+    /// Environment variables of the host that steps may name (`HF_TOKEN` only, unless `--secret`).
+    pub secrets: Vec<String>,
+}
+
+/// A published result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Submission {
+    /// Suite, for example `mlperf-inference`.
+    pub suite: String,
+    /// Round, for example `v6.0`.
+    pub round: Option<String>,
+    /// `closed` or `open`.
+    pub division: Option<String>,
+    /// Who submitted.
+    pub submitter: Option<String>,
+    /// The system's name as published.
+    pub system: Option<String>,
+    /// The benchmark as published, for example `llama2-70b-99`.
+    pub benchmark: String,
+    /// Where it was published.
+    #[serde(default)]
+    pub sources: Vec<String>,
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// `bool`
+    Bool(bool),
+    /// `int`
+    Int(i64),
+    /// `string`, `path` and `enum`
+    Text(String),
+}
+
+impl fmt::Display for ParamValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(formatter),
+            Self::Int(value) => value.fmt(formatter),
+            Self::Text(value) => value.fmt(formatter),
+        }
+    }
+}
+
+/// Where the image comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Image {
+    /// Pulled from a registry; with a digest it is exactly that image.
+    Pull {
+        /// `rocm/amd-mlperf:tag`
+        reference: String,
+        /// `sha256:…`
+        digest: Option<String>,
+    },
+    /// Built from a Dockerfile in the recipe's directory.
+    Build {
+        /// The context, relative to the recipe's directory.
+        context: String,
+        /// The Dockerfile, relative to the context.
+        dockerfile: String,
+        /// Build arguments.
+        args: BTreeMap<String, String>,
+    },
+}
+
+/// What a recipe asks of the host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Requires {
+    /// GPUs.
+    pub gpus: Option<GpuRequest>,
+    /// A range of ROCm releases, for example `>=7.1.0`.
+    pub rocm: Option<String>,
+    /// Free disk, bytes.
+    pub disk: Option<u64>,
+    /// Memory, bytes.
+    pub memory: Option<u64>,
+}
+
+/// GPUs that a recipe asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuRequest {
+    /// `amd` or `nvidia`.
+    pub vendor: GpuVendor,
+    /// Models that the figure was published on, for example `MI355X`.
+    pub models: Vec<String>,
+    /// How many.
+    pub count: u32,
+    /// Partition mode, for example `CPX`.
+    pub partition: Option<String>,
+}
+
+/// Who made a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GpuVendor {
+    /// AMD
+    Amd,
+    /// NVIDIA
+    Nvidia,
+}
+
+/// How the container is made, in Docker's and Compose's words.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Container {
+    /// Full access to the host's devices.
+    pub privileged: bool,
+    /// IPC namespace: `host`, `private`, `shareable`.
+    pub ipc: Option<String>,
+    /// Network: `host`, `bridge`, `none` or a network's name.
+    pub network: Option<String>,
+    /// UTS namespace: `host`.
+    pub uts: Option<String>,
+    /// PID namespace: `host`.
+    pub pid: Option<String>,
+    /// `/dev/kfd`, or `host:container:rwm`.
+    pub devices: Vec<String>,
+    /// Capabilities without `CAP_`.
+    pub cap_add: Vec<String>,
+    /// `seccomp=unconfined`
+    pub security_opt: Vec<String>,
+    /// Group names or numbers.
+    pub group_add: Vec<String>,
+    /// Size of /dev/shm, bytes.
+    pub shm_size: Option<u64>,
+    /// Limits: name, soft, hard (-1 is unlimited).
+    pub ulimits: Vec<Ulimit>,
+    /// Environment of the container.
+    pub env: Ordered<Template>,
+    /// Directories of the host.
+    pub mounts: Vec<MountRequest>,
+    /// Working directory of the steps.
+    pub workdir: Option<Template>,
+    /// User of the steps.
+    pub user: Option<String>,
+    /// Docker's own init as the first process.
+    pub init: bool,
+    /// Whether the image's entrypoint runs before our first process.
+    pub entrypoint: Entrypoint,
+    /// The shell of the steps, for example `[bash, -ilc]`; none: bash with pipefail, else sh.
+    pub shell: Option<Vec<String>>,
+}
+
+/// What happens to the image's entrypoint.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Entrypoint {
+    /// The image's entrypoint runs and is given our first process as its command.
+    Image,
+    /// Our first process runs in its place.
+    #[default]
+    Bypass,
+}
+
+/// One resource limit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ulimit {
+    /// `memlock`, `nofile`, …
+    pub name: String,
+    /// Soft limit; -1 is unlimited.
+    pub soft: i64,
+    /// Hard limit; -1 is unlimited.
+    pub hard: i64,
+}
+
+/// A directory of the host in the container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MountRequest {
+    /// On the host: absolute, or relative to the recipe's directory (`./x`).
+    pub source: Template,
+    /// In the container, absolute.
+    pub target: Template,
+    /// Read-only.
+    pub read_only: bool,
+}
+
+/// A script beside the recipe, mounted read-only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Companion {
+    /// Relative to the recipe's directory.
+    pub source: String,
+    /// In the container, absolute.
+    pub target: String,
+}
+
+/// A path taken out of the image to the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyFromImage {
+    /// In the image, absolute.
+    pub path: String,
+    /// Relative to the run's directory for host files.
+    pub to: String,
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Model {
+    /// Where it comes from.
+    pub source: ModelSource,
+    /// In the container, absolute.
+    pub mount: Option<Template>,
+    /// Mount the hub's cache instead, for programs that load by hub id.
+    pub hub_cache: bool,
+    /// Sub-directories that a setup step writes into.
+    pub writable: Vec<String>,
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelSource {
+    /// The Hugging Face hub.
+    Hub {
+        /// `owner/name`
+        repository: String,
+        /// Branch, tag or commit.
+        revision: String,
+        /// Globs of files to fetch; all if empty.
+        allow: Vec<String>,
+        /// Globs of files to leave.
+        ignore: Vec<String>,
+    },
+    /// A directory of the host.
+    Path(Template),
+    /// A command in the container that fills the mount.
+    Run(Template),
+}
+
+/// A dataset or a setup step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setup {
+    /// The command.
+    pub run: Template,
+    /// Whether it runs in the container or on the host.
+    pub on: Place,
+    /// A directory that later runs take over.
+    pub keep: Option<Keep>,
+    /// Longest time.
+    pub timeout: Option<Duration>,
+    /// Environment of this step.
+    pub env: Ordered<Template>,
+    /// Working directory.
+    pub workdir: Option<Template>,
+    /// User.
+    pub user: Option<String>,
+    /// Shell.
+    pub shell: Option<Vec<String>>,
+    /// The directory of `keep` stays writable afterwards.
+    pub writable: bool,
+}
+
+/// Where a step runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// In the container.
+    #[default]
+    Container,
+    /// On the host: needs `--allow host`.
+    Host,
+}
+
+/// A directory that is filled once and kept for later runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Keep {
+    /// In the container, absolute.
+    pub path: Template,
+    /// Under which key it is kept.
+    pub key: Template,
+    /// Files that must be there in the end: name, bytes, sha256.
+    pub files: Ordered<KeptFile>,
+}
+
+/// A file of a kept directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeptFile {
+    /// Bytes.
+    pub size: Option<u64>,
+    /// Hexadecimal SHA-256.
+    pub sha256: Option<String>,
+}
+
+/// A command that several scenarios share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedCommand {
+    /// The command.
+    pub run: Template,
+    /// Longest time.
+    pub timeout: Option<Duration>,
+    /// Longest time without output.
+    pub silence: Option<Duration>,
+    /// Environment of this step.
+    pub env: Ordered<Template>,
+    /// Working directory.
+    pub workdir: Option<Template>,
+    /// User.
+    pub user: Option<String>,
+    /// Shell.
+    pub shell: Option<Vec<String>>,
+}
+
+/// One scenario: what is measured in each mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// MLPerf's name (`Offline`, `Server`, …) if the key is one of its scenarios.
+    pub loadgen: Option<String>,
+    /// Modes in the order of the file.
+    pub modes: Vec<(Mode, Measurement)>,
+}
+
+/// MLPerf's modes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// How fast.
+    Performance,
+    /// How right.
+    Accuracy,
+    /// The audit's tests.
+    Compliance,
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Performance => "performance",
+            Self::Accuracy => "accuracy",
+            Self::Compliance => "compliance",
+        })
+    }
+}
+
+/// One scenario in one mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The command, its own or a shared one.
+    pub command: MeasurementCommand,
+    /// Longest time.
+    pub timeout: Option<Duration>,
+    /// Longest time without output.
+    pub silence: Option<Duration>,
+    /// Environment of this step.
+    pub env: Ordered<Template>,
+    /// Working directory.
+    pub workdir: Option<Template>,
+    /// User.
+    pub user: Option<String>,
+    /// Shell.
+    pub shell: Option<Vec<String>>,
+    /// Path or glob of the result directory in the container.
+    pub results: Option<Template>,
+    /// A command that checks the results, for example the accuracy script.
+    pub check: Option<Template>,
+    /// Longest time of the check.
+    pub check_timeout: Option<Duration>,
+    /// Figures that are not `LoadGen`'s.
+    pub figures: Ordered<FigureSource>,
+    /// Published figures: per figure one or several.
+    pub expect: Ordered<Vec<Expectation>>,
+    /// The benchmark's own limits: outside of them the result is invalid.
+    pub limits: Ordered<Limit>,
+    /// How often it is measured.
+    pub trials: Trials,
+}
+
+/// Where a measurement's command stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasurementCommand {
+    /// Its own.
+    Run(Template),
+    /// `from: NAME`: one of `commands`, run once for all that name it.
+    From(String),
+}
+
+/// How often a performance measurement is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Trials {
+    /// At least.
+    pub min: u32,
+    /// At most; more than `min` adds trials until the evidence decides.
+    pub max: u32,
+}
+
+impl Default for Trials {
+    fn default() -> Self {
+        Self { min: 1, max: 1 }
+    }
+}
+
+/// How a figure is read that is not `LoadGen`'s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigureSource {
+    /// Where it is found.
+    pub find: Find,
+    /// The file below the results directory; none: the step's output (check's output first).
+    pub file: Option<Template>,
+    /// Its unit, for example `TFLOP/s`.
+    pub unit: Option<String>,
+    /// Which way is better.
+    pub better: Better,
+    /// Which match counts.
+    pub take: Take,
+    /// How trials are made one figure.
+    pub aggregate: Aggregate,
+    /// Assumed noise of one trial (a fraction), if known.
+    pub noise: Option<f64>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Find {
+    /// A regular expression; the group `value`, or the first, is the figure.
+    Pattern(String),
+    /// A path into a JSON document.
+    Json(String),
+    /// A column of a CSV file.
+    Csv(String),
+    /// A key of `:::MLLOG` lines.
+    Mllog(String),
+}
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Throughput, accuracy.
+    #[default]
+    Higher,
+    /// Latency, time.
+    Lower,
+}
+
+/// Which match counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Take {
+    /// The first.
+    First,
+    /// The last.
+    #[default]
+    Last,
+    /// All: more than one is an error unless they agree.
+    All,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// The sum.
+    Sum,
+    /// The mean.
+    Mean,
+}
+
+/// How trials are made one figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Aggregate {
+    /// The arithmetic mean.
+    #[default]
+    Mean,
+    /// The median.
+    Median,
+    /// Fastest and slowest dropped, mean of the rest.
+    Olympic,
+}
+
+/// A published figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// The value.
+    pub value: f64,
+    /// Who says so.
+    pub kind: ExpectationKind,
+    /// Where it stands.
+    pub source: Option<String>,
+    /// Declared standard deviation of the published value (a fraction of it).
+    pub sigma: Option<f64>,
+    /// Assumed noise of one trial (a fraction of it).
+    pub noise: Option<f64>,
+    /// The margin for this figure (a fraction), where it differs from the recipe's.
+    pub margin: Option<f64>,
+}
+
+/// Who published a figure; official decides, the others are shown.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExpectationKind {
+    /// In the results of the round.
+    Official,
+    /// Printed by the vendor's guide.
+    Guide,
+    /// By somebody else on the same GPU.
+    ThirdParty,
+}
+
+/// The benchmark's own limit for a figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// At least.
+    pub min: Option<f64>,
+    /// At most.
+    pub max: Option<f64>,
+    /// Strictly below (MLPerf's latency limits).
+    pub below: Option<f64>,
+}
+
+/// How figures are judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgeRules {
+    /// Margin as a fraction; none: 5 %, or 2 % on the same SKU.
+    pub margin: Option<f64>,
+    /// Assumed noise of one trial as a fraction; none: 0.8 % for `LoadGen`'s performance figures.
+    pub noise: Option<f64>,
+    /// Confidence, one-sided.
+    pub confidence: f64,
+    /// The script is ours: the workload's own was never published.
+    pub reimplemented: bool,
+}
+
+impl Default for JudgeRules {
+    fn default() -> Self {
+        Self {
+            margin: None,
+            noise: None,
+            confidence: 0.95,
+            reimplemented: false,
+        }
+    }
+}
