@@ -39,7 +39,15 @@ alive() { # pid file
 
 spawn() { # pid file, log file, command...: starts it in a session of its own, so that it outlives terminal and caller
   local pid_file=$1 log=$2; shift 2
-  (unset RETRIAL_LAB_LOCKED; exec setsid "$@" </dev/null >>"$log" 2>&1 9>&-) &
+  (
+    unset RETRIAL_LAB_LOCKED
+    # Not only the lock: a pipe of the caller's, held open, would keep whoever reads it waiting.
+    for descriptor in /proc/self/fd/*; do
+      descriptor=${descriptor##*/}
+      [ "$descriptor" -le 2 ] || eval "exec $descriptor>&-"
+    done
+    exec setsid "$@" </dev/null >>"$log" 2>&1
+  ) &
   local pid=$!
   # The start time is that of the fork: exec does not change it, so it may be read at once.
   printf '%s %s\n' "$pid" "$(start_time "$pid")" >"$pid_file"
@@ -112,7 +120,7 @@ own_url() { printf 'unix://%s/main/docker.sock' "$ENGINES"; }
 dk() { env -u DOCKER_CONTEXT -u DOCKER_HOST DOCKER_CONFIG="$LAB/docker-config" DOCKER_BUILDKIT=0 docker -H "$(engine_url)" "$@" 9>&-; }
 
 engine_answers() { # URL
-  command -v docker >/dev/null && env -u DOCKER_CONTEXT -u DOCKER_HOST timeout 10 docker -H "$1" version --format '{{.Server.Version}}' >/dev/null 2>&1 9>&-
+  [ -n "$1" ] && command -v docker >/dev/null && env -u DOCKER_CONTEXT -u DOCKER_HOST timeout 10 docker -H "$1" version --format '{{.Server.Version}}' >/dev/null 2>&1 9>&-
 }
 
 # The URL of the user's engine, if it is on this machine and answers.
