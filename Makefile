@@ -9,7 +9,7 @@ SHELL := /bin/bash
 # cargo's own tools, where they are lacking: built once, outside the checkout, away from ~/.cargo/bin.
 TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/retrial-tools
 export PATH := $(TOOLS)/bin:$(PATH)
-NEXTEST := cargo-nextest@0.9.143
+NEXTEST := cargo-nextest@0.9.143 --no-default-features --features default-no-update
 DENY := cargo-deny@0.20.2
 
 BINARY := $(or $(CARGO_TARGET_DIR),target)/debug/retrial
@@ -76,13 +76,16 @@ nextest:
 	$(call say,cargo nextest)
 	@$(LAB); cargo nextest run --locked
 
+# $(1): the program, $(2): what cargo installs. A debug build takes a quarter of the time and is quick enough here.
+define install
+@command -v $(1) >/dev/null || { printf '\n== installing %s into %s (a minute or two, once)\n' $(1) $(TOOLS) >&2; \
+  CARGO_TARGET_DIR=$(TOOLS)/build cargo install --quiet --locked --debug --root $(TOOLS) $(2); rm -rf $(TOOLS)/build; }
+endef
+
 .PHONY: tools
 tools:
-	@command -v cargo-nextest >/dev/null || { printf '\n== installing %s into %s (some minutes, once)\n' $(NEXTEST) $(TOOLS) >&2; \
-	  CARGO_TARGET_DIR=$(TOOLS)/build cargo install --quiet --locked --debug --root $(TOOLS) $(NEXTEST); }
-	@command -v cargo-deny >/dev/null || { printf '\n== installing %s into %s (some minutes, once)\n' $(DENY) $(TOOLS) >&2; \
-	  CARGO_TARGET_DIR=$(TOOLS)/build cargo install --quiet --locked --debug --root $(TOOLS) $(DENY); }
-	@rm -rf $(TOOLS)/build
+	$(call install,cargo-nextest,$(NEXTEST))
+	$(call install,cargo-deny,$(DENY))
 
 .PHONY: lab
 lab: ## a Docker Engine (unless one works), a registry, a registry with a password, small images
