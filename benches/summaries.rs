@@ -48,11 +48,13 @@ fn summaries() -> &'static [PathBuf] {
         .get_or_init(|| {
             let directory = tempfile::tempdir().unwrap();
             if archive().is_file() {
+                // `-C` counts for the names that follow it only.
                 let tar = Command::new("tar")
                     .arg("-xJf")
                     .arg(archive())
-                    .args(["--wildcards", "*/mlperf_log_summary.txt", "-C"])
+                    .arg("-C")
                     .arg(directory.path())
+                    .args(["--wildcards", "*/mlperf_log_summary.txt"])
                     .status();
                 assert!(tar.unwrap().success());
             } else {
@@ -72,6 +74,7 @@ fn summaries() -> &'static [PathBuf] {
                     list.push(entry.path());
                 }
             }
+            assert_eq!(files.len(), COUNT);
             (directory, files)
         })
         .1

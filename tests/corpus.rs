@@ -84,7 +84,7 @@ fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
     };
     let directories = results(corpus.path());
     assert_eq!(directories.len(), 3217);
-    let (mut performance, mut pairs, mut compared, mut rounded) = (0, 0, 0, 0);
+    let (mut performance, mut misplaced, mut pairs, mut compared, mut rounded) = (0, 0, 0, 0, 0);
     for directory in &directories {
         let shown = directory.strip_prefix(corpus.path()).unwrap().display();
         let run = read(directory);
@@ -101,6 +101,7 @@ fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
         );
         if run.mode() == Some(Mode::Performance) {
             performance += 1;
+            misplaced += i32::from(directory.ends_with("accuracy"));
             let tokens = summary
                 .figures
                 .keys()
@@ -152,7 +153,8 @@ fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
     println!(
         "{performance} performance summaries, {pairs} detail logs, {compared} figures compared, {rounded} differ by rounding"
     );
-    assert_eq!((performance, pairs), (2281, 2641));
+    // Two performance summaries of v4.1 lie in folders of accuracy: what a run is, its log says.
+    assert_eq!((performance, misplaced, pairs), (2281, 2, 2641));
 }
 
 /// The early-stopping blocks that both logs have, with the same text.

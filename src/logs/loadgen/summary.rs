@@ -48,7 +48,7 @@ pub enum SummaryError {
     )]
     Contradiction {
         /// The line's key.
-        line: &'static str,
+        line: String,
     },
 }
 

@@ -47,13 +47,11 @@ pub(super) struct Parser {
 }
 
 /// Sets what a summary says once; a second time must say the same.
-fn once<T: PartialEq>(
-    slot: &mut Option<T>,
-    value: T,
-    line: &'static str,
-) -> Result<(), SummaryError> {
+fn once<T: PartialEq>(slot: &mut Option<T>, value: T, line: &str) -> Result<(), SummaryError> {
     match slot {
-        Some(before) if *before != value => Err(SummaryError::Contradiction { line }),
+        Some(before) if *before != value => Err(SummaryError::Contradiction {
+            line: line.to_owned(),
+        }),
         _ => {
             *slot = Some(value);
             Ok(())
@@ -167,7 +165,9 @@ impl Parser {
         if !self.in_stats {
             match self.head.get(&named.name) {
                 Some(before) if before.value.to_bits() != figure.value.to_bits() => {
-                    return Err(SummaryError::Contradiction { line: "figure" });
+                    return Err(SummaryError::Contradiction {
+                        line: key.to_owned(),
+                    });
                 }
                 _ => self.head.insert(named.name, figure),
             };

@@ -280,7 +280,12 @@ fn two_runs_in_one_file_are_refused() {
         "{error}"
     );
     let error = parse("Result is : VALID\nResult is : INVALID\n").unwrap_err();
-    assert_eq!(error, SummaryError::Contradiction { line: "Result is" });
+    assert_eq!(
+        error,
+        SummaryError::Contradiction {
+            line: "Result is".to_owned()
+        }
+    );
 }
 
 #[test]
