@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -55,10 +56,12 @@ pub fn configuration_directory() -> PathBuf {
 /// The directory name of a context: the SHA-256 of its name.
 #[must_use]
 pub fn identity(name: &str) -> String {
-    Sha256::digest(name.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let digest = Sha256::digest(name.as_bytes());
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// `currentContext` of config.json; none where there is no such file or key.
@@ -97,7 +100,7 @@ pub fn read(configuration: &Path, name: &str) -> Result<Context, EngineError> {
     let material = configuration.join("contexts/tls").join(&id).join("docker");
     let tls = material
         .is_dir()
-        .then(|| Certificates::in_directory(material));
+        .then(|| Certificates::in_directory(&material));
     Ok(Context { host, tls })
 }
 

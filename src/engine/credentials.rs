@@ -92,7 +92,7 @@ fn usable(credential: DockerCredential) -> Option<RegistryAuth> {
             ..RegistryAuth::default()
         }),
         DockerCredential::UsernamePassword(user, password) => {
-            (!user.is_empty() || !password.is_empty()).then(|| RegistryAuth {
+            (!user.is_empty() || !password.is_empty()).then_some(RegistryAuth {
                 username: Some(user),
                 password: Some(password),
                 identity_token: None,

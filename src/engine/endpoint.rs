@@ -2,7 +2,7 @@
 //! Docker context, else the first default socket that is there. The order is Docker's own.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::context;
 use super::error::EngineError;
@@ -32,7 +32,7 @@ pub struct Certificates {
 impl Certificates {
     /// `ca.pem`, `cert.pem` and `key.pem` of a directory, Docker's names.
     #[must_use]
-    pub fn in_directory(directory: PathBuf) -> Self {
+    pub fn in_directory(directory: &Path) -> Self {
         Self {
             authority: directory.join("ca.pem"),
             certificate: directory.join("cert.pem"),
@@ -102,7 +102,7 @@ pub fn choose(asked: Option<&str>, around: &Surroundings) -> Result<Endpoint, En
 fn environment_tls(around: &Surroundings) -> Option<Certificates> {
     around.tls.then(|| {
         let directory = around.certificates.as_ref();
-        Certificates::in_directory(directory.unwrap_or(&around.configuration).clone())
+        Certificates::in_directory(directory.unwrap_or(&around.configuration))
     })
 }
 

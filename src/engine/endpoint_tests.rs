@@ -1,7 +1,6 @@
 //! The order of choice, on planted directories.
 
 use std::fs;
-use std::path::Path;
 
 use super::*;
 

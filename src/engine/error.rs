@@ -154,9 +154,8 @@ pub enum EngineError {
     },
     /// An instruction of the Dockerfile failed.
     #[error(
-        "building {tag} failed at `{instruction}`: {because}\n{}{}",
-        log.iter().map(|line| format!("  | {line}\n")).collect::<String>(),
-        hint
+        "building {tag} failed at `{instruction}`: {because}\n  | {}\n  {hint}",
+        log.join("\n  | ")
     )]
     BuildFailed {
         /// The image that was to be built.

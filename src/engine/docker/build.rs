@@ -26,7 +26,7 @@ use crate::engine::error::EngineError;
 use crate::engine::reference::Reference;
 
 /// The engine answers only when it has read the whole context.
-const UPLOAD: Duration = Duration::from_secs(3600);
+const UPLOAD: Duration = Duration::from_hours(1);
 
 /// Lines of the log that a failure shows.
 const TAIL: usize = 20;
@@ -102,9 +102,7 @@ impl Log {
         }
         if let Some(status) = message.status.filter(|status| !status.is_empty()) {
             let detail = message.progress_detail.map(|d| (d.current, d.total));
-            if let Some(step) = layer(message.id, status, detail) {
-                let _ = progress.send(step);
-            }
+            let _ = progress.send(layer(message.id, status, detail));
         }
         let Some(text) = message.stream else { return };
         self.open.push_str(&text);
@@ -172,16 +170,16 @@ async fn told(
 
 fn hint(because: &str, step: &str) -> String {
     if let Some(known) = super::explain::explain(because) {
-        return format!("  {known}");
+        return known;
     }
     let pulls = step.contains(" : FROM ");
     let text = match fate(because) {
-        Fate::NotFound if pulls => "  check the image after FROM, and its tag",
-        Fate::Unauthorized if pulls => "  `docker login` to the registry of the image after FROM",
+        Fate::NotFound if pulls => "check the image after FROM, and its tag",
+        Fate::Unauthorized if pulls => "`docker login` to the registry of the image after FROM",
         Fate::Passing | Fate::Limited if pulls => {
-            "  the registry or the way to it stumbled: again may help"
+            "the registry or the way to it stumbled: again may help"
         }
-        _ => "  the same by hand: `docker build` in that directory",
+        _ => "the same by hand: `docker build` in that directory",
     };
     text.to_owned()
 }

@@ -22,10 +22,10 @@ use crate::engine::error::EngineError;
 use crate::plan::container::ContainerSpec;
 
 /// Copying an image's files into a fresh volume, or a GPU runtime's set-up, takes its time.
-const CREATE: Duration = Duration::from_secs(600);
+const CREATE: Duration = Duration::from_mins(10);
 
 /// Deleting the layer of a container that wrote much.
-const REMOVE: Duration = Duration::from_secs(600);
+const REMOVE: Duration = Duration::from_mins(10);
 
 /// What is kept of a container's own log.
 const LOG_LIMIT: usize = 1 << 20;

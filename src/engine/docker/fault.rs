@@ -12,8 +12,8 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
         Error::DockerResponseServerError {
             status_code,
             message,
-        } => refused(operation, status_code, message),
-        Error::DockerStreamError { error } => refused(operation, 0, error),
+        } => refused(operation, status_code, &message),
+        Error::DockerStreamError { error } => refused(operation, 0, &error),
         Error::RequestTimeoutError => EngineError::Gone {
             operation,
             because: "it did not answer in time".into(),
@@ -42,7 +42,7 @@ pub fn container_fault(operation: &str, container: &str, error: Error) -> Engine
     fault(&format!("{operation} {container}"), error)
 }
 
-fn refused(operation: String, status: u16, message: String) -> EngineError {
+fn refused(operation: String, status: u16, message: &str) -> EngineError {
     let because = message.trim().to_owned();
     let lower = because.to_lowercase();
     // A daemon that shuts down, or whose containerd does, answers the calls in flight with these.

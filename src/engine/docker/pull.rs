@@ -22,7 +22,7 @@ use crate::engine::reference::Reference;
 const TRIES: u32 = 5;
 
 /// The engine sends its first byte only when the registry has given the manifest.
-const FIRST_BYTE: Duration = Duration::from_secs(600);
+const FIRST_BYTE: Duration = Duration::from_mins(10);
 
 /// Pulls an image and says what the engine then has.
 pub async fn pull(
@@ -82,13 +82,8 @@ async fn once(
 /// A message of the engine as progress; none for one without words.
 fn report(message: CreateImageInfo) -> Option<ImageProgress> {
     let status = message.status.filter(|status| !status.is_empty())?;
-    layer(
-        message.id,
-        status,
-        message
-            .progress_detail
-            .map(|detail| (detail.current, detail.total)),
-    )
+    let detail = message.progress_detail.map(|d| (d.current, d.total));
+    Some(layer(message.id, status, detail))
 }
 
 /// Progress of a layer; a line where there is no layer. The first message of a pull carries the
@@ -97,10 +92,10 @@ pub fn layer(
     id: Option<String>,
     status: String,
     detail: Option<(Option<i64>, Option<i64>)>,
-) -> Option<ImageProgress> {
+) -> ImageProgress {
     let bytes = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
     let (current, total) = detail.unwrap_or_default();
-    Some(match id {
+    match id {
         Some(id) if !status.starts_with("Pulling from") => ImageProgress::Layer {
             id,
             status,
@@ -108,7 +103,7 @@ pub fn layer(
             total: bytes(total),
         },
         _ => ImageProgress::Line(status),
-    })
+    }
 }
 
 fn weigh(error: &Error) -> (bool, String) {
