@@ -154,18 +154,16 @@ pub enum EngineError {
     },
     /// An instruction of the Dockerfile failed.
     #[error(
-        "building {tag} failed at `{instruction}`: {because}\n  | {}\n  {hint}",
-        log.join("\n  | ")
+        "building {tag} failed: {because}\n  | {}\n  {hint}",
+        last_lines.join("\n  | ")
     )]
-    BuildFailed {
+    Build {
         /// The image that was to be built.
         tag: String,
-        /// `Step 2/4 : RUN make`
-        instruction: String,
-        /// The engine's words.
+        /// The instruction (`Step 2/4 : RUN make`) and the engine's words.
         because: String,
         /// The last lines of the log.
-        log: Vec<String>,
+        last_lines: Vec<String>,
         /// What to do.
         hint: String,
     },

@@ -72,17 +72,9 @@ pub async fn build(
             }
         }
     }
-    let built = log.id.unwrap_or_else(|| spec.tag.clone());
-    image::inspect(client, &built).await?.ok_or_else(|| {
-        let because = "the engine built it and does not have it".to_owned();
-        EngineError::BuildFailed {
-            tag: spec.tag.clone(),
-            instruction: log.step,
-            because,
-            log: log.tail.into(),
-            hint: String::new(),
-        }
-    })
+    let built = log.id.clone().unwrap_or_else(|| spec.tag.clone());
+    let found = image::inspect(client, &built).await?;
+    found.ok_or_else(|| failed(spec, log, "the engine built it and does not have it"))
 }
 
 /// What the builder said so far.
@@ -155,16 +147,21 @@ async fn told(
             because,
         };
     }
-    EngineError::BuildFailed {
-        hint: hint(&because, &log.step),
+    failed(spec, log, &because)
+}
+
+fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
+    let hint = hint(message, &log.step);
+    let place = if log.step.is_empty() {
+        spec.dockerfile.clone()
+    } else {
+        log.step
+    };
+    EngineError::Build {
         tag: spec.tag.clone(),
-        instruction: if log.step.is_empty() {
-            spec.dockerfile.clone()
-        } else {
-            log.step
-        },
-        because,
-        log: log.tail.into(),
+        because: format!("`{place}`: {message}"),
+        last_lines: log.tail.into(),
+        hint,
     }
 }
 
