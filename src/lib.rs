@@ -15,3 +15,4 @@ pub mod engine;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
+pub mod verdict;
