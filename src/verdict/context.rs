@@ -7,7 +7,7 @@ use crate::recipe::model::{JudgeRules, Submission};
 
 /// The margin where nothing else is said.
 pub(super) const MARGIN: f64 = 0.05;
-/// The margin on the same SKU: MLPerf's audit guideline calls 2 % materially different.
+/// The margin on the same SKU: `MLPerf`'s audit guideline calls 2 % materially different.
 pub(super) const MARGIN_SAME_SKU: f64 = 0.02;
 
 /// What holds for a whole run.
@@ -28,6 +28,9 @@ pub struct Context {
     /// The scenarios (spelled as in the evidence) whose accuracy the recipe can measure, whether or
     /// not this run did.
     pub accuracy_scenarios: Vec<String>,
+    /// How many published performance figures the run has in all, for the error that is shared
+    /// between them while it runs; 0: those of the evidence at hand.
+    pub published_figures: usize,
 }
 
 impl Context {
@@ -55,7 +58,7 @@ impl Context {
         (1.0 - confidence) / f64::from(u32::try_from(looks.max(1)).unwrap_or(u32::MAX))
     }
 
-    /// MLPerf Inference asks for accuracy in every scenario.
+    /// `MLPerf` Inference asks for accuracy in every scenario.
     pub(super) fn is_mlperf_inference(&self) -> bool {
         self.submission.suite.starts_with("mlperf-inference")
     }

@@ -11,7 +11,7 @@ use crate::recipe::model::{Aggregate, Better, Expectation, Limit, Mode, Ordered}
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// MLPerf's spelling where it is one of its scenarios, else the recipe's key.
+    /// `MLPerf`'s spelling where it is one of its scenarios, else the recipe's key.
     pub scenario: String,
     /// The mode.
     pub mode: Mode,

@@ -25,7 +25,7 @@ pub struct Verdict {
     pub sentence: String,
     /// What the process exits with.
     pub exit_code: ExitCode,
-    /// MLCommons' trademark notice, where the figures are `MLPerf`'s.
+    /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
     pub notice: Option<String>,
     /// One-sided confidence that was asked for.
     pub confidence: f64,

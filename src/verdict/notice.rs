@@ -1,11 +1,11 @@
-//! The notice that MLCommons' policy asks for beside every `MLPerf` figure of ours.
+//! The notice that `MLCommons`' policy asks for beside every `MLPerf` figure of ours.
 //!
 //! Its results messaging guidelines ask for the word 'unverified' next to each score, the suite
 //! with round, division and benchmark, the sentence on verification, and the trademark's line.
 
 use crate::recipe::model::Submission;
 
-/// The notice for a suite of MLCommons'; none for others.
+/// The notice for a suite of `MLCommons`'; none for others.
 #[must_use]
 pub fn notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;

@@ -62,9 +62,10 @@ pub fn grouped(value: f64) -> String {
         0
     };
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
-    let text = match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.'),
-        false => &text,
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
     };
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let (sign, digits) = whole

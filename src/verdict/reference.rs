@@ -4,10 +4,10 @@ use super::context::usable_margin;
 use super::{Context, Evidence, FigureMeta};
 use crate::recipe::model::{Better, Expectation, Mode};
 
-/// Assumed noise of one trial of a performance figure by which MLPerf publishes: same-system
+/// Assumed noise of one trial of a performance figure by which `MLPerf` publishes: same-system
 /// repeatability, from the submitted runs of v5.1 against their TEST01 runs (130 pairs).
 const NOISE: f64 = 0.008;
-/// The margin of accuracy figures: MLPerf's accuracy targets are 99 % of the reference.
+/// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
 const MARGIN_ACCURACY: f64 = 0.01;
 
 /// Position of the expectation that decides: the most official, of equals the first.
@@ -59,7 +59,7 @@ pub(super) fn noise(
         .filter(|noise| noise.is_finite() && *noise >= 0.0)
 }
 
-/// Whether MLPerf publishes `LoadGen`'s scenario by this figure, in any of its units.
+/// Whether `MLPerf` publishes `LoadGen`'s scenario by this figure, in any of its units.
 fn is_published(evidence: &Evidence, figure: &str) -> bool {
     if !evidence.loadgen || evidence.mode != Mode::Performance {
         return false;

@@ -93,7 +93,7 @@ fn ground(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
         Noise::Measured(noise) if noise > 0.0 => words.push(format!("noise {}", fine(noise))),
         Noise::Measured(_) => words.push("all alike".to_owned()),
         Noise::Assumed(noise) if noise > 0.0 => {
-            words.push(format!("assumed noise {}", fine(noise)))
+            words.push(format!("assumed noise {}", fine(noise)));
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {

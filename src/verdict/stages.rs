@@ -46,16 +46,11 @@ pub fn stages_of(trials: Trials) -> Vec<u32> {
 
 /// Whether the trials of stage number `stage` (from 0) of the evidence's stages decide.
 ///
-/// `family` is the number of published performance figures in the whole run. Its error is shared
-/// here the strict way (Bonferroni), so that what stops a scenario as not reproduced stays so
-/// under the run's own correction (Holm), whatever the other scenarios give.
+/// The error is shared between the run's published figures the strict way (Bonferroni), so that
+/// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
+/// the other scenarios give.
 #[must_use]
-pub fn decide_stage(
-    context: &Context,
-    evidence: &Evidence,
-    stage: usize,
-    family: usize,
-) -> Decision {
+pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Decision {
     let stop = |because: &str| Decision::Stop {
         because: because.to_owned(),
     };
@@ -66,7 +61,8 @@ pub fn decide_stage(
     if draft.compared.is_empty() {
         return stop("nothing was published to compare with");
     }
-    let share = f64::from(u32::try_from(family.max(draft.compared.len())).unwrap_or(u32::MAX));
+    let family = context.published_figures.max(draft.compared.len());
+    let share = f64::from(u32::try_from(family).unwrap_or(u32::MAX));
     let worse = draft
         .compared
         .iter()

@@ -45,7 +45,7 @@ fn evidence(values: &[f64]) -> Evidence {
 }
 
 fn decision(values: &[f64], stage: usize) -> Decision {
-    decide_stage(&Context::default(), &evidence(values), stage, 1)
+    decide_stage(&Context::default(), &evidence(values), stage)
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn it_stops_where_more_trials_do_not_mend_it() {
         because: "after 2 h".to_owned(),
     };
     assert!(matches!(
-        decide_stage(&Context::default(), &broken, 0, 1),
+        decide_stage(&Context::default(), &broken, 0),
         Decision::Stop { .. }
     ));
     let mut unpublished = evidence(&[93.0, 96.0, 99.0]);
     unpublished.expect.clear();
     assert!(matches!(
-        decide_stage(&Context::default(), &unpublished, 0, 1),
+        decide_stage(&Context::default(), &unpublished, 0),
         Decision::Stop { .. }
     ));
 }
@@ -100,8 +100,11 @@ fn it_stops_where_more_trials_do_not_mend_it() {
 fn what_stops_a_scenario_stands_in_the_verdict() {
     let bad = evidence(&[90.0, 90.5, 89.5]);
     let good = evidence(&[100.0, 100.5, 99.5]);
-    let context = Context::default();
-    let Decision::Stop { because } = decide_stage(&context, &bad, 0, 3) else {
+    let context = Context {
+        published_figures: 3,
+        ..Context::default()
+    };
+    let Decision::Stop { because } = decide_stage(&context, &bad, 0) else {
         unreachable!("10 % under, with a noise of half a percent");
     };
     assert!(because.contains("worse"), "{because}");
@@ -131,7 +134,7 @@ fn looking_several_times_does_not_pass_more_often() {
         for (stage, trials) in [3, 5, 8].into_iter().enumerate() {
             let so_far = evidence(&values[..trials]);
             if matches!(
-                decide_stage(&Context::default(), &so_far, stage, 1),
+                decide_stage(&Context::default(), &so_far, stage),
                 Decision::Stop { .. }
             ) {
                 let verdict = judge(&Context::default(), &[so_far]);

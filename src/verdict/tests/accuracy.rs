@@ -132,7 +132,7 @@ fn accuracy_that_failed_to_run_leaves_performance_only() {
     assert!(performance_only(&verdict));
 }
 
-/// Accuracy is compared as it is printed; its margin is 1 %, as MLPerf's targets have it.
+/// Accuracy is compared as it is printed; its margin is 1 %, as `MLPerf`'s targets have it.
 #[rstest]
 #[case(44.5, None, Outcome::Reproduced)]
 #[case(44.06, None, Outcome::Reproduced)]

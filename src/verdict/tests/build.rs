@@ -5,7 +5,7 @@ use crate::verdict::{Context, Evidence, FigureMeta, FigureValue, TrialEvidence, 
 
 pub const TOKENS: &str = "tokens_per_second";
 
-/// The context of a recipe for one of MLPerf's results, accuracy not asked for.
+/// The context of a recipe for one of `MLPerf`'s results, accuracy not asked for.
 pub fn context() -> Context {
     Context {
         submission: Submission {
