@@ -166,6 +166,32 @@ impl Diagnostics {
         self.errors() > 0
     }
 
+    /// `2 errors, 1 warning`
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let words = |number: usize, what: Severity| {
+            let word = match what {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            match number {
+                0 => None,
+                1 => Some(format!("1 {word}")),
+                _ => Some(format!("{number} {word}s")),
+            }
+        };
+        let parts = [
+            words(self.errors(), Severity::Error),
+            words(self.warnings(), Severity::Warning),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            "no problems".into()
+        } else {
+            parts.join(", ")
+        }
+    }
+
     fn count(&self, severity: Severity) -> usize {
         let same = |diagnostic: &&Diagnostic| diagnostic.severity == severity;
         self.list.iter().filter(same).count()

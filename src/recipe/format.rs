@@ -233,7 +233,11 @@ fn mount(text: &str) -> Option<Wrong> {
             "write source:target, source:target:ro, or {source, target, read_only}",
         );
     };
-    host_path(source).or_else(|| absolute(target))
+    let part = |text: &str, format: Format| match text.split_once("${{") {
+        Some((start, _)) => format.problem(start, true),
+        None => format.problem(text, false),
+    };
+    part(source, Format::HostPath).or_else(|| part(target, Format::Absolute))
 }
 
 fn image(text: &str) -> Option<Wrong> {

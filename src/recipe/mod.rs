@@ -22,6 +22,7 @@ mod names;
 mod node;
 mod origin;
 mod parse;
+mod render;
 mod resolve;
 mod settings;
 mod shape;

@@ -181,6 +181,10 @@ impl Names {
                     break;
                 };
                 if need == *name {
+                    // Told once, at the first of its names.
+                    if seen.iter().any(|other| other < name) {
+                        break;
+                    }
                     let message = format!(
                         "params name each other in a circle: {} → {name}",
                         seen.join(" → ")
@@ -261,7 +265,7 @@ impl Param {
                     Some("write an absolute path, or one that begins with `./` for one beside the recipe".to_owned()),
                 )),
             },
-            "enum" if !self.values.contains(&text) => Err((
+            "enum" if !self.values.is_empty() && !self.values.contains(&text) => Err((
                 format!("`{text}` is none of this enum's values"),
                 Some(did_you_mean(&text, self.values.iter().map(String::as_str), "values are")),
             )),

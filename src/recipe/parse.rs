@@ -97,6 +97,7 @@ impl<'a> Builder<'a> {
     fn run(&mut self) -> Result<Option<Node>, Problem> {
         let options = granit_parser::options! {
             emit_comments: false,
+            emit_unresolved_aliases: true,
             flow_nesting_limit: DEPTH_LIMIT,
             block_nesting_limit: DEPTH_LIMIT,
         };
@@ -151,6 +152,21 @@ impl<'a> Builder<'a> {
                 self.finish(node, anchor)
             }
             Event::Alias(id) => self.alias(id, span),
+            Event::UnresolvedAlias(name) => {
+                let message = format!("there is no anchor `&{name}` above");
+                let problem = Diagnostic::error("alias", message, span.clone());
+                self.problems.push(
+                    problem.help(
+                        "an alias repeats what an anchor marked; for a plain `*`, use quotes",
+                    ),
+                );
+                let node = if self.at_key() {
+                    Node::scalar(name, false, span)
+                } else {
+                    Node::null(span)
+                };
+                self.finish(node, 0)
+            }
             Event::SequenceStart(_, anchor, tag) => {
                 self.tag(tag.as_deref(), &span)?;
                 self.open(FrameKind::List(Vec::new()), anchor, span)
@@ -362,10 +378,6 @@ impl<'a> Builder<'a> {
             )
             .help("YAML is indented with spaces only");
         }
-        if let ErrorKind::UnknownAnchor = error.kind() {
-            return Diagnostic::error("alias", "an alias of an anchor that is not there", span)
-                .help("`*name` needs `&name` on a value above; for a plain `*`, use quotes");
-        }
         let message = format!("this is not YAML: {}", error.info());
         Diagnostic::error("syntax", message, span).maybe_help(syntax_help(text, at))
     }
@@ -425,6 +437,9 @@ fn tab_in_indentation(text: &str, at: usize) -> Option<usize> {
 fn syntax_help(text: &str, at: usize) -> Option<String> {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[start..].lines().next().unwrap_or("");
+    if line.contains("${{") {
+        return Some("inside of { } and [ ], an expression needs quotes: \"${{ … }}\"".into());
+    }
     let value = line
         .split_once(": ")
         .map_or(line, |(_, value)| value)

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::Templates;
 use super::checks::Checks;
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::emit::emit;
 use super::fill::fill;
 use super::keys::RECIPE;
@@ -54,6 +54,13 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
         let partial = kind == Kind::Template;
         let known = structure(&merged, partial, &mut problems);
         let choices = known.choices();
+        if let (true, Some(impossible)) = (choices.is_empty(), merged.entry("impossible")) {
+            let message = "every combination of variants is impossible";
+            problems.push(
+                Diagnostic::error("variant", message, impossible.key_span.clone())
+                    .help("leave one"),
+            );
+        }
         let mut used = BTreeSet::new();
         let mut found = Vec::new();
         for choice in &choices {
@@ -118,6 +125,16 @@ fn try_resolve(
     let merged = load(source, templates, problems)?;
     let known = structure(&merged, false, problems);
     let choice = settings::choose(&merged, &known, settings, problems);
+    if choice.len()
+        < known
+            .axes
+            .iter()
+            .filter(|axis| !axis.values.is_empty())
+            .count()
+    {
+        // Without a choice, nothing that it would give can be missed.
+        return None;
+    }
     let stage = Stage::new(&merged, &choice, settings, false, templates, problems);
     for (param, declared) in stage.names.unset() {
         let message = format!("the param `{param}` has no value");
@@ -206,7 +223,6 @@ impl Stage {
 /// The problems of all choices; those that not all have say under which they show.
 fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostics>) {
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
-    let count = found.len();
     for (index, diagnostics) in found.into_iter().enumerate() {
         for diagnostic in diagnostics {
             match all.iter_mut().find(|(known, _)| *known == diagnostic) {
@@ -215,15 +231,34 @@ fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostic
             }
         }
     }
-    for (mut diagnostic, under) in all {
-        if under.len() < count {
-            // Under one choice of many, the first says enough.
-            let words = choices[under[0]]
-                .iter()
-                .map(|(axis, value)| format!("{axis}={value}"));
-            diagnostic.variants = Some(words.collect::<Vec<_>>().join(" "));
+    for (diagnostic, under) in all {
+        if problems.iter().any(|known| *known == diagnostic) {
+            continue;
         }
-        problems.push(diagnostic);
+        let variants = (under.len() < choices.len()).then(|| common(choices, &under));
+        problems.push(Diagnostic {
+            variants,
+            ..diagnostic
+        });
+    }
+}
+
+/// What the choices have in common; those alone are to blame.
+fn common(choices: &[Choice], under: &[usize]) -> String {
+    let shared = |axis: &String, value: &String| {
+        under
+            .iter()
+            .all(|&index| choices[index].get(axis) == Some(value))
+    };
+    let words: Vec<_> = choices[under[0]]
+        .iter()
+        .filter(|(axis, value)| shared(axis, value))
+        .map(|(axis, value)| format!("{axis}={value}"))
+        .collect();
+    if words.is_empty() {
+        "some variants".into()
+    } else {
+        words.join(" ")
     }
 }
 
@@ -266,33 +301,4 @@ fn without_nulls(node: &Node, levels: usize) -> Node {
         ..entry.clone()
     });
     Node::map(entries.collect(), node.span.clone())
-}
-
-/// How many errors and warnings, for a summary line.
-impl Diagnostics {
-    /// `2 errors, 1 warning`
-    #[must_use]
-    pub fn summary(&self) -> String {
-        let count = |number: usize, what: Severity| {
-            let word = match what {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            };
-            match number {
-                0 => None,
-                1 => Some(format!("1 {word}")),
-                _ => Some(format!("{number} {word}s")),
-            }
-        };
-        let parts = [
-            count(self.errors(), Severity::Error),
-            count(self.warnings(), Severity::Warning),
-        ];
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        if parts.is_empty() {
-            "no problems".into()
-        } else {
-            parts.join(", ")
-        }
-    }
 }

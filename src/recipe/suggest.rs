@@ -27,7 +27,7 @@ pub(crate) fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean", or the list of what there is.
+/// "did you mean", or the list of what there is, after words of `otherwise`.
 pub(crate) fn did_you_mean<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,
@@ -38,7 +38,7 @@ pub(crate) fn did_you_mean<'a>(
         None => {
             let all: Vec<&str> = candidates.into_iter().collect();
             if all.is_empty() {
-                return format!("there is no {otherwise}");
+                return "there are none".to_owned();
             }
             format!("{otherwise}: {}", all.join(", "))
         }

@@ -59,6 +59,12 @@ impl Checks<'_> {
 
     /// A file beside the recipe.
     fn companion(&mut self, relative: &str, span: &Span) {
+        if super::format::Format::Inner
+            .problem(relative, false)
+            .is_some()
+        {
+            return;
+        }
         let clean = relative.strip_prefix("./").unwrap_or(relative);
         if self.templates.companion_exists(clean) == Some(false) {
             self.error(
