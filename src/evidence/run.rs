@@ -100,7 +100,8 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         })
         .collect();
     for trial in 1..=measured.trials.max {
-        if let Some(gathered) = Trial { files, index, measured, trial }.gather(&mut evidence.published_metric) {
+        let one = Trial { files, index, measured, trial };
+        if let Some(gathered) = one.gather(&mut evidence.published_metric) {
             evidence.trials.push(gathered);
         }
     }
