@@ -3,7 +3,7 @@
 use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::terminal;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, CatalogError};
 use crate::recipe::check as check_text;
 use crate::verdict::ExitCode;
 
@@ -13,16 +13,17 @@ pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
     let mut failed = false;
     let mut reports = Vec::new();
     for file in files {
-        let diagnostics = match catalog.open_for_check(file) {
-            Ok(entry) => check_text(&entry.source, entry.kind, &entry),
-            Err(error) => match error.into_diagnostics() {
-                Ok(diagnostics) => diagnostics,
-                Err(error) => {
-                    terminal::note(&format!("retrial: {error}"));
-                    failed = true;
-                    continue;
-                }
-            },
+        // What is checked is a file; a name of the catalog where there is no such file.
+        let path = std::path::Path::new(file);
+        let opened = if path.exists() { catalog.open_path(path) } else { catalog.open(file) };
+        let diagnostics = match opened {
+            Ok(opened) => check_text(&opened.source, opened.kind, &opened),
+            Err(CatalogError::Text(diagnostics)) => diagnostics,
+            Err(error) => {
+                terminal::note(&format!("retrial: {error}"));
+                failed = true;
+                continue;
+            }
         };
         failed |= diagnostics.has_errors();
         if global.output == Output::Json {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::arguments::{Global, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::terminal;
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{self, Catalog};
 use crate::engine::docker::Docker;
 use crate::host;
 use crate::plan::build::Origin;
@@ -32,7 +32,7 @@ pub async fn engine(global: &Global) -> Result<Docker, Failure> {
 /// A recipe as found, and as resolved with the settings of the command line.
 pub struct Opened {
     /// As found.
-    pub entry: Entry,
+    pub entry: catalog::Opened,
     /// As resolved.
     pub resolved: Resolved,
 }
@@ -70,7 +70,8 @@ pub fn choices(arguments: &PlanArguments) -> Choices {
 /// The recipe's directory on this machine. What is built in is laid out under the home,
 /// once for each resolved recipe, when it is needed.
 pub fn directory(global: &Global, opened: &Opened, lay_out: bool) -> Result<Option<String>, Failure> {
-    if let Some(directory) = &opened.entry.directory {
+    if let Some(directory) = opened.entry.directory() {
+        let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         return Ok(Some(directory.display().to_string()));
     }
     let needed = !opened.resolved.recipe.files.is_empty()

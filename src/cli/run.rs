@@ -26,7 +26,7 @@ pub fn run(global: &Global, arguments: &PlanArguments, run: &RunArguments) -> Re
     let plan = open::plan(global, arguments, &opened, true)?;
     host_has_what_it_needs(&plan, run.force)?;
     let home = open::home(global);
-    if !opened.entry.builtin {
+    if !opened.entry.is_builtin() {
         trust::ask(&home, &plan, &run.allow)?;
     }
     supervise::runtime()?.block_on(async {
