@@ -15,4 +15,5 @@ pub mod engine;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
+pub mod report;
 pub mod verdict;
