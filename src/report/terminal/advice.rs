@@ -41,7 +41,12 @@ fn inconclusive(verdict: &Verdict) -> Vec<String> {
     let open: Vec<(&ResultVerdict, &Judgement)> = verdict
         .results
         .iter()
-        .flat_map(|result| result.judgements.iter().map(move |judgement| (result, judgement)))
+        .flat_map(|result| {
+            result
+                .judgements
+                .iter()
+                .map(move |judgement| (result, judgement))
+        })
         .filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive)
         .collect();
     let trials = open
@@ -59,12 +64,15 @@ fn inconclusive(verdict: &Verdict) -> Vec<String> {
     });
     let mut advice = Vec::new();
     if let Some(trials) = trials {
-        let mut scenarios: Vec<String> =
-            open.iter().map(|(result, _)| result.scenario.to_lowercase()).collect();
+        let mut scenarios: Vec<String> = open
+            .iter()
+            .map(|(result, _)| result.scenario.to_lowercase())
+            .collect();
         scenarios.dedup();
-        let chosen: String =
-            scenarios.iter().map(|scenario| format!(" --scenario {scenario}")).collect();
-        advice.push(format!("more trials: run it again with --trials {trials}{chosen}"));
+        let chosen = scenarios.join(" --scenario ");
+        advice.push(format!(
+            "more trials: run it again with --trials {trials} --scenario {chosen}"
+        ));
     }
     if hopeless {
         advice.push(
@@ -81,6 +89,8 @@ fn without_accuracy(verdict: &Verdict) -> String {
         .qualifiers
         .iter()
         .find(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
-        .map_or("accuracy was not measured", |qualifier| qualifier.because.as_str());
+        .map_or("accuracy was not measured", |qualifier| {
+            qualifier.because.as_str()
+        });
     format!("--require-accuracy was given, and {missing}: run it with --mode accuracy too")
 }

@@ -39,7 +39,10 @@ pub fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> Stri
         let mut lines = wrap(&marked, width, 2).into_iter();
         if let Some(first) = lines.next() {
             let rest = first.strip_prefix(symbol(outcome)).unwrap_or(&first);
-            line_of(&mut text, &format!("{}{rest}", paint.outcome(outcome, symbol(outcome))));
+            line_of(
+                &mut text,
+                &format!("{}{rest}", paint.outcome(outcome, symbol(outcome))),
+            );
         }
         lines.for_each(|line| line_of(&mut text, &line));
     }
@@ -47,9 +50,13 @@ pub fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> Stri
         text.push('\n');
     }
     text += &headline(verdict, width, paint);
-    for qualifier in &verdict.qualifiers {
-        let line = format!("{}: {}", qualifier.kind, clean(&qualifier.because));
-        text += &wrapped(&format!("  {line}"), width, 4);
+    for of_kind in verdict
+        .qualifiers
+        .chunk_by(|one, other| one.kind == other.kind)
+    {
+        let because: Vec<String> = of_kind.iter().map(|one| clean(&one.because)).collect();
+        let line = format!("  {}: {}", of_kind[0].kind, because.join("; "));
+        text += &wrapped(&line, width, 4);
     }
     for advice in advice::next(verdict, evidence) {
         text += &wrapped(&format!("  next: {}", clean(&advice)), width, 8);
@@ -77,14 +84,23 @@ fn title(verdict: &Verdict) -> String {
         submission.round.as_deref(),
         submission.division.as_deref(),
     ];
-    let suite: Vec<&str> = suite.into_iter().flatten().filter(|word| !word.is_empty()).collect();
+    let suite: Vec<&str> = suite
+        .into_iter()
+        .flatten()
+        .filter(|word| !word.is_empty())
+        .collect();
     let mut parts = vec![
         submission.submitter.clone().unwrap_or_default(),
         suite.join(" "),
         submission.benchmark.clone(),
         submission.system.clone().unwrap_or_default(),
     ];
-    parts.extend(verdict.variant.iter().map(|(axis, value)| format!("{axis} {value}")));
+    parts.extend(
+        verdict
+            .variant
+            .iter()
+            .map(|(axis, value)| format!("{axis} {value}")),
+    );
     parts.retain(|part| !part.is_empty());
     clean(&parts.join(" · "))
 }
@@ -99,25 +115,35 @@ fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
     result
         .judgements
         .iter()
-        .map(|judgement| (judgement.outcome, format!("{title}: {}", judgement.sentence)))
+        .map(|judgement| {
+            (
+                judgement.outcome,
+                format!("{title}: {}", judgement.sentence),
+            )
+        })
         .collect()
 }
 
 /// `✓ reproduced (performance only). All 2 published figures hold.`
 fn headline(verdict: &Verdict, width: usize, paint: Paint) -> String {
-    let only = |kind| verdict.qualifiers.iter().any(|qualifier| qualifier.kind == kind);
+    let only = |kind| {
+        verdict
+            .qualifiers
+            .iter()
+            .any(|qualifier| qualifier.kind == kind)
+    };
     let mut word = format!("{} {}", symbol(verdict.outcome), verdict.outcome);
     if only(QualifierKind::PerformanceOnly) && verdict.outcome <= Outcome::Reproduced {
         word += " (performance only)";
     }
     let sentence = match verdict.outcome {
         // The reason stands above.
-        Outcome::NotReproduced | Outcome::Inconclusive => {
+        Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),
+        Outcome::Reproduced | Outcome::Measured => verdict.sentence.clone(),
+        _ => {
             let first = verdict.sentence.split_once(". ");
             first.map_or(verdict.sentence.clone(), |(first, _)| format!("{first}."))
         }
-        Outcome::Invalid | Outcome::Failed if !verdict.results.is_empty() => String::new(),
-        _ => verdict.sentence.clone(),
     };
     let painted = paint.verdict(verdict.outcome, &word);
     let text = format!("{word}: {}", clean(&sentence));

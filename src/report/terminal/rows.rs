@@ -17,6 +17,8 @@ pub(super) struct Row {
     pub figure: String,
     pub measured: String,
     pub published: String,
+    /// Without its unit, which stands beside the measured figure.
+    pub published_bare: String,
     pub source: String,
     pub ratio: String,
     pub bounds: String,
@@ -33,23 +35,37 @@ pub(super) fn of(result: &ResultVerdict) -> Vec<Row> {
         .judgements
         .iter()
         .map(|judgement| {
-            let outcome = if of_result { result.outcome } else { judgement.outcome };
+            let outcome = if of_result {
+                result.outcome
+            } else {
+                judgement.outcome
+            };
             judged(result, judgement, outcome)
         })
         .collect()
 }
 
 fn judged(result: &ResultVerdict, judgement: &Judgement, outcome: Outcome) -> Row {
-    let reference = judgement.references.iter().find(|reference| reference.decides);
+    let reference = judgement
+        .references
+        .iter()
+        .find(|reference| reference.decides);
     let (unit, like) = match (&judgement.measured, reference) {
         (Some(measured), _) => (measured.unit.as_str(), measured.value),
         (None, Some(reference)) => ("", reference.value),
         (None, None) => ("", 1.0),
     };
     Row {
-        measured: judgement.measured.as_ref().map_or(NOTHING.to_owned(), shown),
+        measured: judgement
+            .measured
+            .as_ref()
+            .map_or(NOTHING.to_owned(), shown),
         published: reference.map_or(NOTHING.to_owned(), |reference| {
             clean(&number::figure_like(reference.value, unit, like))
+        }),
+        published_bare: reference.map_or(NOTHING.to_owned(), |reference| {
+            let shown = number::figure_like(reference.value, unit, like);
+            clean(shown.split(' ').next().unwrap_or_default())
         }),
         source: reference.map(source).unwrap_or_default(),
         ratio: judgement.ratio.map_or(NOTHING.to_owned(), number::ratio),
@@ -66,6 +82,7 @@ fn measured(result: &ResultVerdict) -> Row {
     Row {
         measured: result.figures.get(name).map_or(NOTHING.to_owned(), shown),
         published: limit.map_or(NOTHING.to_owned(), |rule| clean(&rule.asked)),
+        published_bare: limit.map_or(NOTHING.to_owned(), |rule| clean(&rule.asked)),
         source: limit.map_or_else(String::new, |_| "limit".to_owned()),
         ratio: NOTHING.to_owned(),
         bounds: String::new(),
@@ -81,6 +98,7 @@ fn named(result: &ResultVerdict, figure: &str) -> Row {
         figure: clean(figure),
         measured: String::new(),
         published: String::new(),
+        published_bare: String::new(),
         source: String::new(),
         ratio: String::new(),
         bounds: String::new(),

@@ -1,5 +1,6 @@
 //! The table at its widths, with and without colour.
 
+use proptest::prelude::*;
 use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
@@ -23,7 +24,9 @@ fn context() -> Context {
             benchmark: "llama2-70b-99".to_owned(),
             sources: Vec::new(),
         },
-        accuracy_scenarios: ["Offline", "Server", "Interactive"].map(str::to_owned).to_vec(),
+        accuracy_scenarios: ["Offline", "Server", "Interactive"]
+            .map(str::to_owned)
+            .to_vec(),
         ..Context::default()
     }
 }
@@ -44,8 +47,14 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
     for (number, value) in (1..).zip(values) {
         let mut trial = TrialEvidence::finished(number, format!("run_{number}"));
         trial.validity = Validity::Valid;
-        let unit = if figure.ends_with("_ns") { "ns" } else { "tokens/s" };
-        trial.figures.insert(figure.to_owned(), FigureValue::new(*value, unit));
+        let unit = if figure.ends_with("_ns") {
+            "ns"
+        } else {
+            "tokens/s"
+        };
+        trial
+            .figures
+            .insert(figure.to_owned(), FigureValue::new(*value, unit));
         evidence.trials.push(trial);
     }
     evidence
@@ -60,7 +69,9 @@ fn accuracy(scenario: &str, value: f64) -> Evidence {
     };
     evidence.limits.push(("rouge1".to_owned(), limit));
     let mut trial = TrialEvidence::finished(1, "run_1");
-    trial.figures.insert("rouge1".to_owned(), FigureValue::new(value, ""));
+    trial
+        .figures
+        .insert("rouge1".to_owned(), FigureValue::new(value, ""));
     evidence.trials.push(trial);
     evidence
 }
@@ -71,24 +82,52 @@ fn reproduced() -> Verdict {
         QualifierKind::UnpinnedImage,
         "rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0 may move",
     )];
-    context.variant.insert("rocm".to_owned(), "7.1.1".to_owned());
+    context
+        .variant
+        .insert("rocm".to_owned(), "7.1.1".to_owned());
     let evidence = [
         performance("Offline", "tokens_per_second", &[102_961.0], 103_480.0),
         accuracy("Offline", 44.46),
-        performance("Server", "completed_tokens_per_second", &[99_807.4, 100_011.0, 99_905.2], 100_282.0),
-        performance("Interactive", "completed_tokens_per_second", &[78_012.9], 73_608.2),
+        performance(
+            "Server",
+            "completed_tokens_per_second",
+            &[99_807.4, 100_011.0, 99_905.2],
+            100_282.0,
+        ),
+        performance(
+            "Interactive",
+            "completed_tokens_per_second",
+            &[78_012.9],
+            73_608.2,
+        ),
     ];
     judge(&context, &evidence)
 }
 
 fn mixed() -> Verdict {
-    let mut invalid = performance("Interactive", "completed_tokens_per_second", &[73_608.2], 73_608.2);
-    invalid.trials[0].validity = Validity::Invalid(vec!["Performance constraints satisfied : NO".to_owned()]);
+    let mut invalid = performance(
+        "Interactive",
+        "completed_tokens_per_second",
+        &[73_608.2],
+        73_608.2,
+    );
+    invalid.trials[0].validity =
+        Validity::Invalid(vec!["Performance constraints satisfied : NO".to_owned()]);
     let evidence = [
         performance("Offline", "tokens_per_second", &[93_045.8], 103_480.0),
-        performance("Server", "completed_tokens_per_second", &[95_900.0], 100_282.0),
+        performance(
+            "Server",
+            "completed_tokens_per_second",
+            &[95_900.0],
+            100_282.0,
+        ),
         invalid,
-        performance("SingleStream", "early_stopping_latency_ns", &[28_012_345_678.0], 27_384_519_297.0),
+        performance(
+            "SingleStream",
+            "early_stopping_latency_ns",
+            &[28_012_345_678.0],
+            27_384_519_297.0,
+        ),
     ];
     judge(&context(), &evidence)
 }
@@ -110,7 +149,12 @@ fn inconclusive() -> Verdict {
     measured.expect.clear();
     let evidence = [
         performance("Offline", "tokens_per_second", &[98_900.0], 103_480.0),
-        performance("Server", "completed_tokens_per_second", &[95_268.0], 100_282.0),
+        performance(
+            "Server",
+            "completed_tokens_per_second",
+            &[95_268.0],
+            100_282.0,
+        ),
         measured,
     ];
     judge(&context, &evidence)
@@ -129,7 +173,8 @@ fn snapshots(
     };
     let text = table(&verdict, RUN, width, false);
     for line in text.lines() {
-        let whole_word = line.trim_start().starts_with("evidence: ") || line.contains("verdict.json");
+        let whole_word =
+            line.trim_start().starts_with("evidence: ") || line.contains("verdict.json");
         assert!(line.width() <= usize::from(width) || whole_word, "{line}");
         assert!(line.chars().all(|letter| !letter.is_control()), "{line:?}");
     }
@@ -163,5 +208,25 @@ fn any_width_is_survived() {
 #[test]
 fn a_run_without_results_says_so() {
     let text = table(&judge(&context(), &[]), RUN, 80, false);
-    assert!(text.contains("! invalid: There is no result to judge."), "{text}");
+    assert!(
+        text.contains("! invalid: There is no result to judge."),
+        "{text}"
+    );
+}
+
+proptest! {
+    /// Names come from recipes and logs: whatever they hold, no escape gets out and nothing panics.
+    #[test]
+    fn any_name_is_shown(
+        scenario in "\\PC*", figure in ".*", unit in ".*", source in ".*", value in 1.0_f64..1e6,
+        width in any::<u16>(),
+    ) {
+        let mut evidence = performance(&scenario, &figure, &[value], 100.0);
+        evidence.expect[0].1[0].source = Some(source);
+        for trial in &mut evidence.trials {
+            trial.figures.values_mut().for_each(|figure| figure.unit.clone_from(&unit));
+        }
+        let text = table(&judge(&context(), &[evidence]), RUN, width, false);
+        prop_assert!(text.lines().all(|line| line.chars().all(|letter| !letter.is_control())));
+    }
 }
