@@ -12,8 +12,12 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod engine;
+pub mod evidence;
+pub mod journal;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
 pub mod report;
+pub mod runner;
+pub mod store;
 pub mod verdict;
