@@ -1,5 +1,6 @@
 //! Colours and symbols. Without colour there is no escape at all.
 
+use crate::logs::sanitize;
 use crate::verdict::Outcome;
 
 /// Paints text, or leaves it.
@@ -55,15 +56,7 @@ pub(super) fn symbol(outcome: Outcome) -> &'static str {
     }
 }
 
-/// Text of a recipe or a log, made harmless: control characters and those that turn the direction
-/// of writing never reach a terminal.
+/// Text of a recipe or a log, made harmless and put on one line.
 pub(super) fn clean(text: &str) -> String {
-    text.chars()
-        .map(|letter| match letter {
-            '\n' | '\t' => ' ',
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            letter if letter.is_control() => '\u{fffd}',
-            letter => letter,
-        })
-        .collect()
+    sanitize(&text.replace(['\n', '\t'], " ")).into_owned()
 }
