@@ -17,6 +17,7 @@ pub mod journal;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
+pub mod report;
 pub mod runner;
 pub mod store;
 pub mod verdict;
