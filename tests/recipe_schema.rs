@@ -109,15 +109,13 @@ fn fits(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), 
     let here = || Err(place.to_owned());
     for (keyword, rule) in schema.as_object().unwrap() {
         match keyword.as_str() {
-            "$schema" | "$defs" | "title" | "description" | "default" => {}
             "$ref" => {
                 let pointer = rule.as_str().unwrap().trim_start_matches('#');
                 fits(root, root.pointer(pointer).unwrap(), value, place)?;
             }
             "type" if !has_type(rule, value) => return here(),
-            "type" => {}
             "const" if rule != value => return here(),
-            "const" => {}
+            "$schema" | "$defs" | "title" | "description" | "default" | "type" | "const" => {}
             "not" if *rule == json!({}) => return here(),
             "minimum" if value.as_f64() < rule.as_f64() => return here(),
             "maximum" if value.as_f64() > rule.as_f64() => return here(),

@@ -14,6 +14,7 @@ pub fn new(name: &str) -> String {
             }
         })
         .collect();
+    let title = title.replace("${{", "");
     let title = title.trim();
     let title = if title.is_empty() {
         "A new recipe"

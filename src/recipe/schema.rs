@@ -222,13 +222,12 @@ fn pattern(format: Format) -> Option<&'static str> {
     Some(match format {
         Format::Name => "^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
         Format::Variable => "^[A-Za-z_][A-Za-z0-9_]*$",
-        Format::Absolute => "^/",
+        Format::Absolute | Format::Device => "^/",
         Format::HostPath => "^(/|\\./)",
         Format::Digest => "^sha256:[0-9a-fA-F]{64}$",
         Format::Sha256 => "^[0-9a-fA-F]{64}$",
         Format::Hub => "^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$",
         Format::Capability => "^[A-Z_]+$",
-        Format::Device => "^/",
         _ => return None,
     })
 }
