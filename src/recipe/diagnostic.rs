@@ -131,6 +131,11 @@ impl Diagnostics {
         }
     }
 
+    /// Counts problems that are not kept.
+    pub(crate) fn leave_out(&mut self, count: usize) {
+        self.left_out += count;
+    }
+
     /// All, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()

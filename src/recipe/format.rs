@@ -54,6 +54,7 @@ pub(crate) enum Format {
 /// What is wrong with a text, and what to do about it.
 pub(crate) type Wrong = (String, Option<String>);
 
+#[expect(clippy::unnecessary_wraps, reason = "every caller returns it as it is")]
 fn wrong(message: impl Into<String>, help: impl Into<String>) -> Option<Wrong> {
     Some((message.into(), Some(help.into())))
 }
@@ -78,9 +79,8 @@ impl Format {
             Self::Variable => variable(text),
             Self::Absolute => absolute(text),
             Self::HostPath => host_path(text),
-            Self::Inner => inner(text),
             Self::ResultFile if text.starts_with('/') => absolute(text),
-            Self::ResultFile => inner(text),
+            Self::Inner | Self::ResultFile => inner(text),
             Self::Mount => mount(text),
             Self::Image => image(text),
             Self::Digest => match text.strip_prefix("sha256:") {

@@ -253,7 +253,7 @@ static BUILD: Object = Object {
 };
 
 static REQUIRES: Object = Object {
-    what: "what is asked of the host",
+    what: "a request to the host",
     one_of: &[],
     keys: &[
         key("gpus", S::Object(&GPUS), "GPUs."),
@@ -394,7 +394,7 @@ const ENTRYPOINTS: &[Choice] = &[
 ];
 
 static ULIMIT: Object = Object {
-    what: "a limit",
+    what: "a resource limit",
     one_of: &[],
     keys: &[
         key(

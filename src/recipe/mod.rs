@@ -24,10 +24,13 @@ mod origin;
 mod parse;
 mod render;
 mod resolve;
+pub mod scaffold;
+pub mod schema;
 mod settings;
 mod shape;
 mod source;
 mod suggest;
+mod summary;
 mod variants;
 mod walk;
 
@@ -36,6 +39,8 @@ pub use origin::Origin;
 pub use resolve::{Kind, Resolved, check, resolve, variants};
 pub use settings::Setting;
 pub use source::{SIZE_LIMIT, Source, Span};
+pub(crate) use suggest::nearest;
+pub use summary::{Summary, summarize};
 pub use variants::{Axis, Choice, Impossible, Variants};
 
 /// Where templates come from, and what lies beside a recipe. The catalog has an implementation

@@ -124,7 +124,7 @@ impl Names {
             waiting.retain(|name| {
                 let param = &self.params[name];
                 let own = param.default.as_ref();
-                let needs = own.map_or_else(Vec::new, |node| params_in(node));
+                let needs = own.map_or_else(Vec::new, params_in);
                 self.used.extend(needs.iter().cloned());
                 if needs
                     .iter()

@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
                 Ok(())
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let tagged_text = self.tag(tag.as_deref(), &span)?;
+                let tagged_text = Self::tag(tag.as_deref(), &span)?;
                 let plain = style == ScalarStyle::Plain && !tagged_text;
                 self.spend(1, text.len(), &span)?;
                 if text.contains('\0') {
@@ -168,11 +168,11 @@ impl<'a> Builder<'a> {
                 self.finish(node, 0)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                self.tag(tag.as_deref(), &span)?;
+                Self::tag(tag.as_deref(), &span)?;
                 self.open(FrameKind::List(Vec::new()), anchor, span)
             }
             Event::MappingStart(_, anchor, tag) => {
-                self.tag(tag.as_deref(), &span)?;
+                Self::tag(tag.as_deref(), &span)?;
                 let kind = FrameKind::Map {
                     entries: Vec::new(),
                     key: None,
@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether a tag says "this is text". All other tags ask for types that recipes do not have.
-    fn tag(&self, tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Problem> {
+    fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Problem> {
         let Some(tag) = tag else { return Ok(false) };
         match tag.core_suffix() {
             Some("str") => Ok(true),

@@ -67,7 +67,12 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
             let mut own = Diagnostics::default();
             let stage = Stage::new(&merged, choice, &[], partial, templates, &mut own);
             used.extend(stage.used);
+            let enough = own.left_out() > 0;
             found.push(own);
+            if enough {
+                // The other choices would only say more of what is too much already.
+                break;
+            }
         }
         collect(&mut problems, &choices, found);
         if !partial {
@@ -223,6 +228,10 @@ impl Stage {
 /// The problems of all choices; those that not all have say under which they show.
 fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostics>) {
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
+    let count = found.len();
+    // The same are left out under each choice, as far as anybody can tell.
+    let left_out = found.iter().map(Diagnostics::left_out).max();
+    problems.leave_out(left_out.unwrap_or(0));
     for (index, diagnostics) in found.into_iter().enumerate() {
         for diagnostic in diagnostics {
             match all.iter_mut().find(|(known, _)| *known == diagnostic) {
@@ -235,7 +244,7 @@ fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostic
         if problems.iter().any(|known| *known == diagnostic) {
             continue;
         }
-        let variants = (under.len() < choices.len()).then(|| common(choices, &under));
+        let variants = (under.len() < count).then(|| common(choices, &under));
         problems.push(Diagnostic {
             variants,
             ..diagnostic

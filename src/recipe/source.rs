@@ -11,7 +11,7 @@ use super::diagnostic::{Diagnostic, Diagnostics};
 pub const SIZE_LIMIT: usize = 1 << 20;
 
 /// A recipe's or template's text, with the path as the user knows it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Eq)]
 pub struct Source {
     /// As shown to the user.
     pub path: Arc<str>,
@@ -80,6 +80,14 @@ impl Source {
     }
 }
 
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        // Places in one file are compared all the time, and its text is long.
+        Arc::ptr_eq(&self.text, &other.text) && Arc::ptr_eq(&self.path, &other.path)
+            || self.path == other.path && self.text == other.text
+    }
+}
+
 impl fmt::Debug for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Source({}, {} B)", self.path, self.text.len())
@@ -106,7 +114,7 @@ impl Span {
             .iter()
             .rposition(|&byte| byte == b'\n')
             .map_or(0, |at| at + 1);
-        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let line = before.split(|&byte| byte == b'\n').count();
         let column = String::from_utf8_lossy(&before[line_start..])
             .chars()
             .count()

@@ -33,14 +33,12 @@ pub(crate) fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str> + Clone,
     otherwise: &str,
 ) -> String {
-    match nearest(written, candidates.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let all: Vec<&str> = candidates.into_iter().collect();
-            if all.is_empty() {
-                return "there are none".to_owned();
-            }
-            format!("{otherwise}: {}", all.join(", "))
-        }
+    if let Some(near) = nearest(written, candidates.clone()) {
+        return format!("did you mean `{near}`?");
     }
+    let all: Vec<&str> = candidates.into_iter().collect();
+    if all.is_empty() {
+        return "there are none".to_owned();
+    }
+    format!("{otherwise}: {}", all.join(", "))
 }

@@ -279,10 +279,11 @@ pub(crate) fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) 
         for entry in entries.iter_mut() {
             match entry.key.as_str() {
                 "variants" => {
-                    entry.value = Node::map(std::mem::take(&mut chosen), entry.value.span.clone())
+                    entry.value = Node::map(std::mem::take(&mut chosen), entry.value.span.clone());
                 }
                 "default" => {
-                    entry.value = Node::map(std::mem::take(&mut defaults), entry.value.span.clone())
+                    entry.value =
+                        Node::map(std::mem::take(&mut defaults), entry.value.span.clone());
                 }
                 _ => {}
             }

@@ -62,7 +62,7 @@ pub(crate) fn fill(name: &str, node: &Node, names: &Names) -> Option<Recipe> {
             .map(|(name, node)| Some((name.to_owned(), scenarios::scenario(name, node)?)))
             .collect::<Option<_>>()?,
         judge: match node.get("judge") {
-            Some(node) => judge(node)?,
+            Some(node) => judge(node),
             None => JudgeRules::default(),
         },
         secrets: node.strings("secrets"),
@@ -127,8 +127,8 @@ fn requires(node: &Node) -> Option<Requires> {
             None => None,
         },
         rocm: node.string("rocm"),
-        disk: node.size("disk", Units::Precise)?,
-        memory: node.size("memory", Units::Precise)?,
+        disk: node.size("disk", Units::Precise),
+        memory: node.size("memory", Units::Precise),
     })
 }
 
@@ -143,7 +143,7 @@ fn container(node: &Node) -> Option<Container> {
         cap_add: node.strings("cap_add"),
         security_opt: node.strings("security_opt"),
         group_add: node.strings("group_add"),
-        shm_size: node.size("shm_size", Units::Docker)?,
+        shm_size: node.size("shm_size", Units::Docker),
         ulimits: node
             .get("ulimits")
             .into_iter()
@@ -194,12 +194,12 @@ fn mount(node: &Node) -> Option<MountRequest> {
     })
 }
 
-fn judge(node: &Node) -> Option<JudgeRules> {
+fn judge(node: &Node) -> JudgeRules {
     let usual = JudgeRules::default();
-    Some(JudgeRules {
-        margin: node.fraction("margin")?,
-        noise: node.fraction("noise")?,
-        confidence: node.fraction("confidence")?.unwrap_or(usual.confidence),
+    JudgeRules {
+        margin: node.fraction("margin"),
+        noise: node.fraction("noise"),
+        confidence: node.fraction("confidence").unwrap_or(usual.confidence),
         reimplemented: node.truth("reimplemented"),
-    })
+    }
 }

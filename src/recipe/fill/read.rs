@@ -8,8 +8,8 @@ use crate::recipe::model::{Ordered, Template};
 use crate::recipe::node::Node;
 use crate::recipe::shape::Units;
 
-/// Readers of a map's keys. The doubled options: outer `None` is a value that does not parse,
-/// inner `None` a key that is not there.
+/// Readers of a map's keys; `None` where a key is absent. The check has read every measure with
+/// the same functions before.
 pub(super) trait Read {
     fn string(&self, key: &str) -> Option<String>;
     fn template(&self, key: &str) -> Option<Template>;
@@ -17,9 +17,9 @@ pub(super) trait Read {
     fn items_of<'a>(&'a self, key: &str) -> std::slice::Iter<'a, Node>;
     fn truth(&self, key: &str) -> bool;
     fn number<T: FromStr>(&self, key: &str) -> Option<T>;
-    fn size(&self, key: &str, units: Units) -> Option<Option<u64>>;
-    fn duration(&self, key: &str) -> Option<Option<Duration>>;
-    fn fraction(&self, key: &str) -> Option<Option<f64>>;
+    fn size(&self, key: &str, units: Units) -> Option<u64>;
+    fn duration(&self, key: &str) -> Option<Duration>;
+    fn fraction(&self, key: &str) -> Option<f64>;
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T>;
     fn env(&self) -> Ordered<Template>;
     fn shell(&self) -> Option<Vec<String>>;
@@ -53,16 +53,16 @@ impl Read for Node {
         self.get(key)?.text()?.parse().ok()
     }
 
-    fn size(&self, key: &str, units: Units) -> Option<Option<u64>> {
-        optional(self, key, |text| measures::size(text, units))
+    fn size(&self, key: &str, units: Units) -> Option<u64> {
+        measures::size(self.get(key)?.text()?, units)
     }
 
-    fn duration(&self, key: &str) -> Option<Option<Duration>> {
-        optional(self, key, measures::duration)
+    fn duration(&self, key: &str) -> Option<Duration> {
+        measures::duration(self.get(key)?.text()?)
     }
 
-    fn fraction(&self, key: &str) -> Option<Option<f64>> {
-        optional(self, key, measures::fraction)
+    fn fraction(&self, key: &str) -> Option<f64> {
+        measures::fraction(self.get(key)?.text()?)
     }
 
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T> {
@@ -82,12 +82,5 @@ impl Read for Node {
 
     fn shell(&self) -> Option<Vec<String>> {
         self.get("shell").map(|_| self.strings("shell"))
-    }
-}
-
-fn optional<T>(node: &Node, key: &str, read: impl Fn(&str) -> Option<T>) -> Option<Option<T>> {
-    match node.get(key).and_then(Node::text) {
-        None => Some(None),
-        Some(text) => read(text).map(Some),
     }
 }

@@ -47,19 +47,19 @@ fn measurement(node: &Node) -> Option<Measurement> {
             Some(command) => MeasurementCommand::From(command),
             None => MeasurementCommand::Run(node.template("run")?),
         },
-        timeout: node.duration("timeout")?,
-        silence: node.duration("silence")?,
+        timeout: node.duration("timeout"),
+        silence: node.duration("silence"),
         env: node.env(),
         workdir: node.template("workdir"),
         user: node.string("user"),
         shell: node.shell(),
         results: node.template("results"),
         check: node.template("check"),
-        check_timeout: node.duration("check_timeout")?,
+        check_timeout: node.duration("check_timeout"),
         figures: each(node, "figures", figure)?,
         expect: each(node, "expect", expectations)?,
-        limits: each(node, "limits", limit)?,
         target_qps: node.number("target_qps"),
+        limits: each(node, "limits", |node| Some(limit(node)))?,
         trials: match node.get("trials") {
             Some(trials) => match trials.text() {
                 Some(text) => {
@@ -133,7 +133,7 @@ fn figure(node: &Node) -> Option<FigureSource> {
             )?,
             None => Aggregate::default(),
         },
-        noise: node.fraction("noise")?,
+        noise: node.fraction("noise"),
     })
 }
 
@@ -154,16 +154,16 @@ fn expectation(node: &Node) -> Option<Expectation> {
         value: node.number("value")?,
         kind: node.word("kind", &kinds)?,
         source: node.string("source"),
-        sigma: node.fraction("sigma")?,
-        noise: node.fraction("noise")?,
-        margin: node.fraction("margin")?,
+        sigma: node.fraction("sigma"),
+        noise: node.fraction("noise"),
+        margin: node.fraction("margin"),
     })
 }
 
-fn limit(node: &Node) -> Option<Limit> {
-    Some(Limit {
+fn limit(node: &Node) -> Limit {
+    Limit {
         min: node.number("min"),
         max: node.number("max"),
         below: node.number("below"),
-    })
+    }
 }

@@ -61,7 +61,7 @@ pub(super) fn setup(node: &Node) -> Option<Setup> {
                     .into_iter()
                     .flat_map(Node::named)
                     .map(|(name, file)| {
-                        let size = file.size("size", Units::Precise)?;
+                        let size = file.size("size", Units::Precise);
                         let sha256 = file.string("sha256").map(|hash| hash.to_ascii_lowercase());
                         Some((name.to_owned(), KeptFile { size, sha256 }))
                     })
@@ -69,7 +69,7 @@ pub(super) fn setup(node: &Node) -> Option<Setup> {
             }),
             None => None,
         },
-        timeout: node.duration("timeout")?,
+        timeout: node.duration("timeout"),
         env: node.env(),
         workdir: node.template("workdir"),
         user: node.string("user"),
@@ -81,8 +81,8 @@ pub(super) fn setup(node: &Node) -> Option<Setup> {
 pub(super) fn command(node: &Node) -> Option<SharedCommand> {
     Some(SharedCommand {
         run: node.template("run")?,
-        timeout: node.duration("timeout")?,
-        silence: node.duration("silence")?,
+        timeout: node.duration("timeout"),
+        silence: node.duration("silence"),
         env: node.env(),
         workdir: node.template("workdir"),
         user: node.string("user"),

@@ -118,7 +118,7 @@ impl Walk<'_> {
                 self,
                 "defined within `scenarios` only: other commands run once for all",
             ),
-            ("scenario" | "mode" | "trial", "") => true,
+            ("scenario" | "mode" | "trial" | "models", "") => true,
             ("gpus" | "models", _) if reach < Reach::Run => early(
                 self,
                 "known only once the host and the models are; commands, env, mounts and paths may name it",
@@ -129,7 +129,6 @@ impl Walk<'_> {
                 "say how many under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
             ),
             ("gpus", _) => undefined(self, "did you mean `gpus.count`?".into()),
-            ("models", "") => true,
             ("models", rest) => self.model(path, rest, span),
             _ => {
                 let roots = [

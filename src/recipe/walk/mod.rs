@@ -112,7 +112,7 @@ impl<'a> Walk<'a> {
     }
 
     fn missing(&mut self, node: &Node, object: &'static Object, at: &Span) {
-        let top = std::ptr::eq(object, &RECIPE);
+        let top = std::ptr::eq(object, &raw const RECIPE);
         let missing = |key: &&Key| key.required && node.get(key.name).is_none();
         for key in object.keys.iter().filter(missing) {
             if !self.partial {
@@ -160,7 +160,7 @@ impl<'a> Walk<'a> {
 
     fn unknown_key(&mut self, entry: &Entry, object: &'static Object) {
         let name = &entry.key;
-        if std::ptr::eq(object, &RECIPE) && RESERVED.contains(&name.as_str()) {
+        if std::ptr::eq(object, &raw const RECIPE) && RESERVED.contains(&name.as_str()) {
             let message = format!("`{name}` is reserved for a later release");
             return self.error(
                 "reserved-key",
