@@ -68,12 +68,12 @@ impl Drop for Image {
     }
 }
 
-fn login(user: &str, password: &str) -> Option<RegistryAuth> {
-    Some(RegistryAuth {
+fn login(user: &str, password: &str) -> RegistryAuth {
+    RegistryAuth {
         username: Some(user.into()),
         password: Some(password.into()),
         identity_token: None,
-    })
+    }
 }
 
 #[tokio::test]
@@ -180,7 +180,7 @@ async fn a_registry_that_is_down_is_tried_five_times() {
 async fn a_private_registry_wants_the_right_password() {
     let Some(lab) = Lab::here().await else { return };
     let reference = format!("{}/retrial-lab/busybox:1", lab.private);
-    for auth in [None, login(&lab.user, "wrong")] {
+    for auth in [None, Some(login(&lab.user, "wrong"))] {
         let (result, seen) = pull(&lab, &reference, auth).await;
         let error = result.unwrap_err();
         assert!(
@@ -193,7 +193,7 @@ async fn a_private_registry_wants_the_right_password() {
         let retried = |step: &ImageProgress| matches!(step, ImageProgress::Retry { .. });
         assert!(!seen.iter().any(retried), "{seen:?}");
     }
-    let (result, _) = pull(&lab, &reference, login(&lab.user, &lab.password)).await;
+    let (result, _) = pull(&lab, &reference, Some(login(&lab.user, &lab.password))).await;
     assert!(!result.unwrap().repo_digests.is_empty());
 }
 
