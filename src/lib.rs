@@ -13,6 +13,7 @@
 
 pub mod engine;
 pub mod evidence;
+pub mod host;
 pub mod journal;
 pub mod logs;
 pub mod plan;
