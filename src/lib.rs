@@ -14,6 +14,7 @@
 pub mod catalog;
 pub mod engine;
 pub mod evidence;
+pub mod host;
 pub mod journal;
 pub mod logs;
 pub mod plan;
