@@ -11,6 +11,7 @@
 //! `verdict`, `report`) never touch a file, a socket or a clock; `tests/` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod catalog;
 pub mod engine;
 pub mod evidence;
 pub mod journal;
