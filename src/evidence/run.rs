@@ -54,6 +54,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let ran = files.state.digests.first().map_or(String::new(), |digest| format!("; ran {digest}"));
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, format!("{} may move{ran}", plan.image)));
     }
+    let performance = plan.measurements.iter().filter(|measured| measured.mode == Mode::Performance);
     let accuracy = plan.measurements.iter().filter(|measured| measured.mode == Mode::Accuracy);
     Context {
         submission: plan.submission.clone(),
@@ -63,6 +64,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         same_sku: false,
         require_accuracy: false,
         accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
+        published_figures: performance.map(|measured| measured.expect.len()).sum(),
     }
 }
 
@@ -98,7 +100,8 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         })
         .collect();
     for trial in 1..=measured.trials.max {
-        if let Some(gathered) = Trial { files, index, measured, trial }.gather(&mut evidence.published_metric) {
+        let one = Trial { files, index, measured, trial };
+        if let Some(gathered) = one.gather(&mut evidence.published_metric) {
             evidence.trials.push(gathered);
         }
     }

@@ -15,7 +15,7 @@ pub const SAMPLES_PER_SECOND: &str = "samples/s";
 pub const TOKENS_PER_SECOND: &str = "tokens/s";
 /// Queries per second.
 pub const QUERIES_PER_SECOND: &str = "queries/s";
-/// Nanoseconds, `LoadGen`'s unit of time.
+/// Nanoseconds, LoadGen's unit of time.
 pub const NANOSECONDS: &str = "ns";
 
 /// Where a figure was read.
@@ -136,14 +136,17 @@ mod tests {
     ) {
         let printed = parse_number(text).unwrap();
         assert!((printed.value - value).abs() < 1e-9, "{printed:?}");
-        assert!((printed.half_digit - half).abs() < half * 1e-9, "{printed:?}");
+        assert!(
+            (printed.half_digit - half).abs() < half * 1e-9,
+            "{printed:?}"
+        );
     }
 
     #[rstest]
     fn what_is_no_number_is_none(
         #[values(
-            "", "nan", "-nan", "inf", "-inf", "1,5", "1,2345", ",100", "1234,567", "1.5,000", "12a",
-            "0x10", "1 000", "--1", "1e999", "infinity", "1__000"
+            "", "nan", "-nan", "inf", "-inf", "1,5", "1,2345", ",100", "1234,567", "1.5,000",
+            "12a", "0x10", "1 000", "--1", "1e999", "infinity", "1__000"
         )]
         text: &str,
     ) {

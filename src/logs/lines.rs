@@ -112,7 +112,11 @@ impl LineSplitter {
     }
 
     /// The common case, without a copy: lines that lie whole in this chunk. Returns what is left.
-    fn take_whole_lines<'a>(&mut self, chunk: &'a [u8], emit: &mut impl FnMut(Line<'_>)) -> &'a [u8] {
+    fn take_whole_lines<'a>(
+        &mut self,
+        chunk: &'a [u8],
+        emit: &mut impl FnMut(Line<'_>),
+    ) -> &'a [u8] {
         let mut rest = chunk;
         while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
             let length = match &rest[end..] {
@@ -193,7 +197,9 @@ mod tests {
         let mut splitter = LineSplitter::with_limit(limit);
         let mut lines = Vec::new();
         for chunk in chunks {
-            splitter.push(chunk, |line| lines.push((line.text.into_owned(), line.goes_on)));
+            splitter.push(chunk, |line| {
+                lines.push((line.text.into_owned(), line.goes_on));
+            });
         }
         splitter.finish(|line| lines.push((line.text.into_owned(), line.goes_on)));
         lines
@@ -211,34 +217,51 @@ mod tests {
     #[case("", &[])]
     #[case("\rx\n", &["x"])]
     fn lines_and_carriage_returns(#[case] text: &str, #[case] lines: &[&str]) {
-        let found: Vec<_> = split(&[text.as_bytes()], 64).into_iter().map(|(text, _)| text).collect();
+        let found: Vec<_> = split(&[text.as_bytes()], 64)
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect();
         assert_eq!(found, lines);
     }
 
     #[test]
     fn a_character_across_chunks_is_whole() {
-        assert_eq!(split(&[b"gr\xc3", b"\xbcn\n"], 64), [("grün".to_owned(), false)]);
+        assert_eq!(
+            split(&[b"gr\xc3", b"\xbcn\n"], 64),
+            [("grün".to_owned(), false)]
+        );
     }
 
     #[test]
     fn what_is_not_utf8_is_replaced() {
-        assert_eq!(split(&[b"a\xffb\n"], 64), [("a\u{fffd}b".to_owned(), false)]);
+        assert_eq!(
+            split(&[b"a\xffb\n"], 64),
+            [("a\u{fffd}b".to_owned(), false)]
+        );
     }
 
     #[test]
     fn a_long_line_comes_in_marked_pieces_of_whole_characters() {
         let lines = split(&["1234567ü9\nnext\n".as_bytes()], 8);
         let expected = [("1234567", true), ("ü9", false), ("next", false)];
-        assert_eq!(lines, expected.map(|(text, goes_on)| (text.to_owned(), goes_on)));
+        assert_eq!(
+            lines,
+            expected.map(|(text, goes_on)| (text.to_owned(), goes_on))
+        );
     }
 
     #[test]
     fn an_endless_line_or_progress_bar_takes_bounded_memory() {
         let mut splitter = LineSplitter::with_limit(64);
         for _ in 0..10_000 {
-            splitter.push(b"\r 12 % of a download of some size", |_| panic!("no line ended"));
+            splitter.push(b"\r 12 % of a download of some size", |_| {
+                panic!("no line ended")
+            });
         }
-        assert_eq!(splitter.unfinished().unwrap(), " 12 % of a download of some size");
+        assert_eq!(
+            splitter.unfinished().unwrap(),
+            " 12 % of a download of some size"
+        );
         let mut pieces = 0;
         for _ in 0..10_000 {
             splitter.push(&[b'x'; 100], |line| pieces += usize::from(line.goes_on));

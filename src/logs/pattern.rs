@@ -39,7 +39,9 @@ pub enum Take {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PatternError {
     /// The regular expression does not compile.
-    #[error("the pattern `{pattern}` is no regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`")]
+    #[error(
+        "the pattern `{pattern}` is no regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`"
+    )]
     Syntax {
         /// The pattern.
         pattern: String,
@@ -47,13 +49,17 @@ pub enum PatternError {
         reason: String,
     },
     /// No line matched.
-    #[error("no line matches the pattern `{pattern}`; look at the step's output for how the figure is printed")]
+    #[error(
+        "no line matches the pattern `{pattern}`; look at the step's output for how the figure is printed"
+    )]
     NoMatch {
         /// The pattern.
         pattern: String,
     },
     /// A line matched, but what it captured is no number.
-    #[error("the pattern `{pattern}` captured `{text}`, which is no number; put only the number into the group")]
+    #[error(
+        "the pattern `{pattern}` captured `{text}`, which is no number; put only the number into the group"
+    )]
     NotANumber {
         /// The pattern.
         pattern: String,
@@ -61,7 +67,9 @@ pub enum PatternError {
         text: String,
     },
     /// More values than `take: all` keeps.
-    #[error("the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean")]
+    #[error(
+        "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
+    )]
     TooMany {
         /// The pattern.
         pattern: String,
@@ -184,12 +192,15 @@ impl Reader<'_> {
             }
             Take::All => self.kept.push(printed),
             Take::First | Take::Last | Take::Min | Take::Max => {
-                let replaces = self.kept.first().is_none_or(|kept| match self.pattern.take {
-                    Take::Last => true,
-                    Take::Min => printed.value < kept.value,
-                    Take::Max => printed.value > kept.value,
-                    _ => false,
-                });
+                let replaces = self
+                    .kept
+                    .first()
+                    .is_none_or(|kept| match self.pattern.take {
+                        Take::Last => true,
+                        Take::Min => printed.value < kept.value,
+                        Take::Max => printed.value > kept.value,
+                        _ => false,
+                    });
                 if replaces {
                     self.kept = vec![printed];
                 }
@@ -237,26 +248,26 @@ impl Reader<'_> {
 /// A running sum that does not lose small terms beside large ones (Neumaier's).
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
-    sum: f64,
+    terms: f64,
     correction: f64,
     half_digits: f64,
 }
 
 impl Sum {
     fn add(&mut self, printed: Printed) {
-        let total = self.sum + printed.value;
-        self.correction += if self.sum.abs() >= printed.value.abs() {
-            (self.sum - total) + printed.value
+        let total = self.terms + printed.value;
+        self.correction += if self.terms.abs() >= printed.value.abs() {
+            (self.terms - total) + printed.value
         } else {
-            (printed.value - total) + self.sum
+            (printed.value - total) + self.terms
         };
-        self.sum = total;
+        self.terms = total;
         self.half_digits += printed.half_digit;
     }
 
     fn total(self) -> Printed {
         Printed {
-            value: self.sum + self.correction,
+            value: self.terms + self.correction,
             half_digit: self.half_digits,
         }
     }
@@ -303,10 +314,16 @@ mod tests {
     fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
         let pattern = Pattern::new(pattern, take, "tokens/s")?;
         let mut reader = pattern.reader();
-        lines.iter().for_each(|line| reader.feed(line));
+        for line in lines {
+            reader.feed(line);
+        }
         let taken = reader.finish()?;
         assert!(taken.figures.iter().all(|figure| figure.unit == "tokens/s"));
-        Ok(taken.figures.into_iter().map(|figure| figure.value).collect())
+        Ok(taken
+            .figures
+            .into_iter()
+            .map(|figure| figure.value)
+            .collect())
     }
 
     #[rstest]
@@ -356,7 +373,9 @@ mod tests {
     fn all_is_bounded() {
         let pattern = Pattern::new(r"(\d)", Take::All, "").unwrap();
         let mut reader = pattern.reader();
-        (0..=MOST_VALUES).for_each(|_| reader.feed("1"));
+        for _ in 0..=MOST_VALUES {
+            reader.feed("1");
+        }
         assert!(matches!(reader.finish(), Err(PatternError::TooMany { .. })));
     }
 

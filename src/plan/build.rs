@@ -16,6 +16,7 @@ use crate::recipe::model::{
     Entrypoint, GpuVendor, Image, Measurement, MeasurementCommand, Mode, ModelSource, Ordered, Place, Recipe, Setup,
     SharedCommand, Template, Trials,
 };
+use crate::verdict::stages_of;
 
 /// The longest time of a step that names none: a day.
 const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;
@@ -356,7 +357,7 @@ impl Builder<'_> {
                 scope.scenario = Some(scenario.loadgen.clone().unwrap_or_else(|| (*key).clone()));
                 scope.mode = Some(*mode);
                 scope.trial = Some(trial);
-                let when = if trial > trials.min { Condition::UntilDecided { stages: stages(trials) } } else { Condition::Always };
+                let when = if trial > trials.min { Condition::UntilDecided { stages: stages_of(trials) } } else { Condition::Always };
                 let place = format!("scenarios.{key}.{mode}");
                 let results = measurement
                     .results
@@ -538,20 +539,6 @@ fn names(run: &str, variable: &str) -> bool {
         let boundary = |character: Option<char>| !character.is_some_and(|character| character.is_ascii_alphanumeric() || character == '_');
         boundary(run[..start].chars().next_back()) && boundary(run[start + variable.len()..].chars().next())
     })
-}
-
-/// After how many trials the evidence is looked at.
-fn stages(trials: Trials) -> Vec<u32> {
-    let mut stages = vec![trials.min];
-    let mut next = trials.min + (trials.min / 2).max(2);
-    while next < trials.max {
-        stages.push(next);
-        next += (next / 2).max(2);
-    }
-    if trials.max > trials.min {
-        stages.push(trials.max);
-    }
-    stages
 }
 
 fn join(directory: &str, relative: &str) -> String {

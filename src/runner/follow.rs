@@ -180,7 +180,7 @@ impl<'a> Output<'a> {
         if self.session.options.all_output {
             let (session, step) = (self.session, self.step);
             self.splitter.push(&self.block[..count], |line| {
-                session.show(step, What::Output { line: sanitize(line).into_owned() });
+                session.show(step, What::Output { line: sanitize(&line.text).into_owned() });
             });
         } else {
             let from = count.saturating_sub(4096);
@@ -205,7 +205,7 @@ impl<'a> Output<'a> {
     fn finish(&mut self) {
         if self.session.options.all_output {
             let (session, step) = (self.session, self.step);
-            self.splitter.finish(|line| session.show(step, What::Output { line: sanitize(line).into_owned() }));
+            self.splitter.finish(|line| session.show(step, What::Output { line: sanitize(&line.text).into_owned() }));
         } else if !self.latest.is_empty() {
             self.show_latest();
         }

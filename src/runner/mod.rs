@@ -19,6 +19,7 @@ mod image;
 mod judge;
 mod redact;
 
+pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
 pub use judge::judge_run;

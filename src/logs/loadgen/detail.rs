@@ -91,7 +91,7 @@ pub struct Detail {
     pub foreign: u64,
     /// The last time that was read, ms since the log began.
     pub last_time_ms: Option<f64>,
-    /// The settings and results as logged, by `LoadGen`'s keys; long values are left out.
+    /// The settings and results as logged, by LoadGen's keys; long values are left out.
     #[serde(skip)]
     pub values: BTreeMap<String, Value>,
 }

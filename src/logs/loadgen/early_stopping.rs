@@ -18,7 +18,7 @@ pub struct Stop {
     pub more_needed: Option<u64>,
     /// How many of the highest latencies it would discard.
     pub discarded: Option<u64>,
-    /// Percentile and estimate in ns (`SingleStream`, `MultiStream`), the target percentile first.
+    /// Percentile and estimate in ns (SingleStream, MultiStream), the target percentile first.
     pub estimates: Vec<(f64, u64)>,
     /// The block's text, its whitespace squeezed.
     pub text: String,
@@ -36,7 +36,7 @@ pub struct EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// The blocks that are there and say something, each with its name. `LoadGen` leaves the TTFT
+    /// The blocks that are there and say something, each with its name. LoadGen leaves the TTFT
     /// block blank where TPOT fails first.
     pub fn said(&self) -> impl Iterator<Item = (&'static str, &Stop)> {
         [
@@ -91,7 +91,9 @@ fn number_after(text: &str, phrase: &str, then: Option<&str>) -> Option<u64> {
     if let Some(then) = then {
         rest = &rest[rest.find(then)? + then.len()..];
     }
-    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
     rest[..digits].parse().ok()
 }
 
@@ -130,7 +132,10 @@ mod tests {
         let stop = Stop::parse(
             "* Processed at least 64 queries (1024). * Would discard 79 highest latency queries.  * Early stopping 90.0th percentile estimate: 2210774\n * Early stopping 99.0th percentile estimate: 18776619",
         );
-        assert_eq!((stop.needed, stop.processed, stop.discarded), (Some(64), Some(1024), Some(79)));
+        assert_eq!(
+            (stop.needed, stop.processed, stop.discarded),
+            (Some(64), Some(1024), Some(79))
+        );
         assert_eq!(stop.estimates, [(90.0, 2_210_774), (99.0, 18_776_619)]);
     }
 

@@ -24,7 +24,7 @@ impl Named {
     }
 }
 
-/// The name of `SingleStream`'s and `MultiStream`'s published figure.
+/// The name of SingleStream's and MultiStream's published figure.
 pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
 
 /// The figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
@@ -47,11 +47,13 @@ pub fn aliases(name: &str) -> &'static [&'static str] {
     match name {
         "samples_per_second" => &["completed_samples_per_second"],
         "tokens_per_second" => &["completed_tokens_per_second"],
-        "tokens_per_second_inferred" => &["completed_tokens_per_second_inferred"],
-        "inferred_tokens_per_second" => {
-            &["tokens_per_second_inferred", "completed_tokens_per_second_inferred"]
+        "tokens_per_second_inferred" | "inferred_completed_tokens_per_second" => {
+            &["completed_tokens_per_second_inferred"]
         }
-        "inferred_completed_tokens_per_second" => &["completed_tokens_per_second_inferred"],
+        "inferred_tokens_per_second" => &[
+            "tokens_per_second_inferred",
+            "completed_tokens_per_second_inferred",
+        ],
         _ => &[],
     }
 }
@@ -71,45 +73,94 @@ pub(super) fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> 
 /// `90.0th`, `90th` or `99.90` as `p90`, `p99_9`.
 pub(super) fn percentile(text: &str) -> Option<String> {
     let digits = text.trim_end_matches("th");
-    let whole_or_decimal = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let value: f64 = digits.parse().ok().filter(|_| whole_or_decimal && digits.len() <= 12)?;
+    let whole_or_decimal = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let value: f64 = digits
+        .parse()
+        .ok()
+        .filter(|_| whole_or_decimal && digits.len() <= 12)?;
     (value > 0.0 && value <= 100.0).then(|| format!("p{value}").replace('.', "_"))
+}
+
+/// What the summary prints, the figure's name.
+const PRINTED_RATES: [(&str, &str); 11] = [
+    ("samples per second", "samples_per_second"),
+    (
+        "completed samples per second",
+        "completed_samples_per_second",
+    ),
+    (
+        "scheduled samples per second",
+        "scheduled_samples_per_second",
+    ),
+    ("tokens per second", "tokens_per_second"),
+    ("completed tokens per second", "completed_tokens_per_second"),
+    ("tokens per second (inferred)", "tokens_per_second_inferred"),
+    (
+        "completed tokens per second (inferred)",
+        "completed_tokens_per_second_inferred",
+    ),
+    (
+        "qps w/ loadgen overhead",
+        "queries_per_second_with_loadgen_overhead",
+    ),
+    (
+        "qps w/o loadgen overhead",
+        "queries_per_second_without_loadgen_overhead",
+    ),
+    (
+        "tps w/ loadgen overhead",
+        "tokens_per_second_with_loadgen_overhead",
+    ),
+    (
+        "tps w/o loadgen overhead",
+        "tokens_per_second_without_loadgen_overhead",
+    ),
+];
+
+/// What the detail log records after `result_`, the figure's name.
+const LOGGED_RATES: [(&str, &str); 10] = [
+    ("samples_per_second", "samples_per_second"),
+    ("completed_samples_per_sec", "completed_samples_per_second"),
+    ("scheduled_samples_per_sec", "scheduled_samples_per_second"),
+    ("tokens_per_second", "tokens_per_second"),
+    ("completed_tokens_per_second", "completed_tokens_per_second"),
+    ("inferred_tokens_per_second", "tokens_per_second_inferred"),
+    (
+        "inferred_completed_tokens_per_second",
+        "completed_tokens_per_second_inferred",
+    ),
+    (
+        "qps_with_loadgen_overhead",
+        "queries_per_second_with_loadgen_overhead",
+    ),
+    (
+        "qps_without_loadgen_overhead",
+        "queries_per_second_without_loadgen_overhead",
+    ),
+    (
+        "token_throughput_with_loadgen_overhead",
+        "tokens_per_second_with_loadgen_overhead",
+    ),
+];
+
+fn rate(table: &[(&str, &'static str)], key: &str) -> Option<Named> {
+    let &(_, name) = table.iter().find(|(text, _)| *text == key)?;
+    let unit = if name.contains("tokens_per") {
+        TOKENS_PER_SECOND
+    } else if name.starts_with("queries_per") {
+        QUERIES_PER_SECOND
+    } else {
+        SAMPLES_PER_SECOND
+    };
+    Some(Named::new(name, unit))
 }
 
 /// The figure that a line of the summary gives, by its key (squeezed, in lower case).
 pub(super) fn printed(key: &str) -> Option<Named> {
-    let rate = |name, unit| Some(Named::new(name, unit));
-    match key {
-        "samples per second" => return rate("samples_per_second", SAMPLES_PER_SECOND),
-        "completed samples per second" => {
-            return rate("completed_samples_per_second", SAMPLES_PER_SECOND);
-        }
-        "scheduled samples per second" => {
-            return rate("scheduled_samples_per_second", SAMPLES_PER_SECOND);
-        }
-        "tokens per second" => return rate("tokens_per_second", TOKENS_PER_SECOND),
-        "completed tokens per second" => {
-            return rate("completed_tokens_per_second", TOKENS_PER_SECOND);
-        }
-        "tokens per second (inferred)" => {
-            return rate("tokens_per_second_inferred", TOKENS_PER_SECOND);
-        }
-        "completed tokens per second (inferred)" => {
-            return rate("completed_tokens_per_second_inferred", TOKENS_PER_SECOND);
-        }
-        "qps w/ loadgen overhead" => {
-            return rate("queries_per_second_with_loadgen_overhead", QUERIES_PER_SECOND);
-        }
-        "qps w/o loadgen overhead" => {
-            return rate("queries_per_second_without_loadgen_overhead", QUERIES_PER_SECOND);
-        }
-        "tps w/ loadgen overhead" => {
-            return rate("tokens_per_second_with_loadgen_overhead", TOKENS_PER_SECOND);
-        }
-        "tps w/o loadgen overhead" => {
-            return rate("tokens_per_second_without_loadgen_overhead", TOKENS_PER_SECOND);
-        }
-        _ => {}
+    if let Some(named) = rate(&PRINTED_RATES, key) {
+        return Some(named);
     }
     let (first, rest) = key.strip_suffix(" (ns)")?.split_once(' ')?;
     let (statistic, what) = match first {
@@ -134,44 +185,23 @@ pub(super) fn printed(key: &str) -> Option<Named> {
     Some(Named::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
 }
 
-/// The figure that an entry of the detail log gives, by its key. `LoadGen`'s `_ss` and `_ms` stand
-/// for `SingleStream` and `MultiStream`; both are nanoseconds, and are not handled here because what
+/// The figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
+/// for SingleStream and MultiStream; both are nanoseconds, and are not handled here because what
 /// they mean depends on the scenario.
 pub(super) fn logged(key: &str) -> Option<Named> {
     let key = key.strip_prefix("result_")?;
-    let rate = |name, unit| Some(Named::new(name, unit));
+    if let Some(named) = rate(&LOGGED_RATES, key) {
+        return Some(named);
+    }
     match key {
-        "samples_per_second" => return rate("samples_per_second", SAMPLES_PER_SECOND),
-        "completed_samples_per_sec" => {
-            return rate("completed_samples_per_second", SAMPLES_PER_SECOND);
-        }
-        "scheduled_samples_per_sec" => {
-            return rate("scheduled_samples_per_second", SAMPLES_PER_SECOND);
-        }
-        "tokens_per_second" => return rate("tokens_per_second", TOKENS_PER_SECOND),
-        "completed_tokens_per_second" => {
-            return rate("completed_tokens_per_second", TOKENS_PER_SECOND);
-        }
-        "inferred_tokens_per_second" => {
-            return rate("tokens_per_second_inferred", TOKENS_PER_SECOND);
-        }
-        "inferred_completed_tokens_per_second" => {
-            return rate("completed_tokens_per_second_inferred", TOKENS_PER_SECOND);
-        }
-        "qps_with_loadgen_overhead" => {
-            return rate("queries_per_second_with_loadgen_overhead", QUERIES_PER_SECOND);
-        }
-        "qps_without_loadgen_overhead" => {
-            return rate("queries_per_second_without_loadgen_overhead", QUERIES_PER_SECOND);
-        }
-        "token_throughput_with_loadgen_overhead" => {
-            return rate("tokens_per_second_with_loadgen_overhead", TOKENS_PER_SECOND);
-        }
         // Tokens per nanosecond, unlike everything else: 5.77509e-06 where the summary prints
         // `TPS w/o loadgen overhead : 5775.09`.
         "token_throughput" => {
             let name = "tokens_per_second_without_loadgen_overhead";
-            return Some(Named { factor: 1e9, ..Named::new(name, TOKENS_PER_SECOND) });
+            return Some(Named {
+                factor: 1e9,
+                ..Named::new(name, TOKENS_PER_SECOND)
+            });
         }
         "time_to_output_token_min" => return Some(Named::new("tpot_min_ns", NANOSECONDS)),
         "time_to_output_token_max" => return Some(Named::new("tpot_max_ns", NANOSECONDS)),
@@ -225,20 +255,34 @@ mod tests {
 
     #[rstest]
     #[case("result_99.00_percentile_latency_ns", "latency_p99_ns")]
-    #[case("result_99.90_percentile_per_query_latency_ns", "query_latency_p99_9_ns")]
+    #[case(
+        "result_99.90_percentile_per_query_latency_ns",
+        "query_latency_p99_9_ns"
+    )]
     #[case("result_min_query_latency_ns", "query_latency_min_ns")]
     #[case("result_first_token_99.00_percentile_latency_ns", "ttft_p99_ns")]
     #[case("result_first_token_mean_latency_ns", "ttft_mean_ns")]
     #[case("result_time_per_output_token_99.90_percentile_ns", "tpot_p99_9_ns")]
     #[case("result_time_to_output_token_mean", "tpot_mean_ns")]
-    #[case("result_inferred_completed_tokens_per_second", "completed_tokens_per_second_inferred")]
+    #[case(
+        "result_inferred_completed_tokens_per_second",
+        "completed_tokens_per_second_inferred"
+    )]
     fn what_the_detail_log_records(#[case] key: &str, #[case] name: &str) {
         assert_eq!(logged(key).unwrap().name, name);
     }
 
     #[rstest]
     fn what_is_no_figure(
-        #[values("", "(ns)", " (ns)", "é (ns)", "101 percentile latency (ns)", "min (ns)", "inf percentile latency (ns)")]
+        #[values(
+            "",
+            "(ns)",
+            " (ns)",
+            "é (ns)",
+            "101 percentile latency (ns)",
+            "min (ns)",
+            "inf percentile latency (ns)"
+        )]
         key: &str,
     ) {
         assert_eq!(printed(key), None);
@@ -247,9 +291,21 @@ mod tests {
 
     #[test]
     fn each_scenario_has_its_published_metric() {
-        assert_eq!(published_metric(Scenario::Offline, true), "tokens_per_second");
-        assert_eq!(published_metric(Scenario::Interactive, true), "completed_tokens_per_second");
-        assert_eq!(published_metric(Scenario::Server, false), "completed_samples_per_second");
-        assert_eq!(published_metric(Scenario::SingleStream, true), "early_stopping_latency_ns");
+        assert_eq!(
+            published_metric(Scenario::Offline, true),
+            "tokens_per_second"
+        );
+        assert_eq!(
+            published_metric(Scenario::Interactive, true),
+            "completed_tokens_per_second"
+        );
+        assert_eq!(
+            published_metric(Scenario::Server, false),
+            "completed_samples_per_second"
+        );
+        assert_eq!(
+            published_metric(Scenario::SingleStream, true),
+            "early_stopping_latency_ns"
+        );
     }
 }

@@ -150,7 +150,7 @@ parameters! {
     use_token_latencies: bool = "use_token_latencies", "requested_use_token_latencies";
 }
 
-/// Equal but for the six digits that `LoadGen` prints of a real number.
+/// Equal but for the six digits that LoadGen prints of a real number.
 fn alike<T: Into<Comparable>>(ours: T, theirs: T) -> bool {
     match (ours.into(), theirs.into()) {
         (Comparable::Exact(ours), Comparable::Exact(theirs)) => ours == theirs,
@@ -193,7 +193,10 @@ mod tests {
     #[test]
     fn a_seed_beyond_63_bits_is_whole() {
         let mut printed = Parameters::default();
-        assert_eq!(printed.take_printed("schedule_rng_seed", "18209322760996052031"), Some(true));
+        assert_eq!(
+            printed.take_printed("schedule_rng_seed", "18209322760996052031"),
+            Some(true)
+        );
         let mut logged = Parameters::default();
         let entry: Value = serde_json::from_str("18209322760996052031").unwrap();
         logged.take_logged("effective_schedule_rng_seed", &entry);
@@ -217,7 +220,14 @@ mod tests {
             parameters.take_logged("effective_min_query_count", &json!(count));
             parameters
         };
-        assert!(with(1666.67, 600).differing(&with(1666.666_67, 600)).is_empty());
-        assert_eq!(with(300.0, 600).differing(&with(400.0, 601)), ["target_qps", "min_query_count"]);
+        assert!(
+            with(1666.67, 600)
+                .differing(&with(1_666.666_67, 600))
+                .is_empty()
+        );
+        assert_eq!(
+            with(300.0, 600).differing(&with(400.0, 601)),
+            ["target_qps", "min_query_count"]
+        );
     }
 }

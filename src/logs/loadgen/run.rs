@@ -12,7 +12,7 @@ use crate::logs::figure::{Figure, Figures};
 /// detail log of all 7,839 published runs of v4.1, v5.1 and v6.0 differ.
 const AGREEMENT: f64 = 2e-5;
 
-/// What `LoadGen` left behind of one run: either log may be missing.
+/// What LoadGen left behind of one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
     /// `mlperf_log_summary.txt`.
@@ -93,7 +93,10 @@ impl Run {
     /// One figure by its own name.
     #[must_use]
     pub fn figure(&self, name: &str) -> Option<&Figure> {
-        let detail = self.detail.as_ref().and_then(|detail| detail.figures.get(name));
+        let detail = self
+            .detail
+            .as_ref()
+            .and_then(|detail| detail.figures.get(name));
         detail.or_else(|| self.summary.as_ref()?.figures.get(name))
     }
 
@@ -152,7 +155,7 @@ impl Run {
             .collect()
     }
 
-    /// How many errors `LoadGen` counted or logged, whichever is more; `None` where neither log goes
+    /// How many errors LoadGen counted or logged, whichever is more; `None` where neither log goes
     /// far enough to say.
     #[must_use]
     pub fn errors(&self) -> Option<u64> {
@@ -178,7 +181,7 @@ impl Run {
         self.detail.as_ref()?.started_at
     }
 
-    /// Whether the run is valid by `LoadGen`'s own rules, and why not.
+    /// Whether the run is valid by LoadGen's own rules, and why not.
     #[must_use]
     pub fn validity(&self) -> Validity {
         validity::of(self)

@@ -1,4 +1,4 @@
-//! `LoadGen`'s words for what was run and how it ended.
+//! LoadGen's words for what was run and how it ended.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Scenario {
     Offline,
     /// Queries arrive at a rate; throughput within latency limits counts.
     Server,
-    /// Server with tighter limits. `LoadGen` does not know it: its logs say `Server`.
+    /// Server with tighter limits. LoadGen does not know it: its logs say `Server`.
     Interactive,
     /// One query after the other; latency counts.
     SingleStream,
@@ -20,7 +20,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// Reads `LoadGen`'s word, in any case.
+    /// Reads LoadGen's word, in any case.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let all = [
@@ -30,7 +30,8 @@ impl Scenario {
             Self::SingleStream,
             Self::MultiStream,
         ];
-        all.into_iter().find(|scenario| word.eq_ignore_ascii_case(scenario.as_str()))
+        all.into_iter()
+            .find(|scenario| word.eq_ignore_ascii_case(scenario.as_str()))
     }
 
     /// MLPerf's spelling.
@@ -52,7 +53,7 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// `LoadGen`'s test modes.
+/// LoadGen's test modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Mode {
     /// `PerformanceOnly`.
@@ -69,14 +70,20 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Reads `LoadGen`'s word, in any case.
+    /// Reads LoadGen's word, in any case.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        let all = [Self::Performance, Self::Accuracy, Self::SubmissionRun, Self::FindPeak];
-        all.into_iter().find(|mode| word.eq_ignore_ascii_case(mode.as_str()))
+        let all = [
+            Self::Performance,
+            Self::Accuracy,
+            Self::SubmissionRun,
+            Self::FindPeak,
+        ];
+        all.into_iter()
+            .find(|mode| word.eq_ignore_ascii_case(mode.as_str()))
     }
 
-    /// `LoadGen`'s spelling.
+    /// LoadGen's spelling.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -94,7 +101,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// `LoadGen`'s own word on a performance test. It does not count errors: see
+/// LoadGen's own word on a performance test. It does not count errors: see
 /// [`Validity`](super::Validity) for whether a run is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -106,7 +113,7 @@ pub enum ResultWord {
 }
 
 impl ResultWord {
-    /// Reads `LoadGen`'s word, in any case.
+    /// Reads LoadGen's word, in any case.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         if word.eq_ignore_ascii_case("VALID") {

@@ -1,9 +1,10 @@
 //! `mlperf_log_summary.txt`: what a test says of itself in a page.
 //!
-//! The parser takes the file as `LoadGen` writes it and as guides print it: without the lines of
+//! The parser takes the file as LoadGen writes it and as guides print it: without the lines of
 //! `===`, without indentation, with its whitespace squeezed, with `...` where something was left
 //! out, and with the additional stats twice.
 
+mod assemble;
 mod parser;
 mod stats;
 #[cfg(test)]
@@ -21,25 +22,33 @@ pub const MOST_BYTES: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SummaryError {
     /// Nothing but white space.
-    #[error("the summary is empty; LoadGen writes it when a test ends, so the test may have been killed: look at the step's output")]
+    #[error(
+        "the summary is empty; LoadGen writes it when a test ends, so the test may have been killed: look at the step's output"
+    )]
     Empty,
     /// NUL bytes.
     #[error("the summary is a binary file; give the text file mlperf_log_summary.txt")]
     Binary,
     /// Larger than any summary.
-    #[error("the summary has {bytes} bytes where real ones have 3 kB; give mlperf_log_summary.txt, not another log")]
+    #[error(
+        "the summary has {bytes} bytes where real ones have 3 kB; give mlperf_log_summary.txt, not another log"
+    )]
     TooLarge {
         /// Its size.
         bytes: usize,
     },
     /// No line of a summary.
-    #[error("no line of a LoadGen summary was found; give mlperf_log_summary.txt as LoadGen wrote it")]
+    #[error(
+        "no line of a LoadGen summary was found; give mlperf_log_summary.txt as LoadGen wrote it"
+    )]
     NotASummary,
     /// A line that a summary has once is there twice, with another value.
-    #[error("the summary says `{line}` twice and not the same; it may hold two runs: give one run's file")]
+    #[error(
+        "the summary says `{line}` twice and not the same; it may hold two runs: give one run's file"
+    )]
     Contradiction {
         /// The line's key.
-        line: &'static str,
+        line: String,
     },
 }
 
@@ -95,7 +104,7 @@ pub struct Summary {
     pub result: Option<ResultWord>,
     /// Which constraints were met.
     pub constraints: Constraints,
-    /// What `LoadGen` recommends where the result is INVALID; it may be nothing.
+    /// What LoadGen recommends where the result is INVALID; it may be nothing.
     pub recommendations: Vec<String>,
     /// The early-stopping blocks.
     pub early_stopping: EarlyStopping,
@@ -103,9 +112,9 @@ pub struct Summary {
     pub figures: Figures,
     /// The settings.
     pub parameters: Parameters,
-    /// How many warnings `LoadGen` counted.
+    /// How many warnings LoadGen counted.
     pub warnings: Option<u64>,
-    /// How many errors `LoadGen` counted.
+    /// How many errors LoadGen counted.
     pub errors: Option<u64>,
     /// Whether it is all there.
     pub form: Form,
@@ -141,7 +150,10 @@ pub fn parse(text: &str) -> Result<Summary, SummaryError> {
     if text.contains('\0') {
         return Err(SummaryError::Binary);
     }
-    if text.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']).is_empty() {
+    if text
+        .trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+        .is_empty()
+    {
         return Err(SummaryError::Empty);
     }
     parser::Parser::default().read(text)

@@ -1,4 +1,4 @@
-//! Whether a run is valid by `LoadGen`'s own rules. The rules of a round come after that.
+//! Whether a run is valid by LoadGen's own rules. The rules of a round come after that.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ const MESSAGES_SHOWN: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// `LoadGen` found nothing wrong.
+    /// LoadGen found nothing wrong.
     Valid,
     /// It did.
     Invalid,
@@ -51,7 +51,11 @@ pub(super) fn of(run: &Run) -> Validity {
         };
     }
     let unknown = unknown(run);
-    let verdict = if unknown.is_empty() { Standing::Valid } else { Standing::Unknown };
+    let verdict = if unknown.is_empty() {
+        Standing::Valid
+    } else {
+        Standing::Unknown
+    };
     Validity {
         verdict,
         reasons: unknown,
@@ -59,14 +63,19 @@ pub(super) fn of(run: &Run) -> Validity {
     }
 }
 
-/// What `LoadGen` says of a performance test.
+/// What LoadGen says of a performance test.
 fn results(run: &Run, reasons: &mut Vec<String>) {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
     let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
     let mut unmet: Vec<&str> = Vec::new();
     let constraints = run.summary.iter().map(|summary| &summary.constraints);
     for constraints in constraints.chain(run.detail.iter().map(|detail| &detail.constraints)) {
-        unmet.extend(constraints.broken().filter(|words| !unmet.contains(words)).collect::<Vec<_>>());
+        unmet.extend(
+            constraints
+                .broken()
+                .filter(|words| !unmet.contains(words))
+                .collect::<Vec<_>>(),
+        );
     }
     let unmet = unmet.join(", ");
     match (of_summary, of_detail) {
@@ -88,21 +97,35 @@ fn results(run: &Run, reasons: &mut Vec<String>) {
         recommendations(run, reasons);
         let stopping = run.early_stopping();
         let failed = stopping.said().filter(|(_, stop)| {
-            stop.successful == Some(false) || (stop.successful.is_none() && stop.estimates.is_empty())
+            stop.successful == Some(false)
+                || (stop.successful.is_none() && stop.estimates.is_empty())
         });
-        reasons.extend(failed.map(|(name, stop)| format!("{name}: {}", without_bullets(&stop.text))));
+        reasons
+            .extend(failed.map(|(name, stop)| format!("{name}: {}", without_bullets(&stop.text))));
     } else if !unmet.is_empty() {
-        reasons.push(format!("not satisfied, although LoadGen's result is not INVALID: {unmet}"));
+        reasons.push(format!(
+            "not satisfied, although LoadGen's result is not INVALID: {unmet}"
+        ));
     }
 }
 
 fn recommendations(run: &Run, reasons: &mut Vec<String>) {
-    let of_summary = run.summary.iter().flat_map(|summary| &summary.recommendations);
+    let of_summary = run
+        .summary
+        .iter()
+        .flat_map(|summary| &summary.recommendations);
     let mut found: Vec<String> = of_summary.cloned().collect();
     if found.is_empty() {
-        let reason = run.detail.as_ref().and_then(|detail| detail.invalid_reason.as_deref());
+        let reason = run
+            .detail
+            .as_ref()
+            .and_then(|detail| detail.invalid_reason.as_deref());
         let parts = reason.into_iter().flat_map(|text| text.split(" * "));
-        found.extend(parts.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()));
+        found.extend(
+            parts
+                .map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty()),
+        );
     }
     reasons.extend(found.into_iter().map(|text| format!("LoadGen: {text}")));
 }
@@ -121,7 +144,11 @@ fn errors(run: &Run, reasons: &mut Vec<String>) {
             shown.push(&message.text);
         }
     }
-    reasons.extend(shown.into_iter().map(|text| format!("LoadGen's error: {text}")));
+    reasons.extend(
+        shown
+            .into_iter()
+            .map(|text| format!("LoadGen's error: {text}")),
+    );
 }
 
 /// Two logs that are not of one run prove nothing.
@@ -144,12 +171,19 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     differing.extend(settings.into_iter().map(str::to_owned));
     let figures = run.disagreements();
     differing.extend(figures.iter().map(|differing| {
-        format!("{} ({}, {})", differing.name, differing.summary.value, differing.detail.value)
+        format!(
+            "{} ({}, {})",
+            differing.name, differing.summary.value, differing.detail.value
+        )
     }));
     if !differing.is_empty() {
         let more = differing.len().saturating_sub(MESSAGES_SHOWN);
         differing.truncate(MESSAGES_SHOWN);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
         let list = differing.join(", ");
         reasons.push(format!(
             "the summary and the detail log are not of one run, they differ in {list}{more}"
@@ -163,8 +197,15 @@ fn unknown(run: &Run) -> Vec<String> {
         reasons.push("there is neither a summary nor a detail log".to_owned());
         return reasons;
     }
-    if let Some(tests) = run.detail.as_ref().map(|detail| detail.tests).filter(|&tests| tests > 1) {
-        reasons.push(format!("the detail log holds {tests} tests: give one run's file"));
+    if let Some(tests) = run
+        .detail
+        .as_ref()
+        .map(|detail| detail.tests)
+        .filter(|&tests| tests > 1)
+    {
+        reasons.push(format!(
+            "the detail log holds {tests} tests: give one run's file"
+        ));
     }
     let mode = run.mode();
     if mode.is_none() {
@@ -175,7 +216,10 @@ fn unknown(run: &Run) -> Vec<String> {
     if mode != Some(Mode::Accuracy) && result.is_none() {
         reasons.push("neither log says whether the result is VALID: the test did not end, or its log was cut off".to_owned());
     }
-    let excerpt = run.summary.as_ref().is_some_and(|summary| summary.form == Form::Excerpt);
+    let excerpt = run
+        .summary
+        .as_ref()
+        .is_some_and(|summary| summary.form == Form::Excerpt);
     if run.errors().is_none() && !excerpt {
         reasons.push("the logs end before LoadGen counts its errors: they were cut off".to_owned());
     }
@@ -191,7 +235,10 @@ fn notes(run: &Run) -> Vec<String> {
                 Form::Excerpt => "is an excerpt, without",
                 Form::Whole | Form::CutOff => "was cut off, without",
             };
-            notes.push(format!("the summary {what}: {}", summary.missing.join(", ")));
+            notes.push(format!(
+                "the summary {what}: {}",
+                summary.missing.join(", ")
+            ));
         }
     }
     if let Some(detail) = &run.detail {
@@ -199,7 +246,10 @@ fn notes(run: &Run) -> Vec<String> {
             notes.push("the detail log ends before its test does".to_owned());
         }
         if detail.malformed > 0 {
-            notes.push(format!("{} lines of the detail log cannot be read", detail.malformed));
+            notes.push(format!(
+                "{} lines of the detail log cannot be read",
+                detail.malformed
+            ));
         }
     }
     if let Some(count) = run.warnings().filter(|&count| count > 0) {

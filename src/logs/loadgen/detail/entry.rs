@@ -21,7 +21,7 @@ pub(super) struct Entry<'a> {
     pub time_ms: f64,
 }
 
-/// The key of an entry in the spelling that `LoadGen` uses, without reading the JSON.
+/// The key of an entry in the spelling that LoadGen uses, without reading the JSON.
 pub(super) fn key(entry: &[u8]) -> Option<&[u8]> {
     let rest = entry.strip_prefix(KEY)?;
     let end = memchr::memchr2(b'"', b'\\', rest)?;
@@ -69,5 +69,6 @@ impl Flags {
 
 fn is_true(entry: &[u8], flag: &memmem::Finder<'static>) -> bool {
     let length = flag.needle().len();
-    flag.find_iter(entry).any(|at| entry[at + length..].trim_ascii_start().starts_with(b"true"))
+    flag.find_iter(entry)
+        .any(|at| entry[at + length..].trim_ascii_start().starts_with(b"true"))
 }

@@ -167,7 +167,9 @@ impl Parser {
             "test_datetime" => {
                 detail.tests += 1;
                 // A log that was appended to began with its first test.
-                let time = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
+                let time = value
+                    .as_str()
+                    .and_then(|text| text.parse::<Timestamp>().ok());
                 detail.started_at = detail.started_at.or(time);
             }
             "effective_scenario" => detail.scenario = value.as_str().and_then(Scenario::from_word),
@@ -183,11 +185,21 @@ impl Parser {
             "result_min_queries_met" => detail.constraints.min_queries = value.as_bool(),
             "early_stopping_met" => detail.constraints.early_stopping = value.as_bool(),
             "result_invalid_reason" => detail.invalid_reason = text(),
-            "early_stopping_result" => detail.early_stopping.query = value.as_str().map(Stop::parse),
-            "early_stopping_ttft_result" => detail.early_stopping.ttft = value.as_str().map(Stop::parse),
-            "early_stopping_tpot_result" => detail.early_stopping.tpot = value.as_str().map(Stop::parse),
-            "early_stopping_latency_ss" => self.early_stopping_single = logged_figure(value, NANOSECONDS),
-            "early_stopping_latency_ms" => self.early_stopping_multi = logged_figure(value, NANOSECONDS),
+            "early_stopping_result" => {
+                detail.early_stopping.query = value.as_str().map(Stop::parse);
+            }
+            "early_stopping_ttft_result" => {
+                detail.early_stopping.ttft = value.as_str().map(Stop::parse);
+            }
+            "early_stopping_tpot_result" => {
+                detail.early_stopping.tpot = value.as_str().map(Stop::parse);
+            }
+            "early_stopping_latency_ss" => {
+                self.early_stopping_single = logged_figure(value, NANOSECONDS);
+            }
+            "early_stopping_latency_ms" => {
+                self.early_stopping_multi = logged_figure(value, NANOSECONDS);
+            }
             "power_begin" => detail.power_begin = text(),
             "power_end" => detail.power_end = text(),
             "generated_query_count" => detail.generated_query_count = value.as_u64(),
@@ -236,11 +248,13 @@ fn take_figure(detail: &mut Detail, key: &str, value: &Value) {
         return;
     };
     if let Some(figure) = logged_figure(value, named.unit) {
-        detail.figures.insert(named.name, figure.scaled(named.factor, named.unit));
+        detail
+            .figures
+            .insert(named.name, figure.scaled(named.factor, named.unit));
     }
 }
 
-/// `LoadGen` logs whole numbers whole, and real ones with six significant digits.
+/// LoadGen logs whole numbers whole, and real ones with six significant digits.
 fn logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
     let number = value.as_f64().filter(|number| number.is_finite())?;
     let half_digit = if value.is_u64() || value.is_i64() || number == 0.0 {
@@ -256,7 +270,7 @@ fn logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
     })
 }
 
-/// `MultiStream` logs latencies per query and per sample; the summary's are per query.
+/// MultiStream logs latencies per query and per sample; the summary's are per query.
 fn prefer_query_latencies(detail: &mut Detail) {
     let names: Vec<String> = detail
         .figures
@@ -265,10 +279,17 @@ fn prefer_query_latencies(detail: &mut Detail) {
         .collect();
     for name in names {
         if let Some(per_sample) = detail.figures.remove(format!("latency_{name}").as_str()) {
-            detail.figures.insert(format!("sample_latency_{name}").into(), per_sample);
+            detail
+                .figures
+                .insert(format!("sample_latency_{name}").into(), per_sample);
         }
-        if let Some(per_query) = detail.figures.remove(format!("query_latency_{name}").as_str()) {
-            detail.figures.insert(format!("latency_{name}").into(), per_query);
+        if let Some(per_query) = detail
+            .figures
+            .remove(format!("query_latency_{name}").as_str())
+        {
+            detail
+                .figures
+                .insert(format!("latency_{name}").into(), per_query);
         }
     }
 }
@@ -287,7 +308,10 @@ fn keep_value(detail: &mut Detail, key: &str, value: &Value) {
 
 fn measured_ms(detail: &Detail) -> Option<i64> {
     let time = |text: &Option<String>| -> Option<DateTime> {
-        strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.as_deref()?).ok()?.to_datetime().ok()
+        strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.as_deref()?)
+            .ok()?
+            .to_datetime()
+            .ok()
     };
     let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
     i64::try_from(span.as_millis()).ok()

@@ -15,7 +15,10 @@ fn flagged(key: &str, value: &str, error: bool, warning: bool) -> String {
 }
 
 fn log(entries: &[(&str, &str)]) -> String {
-    entries.iter().map(|(key, value)| entry(key, value)).collect()
+    entries
+        .iter()
+        .map(|(key, value)| entry(key, value))
+        .collect()
 }
 
 fn server() -> String {
@@ -43,20 +46,35 @@ fn server() -> String {
 #[test]
 fn a_server_log_is_read() {
     let detail = parse_bytes(server().as_bytes());
-    assert_eq!(detail.loadgen_version.as_deref(), Some("6.0.17 @ d6147c7eb7"));
+    assert_eq!(
+        detail.loadgen_version.as_deref(),
+        Some("6.0.17 @ d6147c7eb7")
+    );
     assert_eq!(detail.scenario, Some(Scenario::Server));
     assert_eq!(detail.mode, Some(Mode::Performance));
     assert_eq!(detail.result, Some(ResultWord::Valid));
     assert_eq!(detail.constraints.performance, Some(true));
     assert_eq!(detail.parameters.target_qps, Some(300.0));
-    assert_eq!(detail.parameters.schedule_rng_seed, Some(18_209_322_760_996_052_031));
+    assert_eq!(
+        detail.parameters.schedule_rng_seed,
+        Some(18_209_322_760_996_052_031)
+    );
     assert_eq!(detail.generated_query_count, Some(913));
-    assert_eq!(detail.early_stopping.query.as_ref().unwrap().successful, Some(true));
-    assert_eq!((detail.entries, detail.malformed, detail.foreign), (17, 0, 0));
+    assert_eq!(
+        detail.early_stopping.query.as_ref().unwrap().successful,
+        Some(true)
+    );
+    assert_eq!(
+        (detail.entries, detail.malformed, detail.foreign),
+        (17, 0, 0)
+    );
     assert!(detail.is_complete());
     let tokens = &detail.figures["completed_tokens_per_second"];
     assert!((tokens.value - 1_042_110.0).abs() < 1e-6);
-    assert!((tokens.half_digit - 5.0).abs() < 1e-9, "six significant digits");
+    assert!(
+        (tokens.half_digit - 5.0).abs() < 1e-9,
+        "six significant digits"
+    );
     assert!((detail.figures["latency_p99_ns"].half_digit - 0.5).abs() < 1e-12);
     assert_eq!(detail.values["effective_target_qps"], 300);
 }
@@ -64,8 +82,14 @@ fn a_server_log_is_read() {
 #[test]
 fn the_runs_own_start_is_test_datetime_since_power_begin_is_local_time() {
     let detail = parse_bytes(server().as_bytes());
-    assert_eq!(detail.started_at.unwrap().to_string(), "2026-11-21T06:31:23Z");
-    assert_eq!(detail.power_begin.as_deref(), Some("11-21-2026 07:31:23.601"));
+    assert_eq!(
+        detail.started_at.unwrap().to_string(),
+        "2026-11-21T06:31:23Z"
+    );
+    assert_eq!(
+        detail.power_begin.as_deref(),
+        Some("11-21-2026 07:31:23.601")
+    );
     assert_eq!(detail.measured_ms, Some(3001));
 }
 
@@ -111,8 +135,14 @@ fn multi_stream_keeps_latency_per_query_and_per_sample() {
         .as_bytes(),
     );
     let value = |name: &str| detail.figures[name].value.to_string();
-    assert_eq!((value("latency_p99_ns"), value("sample_latency_p99_ns")), ("200".into(), "100".into()));
-    assert_eq!((value("latency_min_ns"), value("sample_latency_min_ns")), ("20".into(), "10".into()));
+    assert_eq!(
+        (value("latency_p99_ns"), value("sample_latency_p99_ns")),
+        ("200".into(), "100".into())
+    );
+    assert_eq!(
+        (value("latency_min_ns"), value("sample_latency_min_ns")),
+        ("20".into(), "10".into())
+    );
     assert_eq!(value("early_stopping_latency_ns"), "250");
 }
 
@@ -137,9 +167,14 @@ fn token_throughput_is_tokens_per_nanosecond() {
 #[test]
 fn of_several_results_the_worst_counts() {
     for order in [["VALID", "INVALID"], ["INVALID", "VALID"]] {
-        let text: String =
-            order.iter().map(|word| entry("result_validity", &format!("\"{word}\""))).collect();
-        assert_eq!(parse_bytes(text.as_bytes()).result, Some(ResultWord::Invalid));
+        let text: String = order
+            .iter()
+            .map(|word| entry("result_validity", &format!("\"{word}\"")))
+            .collect();
+        assert_eq!(
+            parse_bytes(text.as_bytes()).result,
+            Some(ResultWord::Invalid)
+        );
     }
 }
 
@@ -161,15 +196,23 @@ fn a_log_that_was_cut_off_is_not_complete() {
 
 #[test]
 fn lines_that_are_no_entries_are_counted() {
-    let detail = parse_bytes(b"hello\n\n:::MLLOG nothing\nprefix :::MLLOG {\"key\": \"sut_name\", \"value\": \"A\"}\n");
-    assert_eq!((detail.entries, detail.malformed, detail.foreign), (2, 1, 1));
+    let detail = parse_bytes(
+        b"hello\n\n:::MLLOG nothing\nprefix :::MLLOG {\"key\": \"sut_name\", \"value\": \"A\"}\n",
+    );
+    assert_eq!(
+        (detail.entries, detail.malformed, detail.foreign),
+        (2, 1, 1)
+    );
     assert_eq!(detail.sut_name.as_deref(), Some("A"));
 }
 
 #[test]
 fn carriage_returns_at_line_ends_do_not_matter() {
     let text = server();
-    assert_eq!(parse_bytes(text.replace('\n', "\r\n").as_bytes()), parse_bytes(text.as_bytes()));
+    assert_eq!(
+        parse_bytes(text.replace('\n', "\r\n").as_bytes()),
+        parse_bytes(text.as_bytes())
+    );
     assert_eq!(parse_lines(text.lines()), parse_bytes(text.as_bytes()));
 }
 

@@ -1,17 +1,16 @@
 //! The summary's lines, one after the other.
 
 use super::stats::Stats;
-use super::{Constraints, Form, Summary, SummaryError};
+use super::{Constraints, Summary, SummaryError};
 use crate::logs::figure::{Figure, Figures, Source, parse_number};
-use crate::logs::loadgen::early_stopping::Stop;
-use crate::logs::loadgen::names::{self, EARLY_STOPPING_LATENCY};
-use crate::logs::loadgen::{EarlyStopping, Mode, Parameters, ResultWord, Scenario};
+use crate::logs::loadgen::names;
+use crate::logs::loadgen::{Mode, Parameters, ResultWord, Scenario};
 
 const MOST_UNREAD: usize = 20;
 
 /// Where the sentences of a bulleted list go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum List {
+pub(super) enum List {
     #[default]
     None,
     Recommendations,
@@ -24,33 +23,35 @@ enum List {
 
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    sut_name: Option<String>,
-    scenario: Option<Scenario>,
-    mode: Option<Mode>,
-    result: Option<ResultWord>,
-    constraints: Constraints,
-    recommendations: Vec<String>,
-    query: Option<String>,
-    ttft: Option<String>,
-    tpot: Option<String>,
-    head: Figures,
-    stats: Stats,
-    parameters: Parameters,
-    warnings: Option<u64>,
-    errors: Option<u64>,
-    notes: Vec<String>,
-    unread: Vec<String>,
-    list: List,
-    in_stats: bool,
-    excerpt: bool,
+    pub(super) sut_name: Option<String>,
+    pub(super) scenario: Option<Scenario>,
+    pub(super) mode: Option<Mode>,
+    pub(super) result: Option<ResultWord>,
+    pub(super) constraints: Constraints,
+    pub(super) recommendations: Vec<String>,
+    pub(super) query: Option<String>,
+    pub(super) ttft: Option<String>,
+    pub(super) tpot: Option<String>,
+    pub(super) head: Figures,
+    pub(super) stats: Stats,
+    pub(super) parameters: Parameters,
+    pub(super) warnings: Option<u64>,
+    pub(super) errors: Option<u64>,
+    pub(super) notes: Vec<String>,
+    pub(super) unread: Vec<String>,
+    pub(super) list: List,
+    pub(super) in_stats: bool,
+    pub(super) excerpt: bool,
     /// Lines that only a summary has.
-    known: usize,
+    pub(super) known: usize,
 }
 
 /// Sets what a summary says once; a second time must say the same.
-fn once<T: PartialEq>(slot: &mut Option<T>, value: T, line: &'static str) -> Result<(), SummaryError> {
+fn once<T: PartialEq>(slot: &mut Option<T>, value: T, line: &str) -> Result<(), SummaryError> {
     match slot {
-        Some(before) if *before != value => Err(SummaryError::Contradiction { line }),
+        Some(before) if *before != value => Err(SummaryError::Contradiction {
+            line: line.to_owned(),
+        }),
         _ => {
             *slot = Some(value);
             Ok(())
@@ -85,7 +86,8 @@ impl Parser {
             self.list = List::None;
             return Ok(());
         }
-        let understood = self.title(line) || self.counted(line)? || self.pair(line)? || self.sentence(line);
+        let understood =
+            self.title(line) || self.counted(line)? || self.pair(line)? || self.sentence(line);
         if understood {
             self.known += 1;
         } else {
@@ -113,7 +115,11 @@ impl Parser {
         else {
             return Ok(false);
         };
-        let count = if count == "No" { Some(0) } else { count.parse().ok() };
+        let count = if count == "No" {
+            Some(0)
+        } else {
+            count.parse().ok()
+        };
         let Some(count) = count else {
             return Ok(false);
         };
@@ -159,7 +165,9 @@ impl Parser {
         if !self.in_stats {
             match self.head.get(&named.name) {
                 Some(before) if before.value.to_bits() != figure.value.to_bits() => {
-                    return Err(SummaryError::Contradiction { line: "figure" });
+                    return Err(SummaryError::Contradiction {
+                        line: key.to_owned(),
+                    });
                 }
                 _ => self.head.insert(named.name, figure),
             };
@@ -192,9 +200,10 @@ impl Parser {
             _ => {
                 let constraints = &mut self.constraints;
                 let (slot, line) = match key {
-                    "Performance constraints satisfied" => {
-                        (&mut constraints.performance, "Performance constraints satisfied")
-                    }
+                    "Performance constraints satisfied" => (
+                        &mut constraints.performance,
+                        "Performance constraints satisfied",
+                    ),
                     "Min duration satisfied" => {
                         (&mut constraints.min_duration, "Min duration satisfied")
                     }
@@ -253,7 +262,11 @@ impl Parser {
         let block = match self.list {
             List::None => return false,
             List::Permutation => {
-                let continues = ["Generated samples", "Check the generated", "samples_per_query value"];
+                let continues = [
+                    "Generated samples",
+                    "Check the generated",
+                    "samples_per_query value",
+                ];
                 return continues.iter().any(|begin| line.starts_with(begin));
             }
             List::Recommendations => {
@@ -286,116 +299,16 @@ impl Parser {
             self.unread.push(line.chars().take(120).collect());
         }
     }
-
-    fn finish(self) -> Result<Summary, SummaryError> {
-        if self.known == 0 {
-            return Err(SummaryError::NotASummary);
-        }
-        let mut notes = self.notes;
-        let (stats, note) = self.stats.belonging_to(&self.head);
-        notes.extend(note);
-        let has_stats = !stats.is_empty();
-        // The head has the figures that count; the stats repeat some of them.
-        let mut figures = stats;
-        figures.extend(self.head);
-        let stop = |text: Option<String>| text.as_deref().map(Stop::parse);
-        let early_stopping = EarlyStopping {
-            query: stop(self.query),
-            ttft: stop(self.ttft),
-            tpot: stop(self.tpot),
-        };
-        add_estimates(&early_stopping, self.scenario, &mut figures);
-
-        let nothing_but_counts = self.sut_name.is_none()
-            && self.scenario.is_none()
-            && self.mode.is_none()
-            && self.result.is_none()
-            && figures.is_empty();
-        let accuracy = nothing_but_counts && self.warnings.is_some() && self.errors.is_some();
-        let mode = self.mode.or(accuracy.then_some(Mode::Accuracy));
-        let performance = mode != Some(Mode::Accuracy);
-        let parts = [
-            (self.sut_name.is_some() || !performance, "SUT name"),
-            (self.scenario.is_some() || !performance, "Scenario"),
-            (mode.is_some(), "Mode"),
-            (self.result.is_some() || !performance, "Result is"),
-            (has_stats || !performance, "Additional Stats"),
-            (
-                self.parameters.performance_sample_count.is_some() || !performance,
-                "Test Parameters Used",
-            ),
-            (self.warnings.is_some(), "warnings encountered"),
-            (self.errors.is_some(), "errors encountered"),
-        ];
-        let missing: Vec<_> =
-            parts.into_iter().filter_map(|(there, part)| (!there).then_some(part)).collect();
-        let form = if missing.is_empty() {
-            Form::Whole
-        } else if self.excerpt {
-            Form::Excerpt
-        } else {
-            Form::CutOff
-        };
-        Ok(Summary {
-            sut_name: self.sut_name,
-            scenario: self.scenario,
-            mode,
-            result: self.result,
-            constraints: self.constraints,
-            recommendations: self.recommendations,
-            early_stopping,
-            figures,
-            parameters: self.parameters,
-            warnings: self.warnings,
-            errors: self.errors,
-            form,
-            missing,
-            notes,
-            unread: self.unread,
-        })
-    }
 }
 
 /// Whether a last line ends in a number that may be only its beginning.
 fn is_cut(line: &str) -> bool {
-    line.contains(':') && line.ends_with(|last: char| last.is_ascii_digit() || matches!(last, '.' | 'e' | '+' | '-'))
+    line.contains(':')
+        && line
+            .ends_with(|last: char| last.is_ascii_digit() || matches!(last, '.' | 'e' | '+' | '-'))
 }
 
 /// Stats that stand without their title, as in a guide.
 fn begins_stats(key: &str) -> bool {
     key.starts_with("min ") || key.starts_with("scheduled ") || key.starts_with("qps ")
-}
-
-/// Early stopping's estimates as figures; the first one of `SingleStream` and `MultiStream`, at the
-/// target percentile, is what MLCommons publishes. With token latencies that is TTFT's.
-fn add_estimates(stopping: &EarlyStopping, scenario: Option<Scenario>, figures: &mut Figures) {
-    let blocks = [
-        (&stopping.query, "early_stopping"),
-        (&stopping.ttft, "ttft_early_stopping"),
-        (&stopping.tpot, "tpot_early_stopping"),
-    ];
-    for (stop, kind) in blocks {
-        for &(percentile, estimate) in stop.iter().flat_map(|stop| &stop.estimates) {
-            let Some(label) = names::percentile(&percentile.to_string()) else {
-                continue;
-            };
-            figures.insert(format!("{kind}_{label}_ns").into(), nanoseconds(estimate));
-        }
-    }
-    let published = stopping.query.as_ref().or(stopping.ttft.as_ref());
-    let first = published.and_then(|stop| stop.estimates.first());
-    if let (Some(Scenario::SingleStream | Scenario::MultiStream), Some(&(_, estimate))) = (scenario, first)
-    {
-        figures.insert(EARLY_STOPPING_LATENCY.into(), nanoseconds(estimate));
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "2^53 ns are 104 days")]
-fn nanoseconds(value: u64) -> Figure {
-    Figure {
-        value: value as f64,
-        unit: crate::logs::figure::NANOSECONDS.into(),
-        half_digit: 0.5,
-        source: Source::Summary,
-    }
 }

@@ -11,7 +11,11 @@ pub(super) struct Stats {
 impl Stats {
     /// The block that a figure of this name goes into.
     pub(super) fn block_for(&mut self, name: &str) -> Option<&mut Figures> {
-        if self.blocks.last().is_none_or(|block| block.contains_key(name)) {
+        if self
+            .blocks
+            .last()
+            .is_none_or(|block| block.contains_key(name))
+        {
             self.blocks.push(Figures::new());
         }
         self.blocks.last_mut()
@@ -24,7 +28,9 @@ impl Stats {
     pub(super) fn belonging_to(self, head: &Figures) -> (Figures, Option<String>) {
         let count = self.blocks.len();
         let agreement = |block: &Figures| {
-            let shared = block.iter().filter_map(|(name, figure)| Some((figure, head.get(name)?)));
+            let shared = block
+                .iter()
+                .filter_map(|(name, figure)| Some((figure, head.get(name)?)));
             shared.fold(0_i32, |score, (ours, theirs)| {
                 let tolerance = ours.half_digit + theirs.half_digit + 2e-5 * theirs.value.abs();
                 let agrees = (ours.value - theirs.value).abs() <= tolerance;
@@ -41,8 +47,15 @@ impl Stats {
             return (Figures::new(), None);
         };
         let note = (count > 1).then(|| {
-            let why = if score > 0 { "which agrees with the head" } else { "the last one" };
-            format!("the additional stats are there {count} times; number {} was read, {why}", index + 1)
+            let why = if score > 0 {
+                "which agrees with the head"
+            } else {
+                "the last one"
+            };
+            format!(
+                "the additional stats are there {count} times; number {} was read, {why}",
+                index + 1
+            )
         });
         (block, note)
     }

@@ -18,12 +18,18 @@ macro_rules! printed {
 const SERVER: &str = printed!("own-server_tokens-perf_valid");
 
 fn value(summary: &Summary, name: &str) -> f64 {
-    summary.figures.get(name).map_or(f64::NAN, |figure| figure.value)
+    summary
+        .figures
+        .get(name)
+        .map_or(f64::NAN, |figure| figure.value)
 }
 
 #[track_caller]
 fn close(ours: f64, theirs: f64) {
-    assert!((ours - theirs).abs() <= 1e-9 * theirs.abs(), "{ours} is not {theirs}");
+    assert!(
+        (ours - theirs).abs() <= 1e-9 * theirs.abs(),
+        "{ours} is not {theirs}"
+    );
 }
 
 #[test]
@@ -85,7 +91,10 @@ fn the_ttft_block_is_blank_where_tpot_fails_first() {
     );
     assert_eq!(summary.early_stopping.ttft.as_ref().unwrap().text, "");
     let tpot = summary.early_stopping.tpot.as_ref().unwrap();
-    assert_eq!((tpot.successful, tpot.more_needed), (Some(false), Some(65_320)));
+    assert_eq!(
+        (tpot.successful, tpot.more_needed),
+        (Some(false), Some(65_320))
+    );
     assert_eq!(summary.unread, [""; 0]);
 }
 
@@ -117,7 +126,10 @@ fn single_stream_publishes_the_first_estimate() {
     close(value(&summary, "early_stopping_latency_ns"), 2_210_774.0);
     close(value(&summary, "early_stopping_p99_ns"), 18_776_619.0);
     close(value(&summary, "latency_p90_ns"), 2_002_279.0);
-    close(value(&summary, "queries_per_second_without_loadgen_overhead"), 634.02);
+    close(
+        value(&summary, "queries_per_second_without_loadgen_overhead"),
+        634.02,
+    );
     assert_eq!(summary.unread, [""; 0]);
 }
 
@@ -127,7 +139,10 @@ fn single_stream_with_tokens_publishes_the_ttft_estimate() {
     close(value(&summary, "early_stopping_latency_ns"), 603_757.0);
     close(value(&summary, "tpot_early_stopping_p90_ns"), 138_292.0);
     close(value(&summary, "ttft_p90_ns"), 602_106.0);
-    close(value(&summary, "tokens_per_second_without_loadgen_overhead"), 5775.09);
+    close(
+        value(&summary, "tokens_per_second_without_loadgen_overhead"),
+        5775.09,
+    );
     assert_eq!(summary.unread, [""; 0]);
 }
 
@@ -153,7 +168,10 @@ fn wan_with_the_checkers_minimum_of_50_queries_is_invalid() {
 #[test]
 fn the_permutation_warning_is_four_lines() {
     let summary = parse(printed!("own-misc-offline_concat_permutation_warning")).unwrap();
-    assert_eq!(summary.parameters.sample_concatenate_permutation, Some(true));
+    assert_eq!(
+        summary.parameters.sample_concatenate_permutation,
+        Some(true)
+    );
     assert_eq!(summary.notes.len(), 1);
     assert_eq!(summary.unread, [""; 0]);
     assert_eq!(summary.warnings, Some(1));
@@ -191,14 +209,26 @@ fn of_stats_printed_twice_those_that_agree_with_the_head_count() {
     let summary = parse(text).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
     close(value(&summary, "ttft_p99_ns"), 1_019_241_339.0);
-    assert!(summary.notes[0].contains("number 2 was read, which agrees"), "{:?}", summary.notes);
+    assert!(
+        summary.notes[0].contains("number 2 was read, which agrees"),
+        "{:?}",
+        summary.notes
+    );
 
     let (head, stats) = text.split_at(text.find("Scheduled").unwrap());
     let second = stats.rfind("Scheduled").unwrap();
-    let swapped = format!("{head}{}{}", stats[second..].replace("...", ""), &stats[..second]);
+    let swapped = format!(
+        "{head}{}{}",
+        stats[second..].replace("...", ""),
+        &stats[..second]
+    );
     let summary = parse(&swapped).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
-    assert!(summary.notes[0].contains("number 1 was read, which agrees"), "{:?}", summary.notes);
+    assert!(
+        summary.notes[0].contains("number 1 was read, which agrees"),
+        "{:?}",
+        summary.notes
+    );
 }
 
 #[test]
@@ -207,8 +237,10 @@ fn line_ends_indentation_and_a_byte_order_mark_do_not_matter() {
     assert_eq!(parse(&SERVER.replace('\n', "\r\n")).unwrap(), expected);
     assert_eq!(parse(&format!("\u{feff}{SERVER}")).unwrap(), expected);
     assert_eq!(parse(&SERVER.replace('=', "")).unwrap(), expected);
-    let squeezed: Vec<_> =
-        SERVER.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let squeezed: Vec<_> = SERVER
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
     assert_eq!(parse(&squeezed.join("\n")).unwrap(), expected);
 }
 
@@ -225,19 +257,35 @@ fn what_is_no_summary_is_said(#[case] text: &str, #[case] error: SummaryError) {
 
 #[test]
 fn bytes_that_are_no_text_are_said() {
-    assert_eq!(parse_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]), Err(SummaryError::Binary));
+    assert_eq!(
+        parse_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]),
+        Err(SummaryError::Binary)
+    );
     assert_eq!(parse_bytes(&[0xff; 64]), Err(SummaryError::NotASummary));
     let large = vec![b'a'; MOST_BYTES + 1];
-    assert_eq!(parse_bytes(&large), Err(SummaryError::TooLarge { bytes: MOST_BYTES + 1 }));
+    assert_eq!(
+        parse_bytes(&large),
+        Err(SummaryError::TooLarge {
+            bytes: MOST_BYTES + 1
+        })
+    );
 }
 
 #[test]
 fn two_runs_in_one_file_are_refused() {
     let other = printed!("own-server_tokens-invalid_both");
     let error = parse(&format!("{SERVER}{other}")).unwrap_err();
-    assert!(matches!(error, SummaryError::Contradiction { .. }), "{error}");
+    assert!(
+        matches!(error, SummaryError::Contradiction { .. }),
+        "{error}"
+    );
     let error = parse("Result is : VALID\nResult is : INVALID\n").unwrap_err();
-    assert_eq!(error, SummaryError::Contradiction { line: "Result is" });
+    assert_eq!(
+        error,
+        SummaryError::Contradiction {
+            line: "Result is".to_owned()
+        }
+    );
 }
 
 #[test]
@@ -256,10 +304,17 @@ fn a_file_cut_anywhere_is_marked_and_gives_no_wrong_figure() {
         };
         if part.form == Form::Whole {
             // All but the last word's last letters.
-            assert!(SERVER.len() - cut < "during test.\n".len() + 2, "cut at {cut}");
+            assert!(
+                SERVER.len() - cut < "during test.\n".len() + 2,
+                "cut at {cut}"
+            );
         }
         for (name, figure) in &part.figures {
-            assert_eq!(Some(figure), whole.figures.get(name), "{name} of the file cut at {cut}");
+            assert_eq!(
+                Some(figure),
+                whole.figures.get(name),
+                "{name} of the file cut at {cut}"
+            );
         }
         if part.parameters.performance_sample_count.is_some() {
             assert_eq!(part.parameters.target_qps, whole.parameters.target_qps);
@@ -270,7 +325,12 @@ fn a_file_cut_anywhere_is_marked_and_gives_no_wrong_figure() {
 #[test]
 fn figures_have_their_units() {
     let summary = parse(SERVER).unwrap();
-    let unit = |name: &str| summary.figures.get(name).map(|figure: &Figure| figure.unit.as_ref());
+    let unit = |name: &str| {
+        summary
+            .figures
+            .get(name)
+            .map(|figure: &Figure| figure.unit.as_ref())
+    };
     assert_eq!(unit("completed_tokens_per_second"), Some("tokens/s"));
     assert_eq!(unit("completed_samples_per_second"), Some("samples/s"));
     assert_eq!(unit("ttft_p99_ns"), Some("ns"));
