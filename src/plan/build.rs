@@ -140,6 +140,7 @@ pub fn build(
         container,
         measurements: builder.measurements,
         judge: recipe.judge.clone(),
+        require_accuracy: false,
         secrets: recipe.secrets.clone(),
         steps: builder.steps,
         notes: builder.notes,
@@ -307,6 +308,7 @@ impl Builder<'_> {
             ulimits: asked.ulimits.clone(),
             env,
             mounts,
+            control: None,
             workdir: asked
                 .workdir
                 .as_ref()

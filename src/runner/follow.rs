@@ -1,19 +1,17 @@
 //! Follows a step by its files: output as it grows, the exit code when it is there, time
 //! limits, and whether the container still lives. The engine may be away meanwhile.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::control::{StepControl, StepExit};
+use super::ending::look;
+use super::output::Output;
 use super::session::Session;
 use crate::engine::api::ExecStatus;
-use crate::journal::What;
-use crate::logs::lines::LineSplitter;
-use crate::logs::sanitize;
+use crate::journal::StepFault;
 use crate::plan::step::{ExecStep, Step};
 use crate::plan::text::duration;
 
@@ -29,20 +27,25 @@ pub enum Followed {
         because: String,
     },
     /// It will never write its exit code.
-    Died {
-        /// What happened.
-        because: String,
-        /// What to do.
-        advice: String,
-    },
+    Died(Death),
+}
+
+/// Why a step will never write its exit code.
+pub struct Death {
+    /// Whose fault.
+    pub fault: StepFault,
+    /// What happened.
+    pub because: String,
+    /// What to do.
+    pub advice: String,
 }
 
 /// The longest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(50);
 /// How often the engine is asked whether the container lives.
 const LOOK: Duration = Duration::from_secs(2);
-/// Bytes read at once.
-const BLOCK: usize = 256 << 10;
+/// Every how many of these looks a process is started in the container to look there, if need be.
+const CLOSE_LOOK: u32 = 5;
 
 /// Follows a step to its end.
 pub async fn follow(
@@ -51,7 +54,7 @@ pub async fn follow(
     command: &ExecStep,
     control: &StepControl,
     container: &str,
-    exec: Option<&str>,
+    exec: Option<String>,
 ) -> Followed {
     let began = session
         .state()
@@ -59,7 +62,15 @@ pub async fn follow(
         .get(&step.number)
         .copied()
         .unwrap_or_else(Timestamp::now);
-    let mut output = Output::open(session, step, &control.output());
+    let mut output = Output::open(session, step);
+    let mut pulse = Pulse {
+        session,
+        step,
+        control,
+        container,
+        exec,
+        looks: 0,
+    };
     let mut pause = Duration::from_millis(1);
     let mut looked = Instant::now();
     let mut last_output = Instant::now();
@@ -70,20 +81,18 @@ pub async fn follow(
             pause = Duration::from_millis(1);
         }
         if let Some(exit) = control.exit() {
-            while output.read_on() {}
             output.finish();
             return Followed::Exited(exit);
         }
         if session.stop.is_cancelled() {
             return Followed::Stopped;
         }
-        let elapsed = u64::try_from((Timestamp::now() - began).get_seconds().max(0)).unwrap_or(0);
-        let elapsed = elapsed
-            .max(u64::try_from(Timestamp::now().as_second() - began.as_second()).unwrap_or(0));
-        if elapsed >= command.timeout_s {
-            return Followed::TimedOut {
-                because: format!("it did not end within {}", duration(command.timeout_s)),
-            };
+        let elapsed = Timestamp::now()
+            .as_second()
+            .saturating_sub(began.as_second());
+        if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
+            let because = format!("it did not end within {}", duration(command.timeout_s));
+            return Followed::TimedOut { because };
         }
         if let Some(silence) = command.silence_s
             && last_output.elapsed().as_secs() >= silence
@@ -94,14 +103,17 @@ pub async fn follow(
         }
         if looked.elapsed() > LOOK {
             looked = Instant::now();
-            if let Some((because, advice)) = dead(session, control, container, exec).await {
-                if let Some(exit) = control.exit() {
-                    return Followed::Exited(exit);
-                }
-                return Followed::Died { because, advice };
+            if let Some(death) = pulse.dead().await {
+                output.finish();
+                return control
+                    .exit()
+                    .map_or(Followed::Died(death), Followed::Exited);
             }
         }
-        if !grew {
+        if grew {
+            // A step may print faster than it is read: signals are to be heard all the same.
+            tokio::task::yield_now().await;
+        } else {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = session.stop.cancelled() => {}
@@ -111,195 +123,128 @@ pub async fn follow(
     }
 }
 
-/// Why the step will never write its exit code, if so.
-async fn dead(
-    session: &Session,
-    control: &StepControl,
-    container: &str,
-    exec: Option<&str>,
-) -> Option<(String, String)> {
-    let resume = format!(
-        "go on in a new container with: retrial resume {}",
-        session.run.id()
-    );
-    // An engine that is away says nothing about the container: the files do.
-    let state = session.engine.container(container).await.ok()?;
-    let Some(state) = state else {
-        return Some((
-            "the container is gone: somebody removed it".to_owned(),
-            resume,
-        ));
-    };
-    if !state.running {
-        if control.exit().is_some() {
-            return None;
-        }
-        let code = state
-            .exit_code
-            .map_or_else(String::new, |code| format!(" with exit code {code}"));
-        let because = if state.oom_killed {
-            format!("the container was killed for want of memory{code}")
-        } else if session.control.ended().as_deref() == Some("deadline") {
-            "the container ended at its deadline: nobody had followed the step to its time limit"
-                .to_owned()
-        } else {
-            format!(
-                "the container ended{code} while the step was running: it was stopped, or its first process was killed"
-            )
-        };
-        return Some((because, resume));
-    }
-    let status = session.engine.exec_status(exec?).await.ok()?;
-    if let ExecStatus::Exited(code) = status {
-        // The exit file is renamed just before the process ends; give it one more look.
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        if control.exit().is_some() {
-            return None;
-        }
-        let full = disk_full(session.run.path());
-        let because = if full {
-            format!(
-                "the disk of {} is full: the step could not write its exit code (the engine says {code})",
-                session.run.path().display()
-            )
-        } else {
-            format!(
-                "the step's shell was killed before it could write its exit code (the engine says {code})"
-            )
-        };
-        let advice = if full {
-            "make room, or keep runs elsewhere: --home DIR".to_owned()
-        } else {
-            resume
-        };
-        return Some((because, advice));
-    }
-    None
-}
-
-fn disk_full(path: &Path) -> bool {
-    rustix::fs::statvfs(path)
-        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
-}
-
-/// The growing output: read block by block, shown line by line or as its latest line.
-struct Output<'a> {
+/// Looks whether a step can still come to its end.
+struct Pulse<'a> {
     session: &'a Session,
     step: &'a Step,
-    file: Option<File>,
-    block: Vec<u8>,
-    splitter: LineSplitter,
-    shown: Instant,
-    latest: Vec<u8>,
+    control: &'a StepControl,
+    container: &'a str,
+    /// None after a kill of the tool, or when the engine forgot it.
+    exec: Option<String>,
+    looks: u32,
 }
 
-impl<'a> Output<'a> {
-    fn open(session: &'a Session, step: &'a Step, path: &Path) -> Self {
-        Self {
-            session,
-            step,
-            file: File::open(path).ok(),
-            block: vec![0; BLOCK],
-            splitter: LineSplitter::new(),
-            shown: Instant::now(),
-            latest: Vec::new(),
-        }
-    }
-
-    /// Reads one block; false if nothing new is there.
-    fn read_on(&mut self) -> bool {
-        let Some(file) = &mut self.file else {
-            return false;
-        };
-        let Ok(count) = file.read(&mut self.block) else {
-            return false;
-        };
-        if count == 0 {
-            return false;
-        }
-        if self.session.options.all_output {
-            let (session, step) = (self.session, self.step);
-            self.splitter.push(&self.block[..count], |line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                );
-            });
-        } else {
-            let from = count.saturating_sub(4096);
-            self.latest.clear();
-            self.latest.extend_from_slice(&self.block[from..count]);
-            if self.shown.elapsed() > Duration::from_millis(100) {
-                self.show_latest();
-            }
-        }
-        true
-    }
-
-    fn show_latest(&mut self) {
-        self.shown = Instant::now();
-        let text = String::from_utf8_lossy(&self.latest);
-        for line in text
-            .split(['\n', '\r'])
-            .filter(|line| !line.trim().is_empty())
-            .rev()
-            .take(8)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-        {
-            self.session.show(
-                self.step,
-                What::Output {
-                    line: sanitize(line).into_owned(),
-                },
+impl Pulse<'_> {
+    /// Why the step will never write its exit code, if so.
+    async fn dead(&mut self) -> Option<Death> {
+        let host = |because: String| {
+            let advice = format!(
+                "go on in a new container with: retrial resume {}",
+                self.session.run.id()
             );
-        }
-        self.latest.clear();
-    }
-
-    fn finish(&mut self) {
-        if self.session.options.all_output {
-            let (session, step) = (self.session, self.step);
-            self.splitter.finish(|line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
+            Some(Death {
+                fault: StepFault::Host,
+                because,
+                advice,
+            })
+        };
+        // An engine that is away says nothing about the container: the files do.
+        let state = self.session.engine.container(self.container).await.ok()?;
+        let Some(state) = state else {
+            return host("the container is gone: somebody removed it".to_owned());
+        };
+        if !state.running {
+            let code = state
+                .exit_code
+                .map_or_else(String::new, |code| format!(" with exit code {code}"));
+            return host(if state.oom_killed {
+                format!("the container was killed for want of memory{code}")
+            } else if self.session.control.ended().as_deref() == Some("deadline") {
+                "the container ended at its deadline: nobody had followed the step to its time limit".to_owned()
+            } else {
+                format!(
+                    "the container ended{code} while the step was running: it was stopped, or its first process was killed"
                 )
             });
-        } else if !self.latest.is_empty() {
-            self.show_latest();
         }
+        let status = match &self.exec {
+            Some(exec) => self.session.engine.exec_status(exec).await.ok()?,
+            None => ExecStatus::Unknown,
+        };
+        match status {
+            ExecStatus::Running => None,
+            ExecStatus::Exited(code) => self.exited(code).await,
+            ExecStatus::Unknown => {
+                self.looks += 1;
+                if self.looks % CLOSE_LOOK == 1 {
+                    self.exited(137).await
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    /// The exec that we know has ended, or we know of none. Another one of a tool that was
+    /// killed may be the one that runs the step.
+    async fn exited(&mut self, code: i64) -> Option<Death> {
+        let look = look(self.session, self.step, self.container).await?;
+        if look.alive || self.control.exit().is_some() {
+            self.exec = None;
+            return None;
+        }
+        // The exit file is renamed just before the process ends; give it one more look.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        if self.control.exit().is_some() {
+            return None;
+        }
+        let path = self.session.run.path();
+        let (before, _) = self.control.oom();
+        let killed = before
+            .zip(look.oom_kills)
+            .is_some_and(|(before, now)| now > before);
+        let started = self.control.started();
+        Some(if disk_full(path) {
+            Death {
+                fault: StepFault::Host,
+                because: format!(
+                    "the disk of {} is full: the step could not write its exit code",
+                    path.display()
+                ),
+                advice: "make room, or keep runs elsewhere: --home DIR".to_owned(),
+            }
+        } else if killed {
+            Death {
+                fault: StepFault::Command,
+                because: "the kernel killed the step's own shell for want of memory".to_owned(),
+                advice:
+                    "give the container or the host more memory, or the benchmark a smaller batch"
+                        .to_owned(),
+            }
+        } else if started {
+            Death {
+                fault: StepFault::Host,
+                because: format!(
+                    "the step's shell was killed before it could write its exit code (exit code {code})"
+                ),
+                advice: format!("go on with: retrial resume {}", self.session.run.id()),
+            }
+        } else {
+            Death {
+                fault: StepFault::Command,
+                because: format!(
+                    "the step could not be started (the engine says exit code {code})"
+                ),
+                advice: "does the image have the step's `workdir:`, and may its `user:` enter it?"
+                    .to_owned(),
+            }
+        })
     }
 }
 
-/// The last lines of a file, made harmless.
+/// Whether so little is free that what was written just now may be cut off.
 #[must_use]
-pub fn last_lines(path: &Path, count: usize) -> Vec<String> {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(32 << 10)))?;
-        let mut bytes = Vec::new();
-        file.take(64 << 10).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let bytes = read().unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(|line| {
-            line.rsplit('\r')
-                .find(|part| !part.is_empty())
-                .unwrap_or("")
-        })
-        .collect();
-    lines[lines.len().saturating_sub(count)..]
-        .iter()
-        .map(|line| sanitize(line).into_owned())
-        .collect()
+pub fn disk_full(path: &Path) -> bool {
+    rustix::fs::statvfs(path)
+        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
 }
