@@ -1,6 +1,8 @@
 //! The tool is killed (as a crash, a closed laptop or the out-of-memory killer would): the
 //! benchmark goes on, and `resume` takes the run up where it stands.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::lab::{Lab, case, recipe_with};
@@ -75,52 +77,44 @@ fn in_the_middle_of_a_measurement() {
     assert_eq!(plain(&lab.verdict()), plain(&undisturbed.verdict()));
 }
 
-/// Killed again and again, at every event of the journal.
+/// Killed at every kind of event of the journal, and resumed each time.
 #[test]
 fn at_any_moment() {
     let Some(lab) = Lab::new() else { return };
-    let cases = case(
-        "main",
-        "sleep 0.3; mkdir /results; date >/results/out.txt",
-        "results: /results",
-    );
-    let lab = lab.recipe(&recipe_with(
-        "setup:\n  tool:\n    run: test ! -e /ready; touch /ready",
-        &cases,
-    ));
+    let cases = case("main", "sleep 0.3; mkdir /results; date >/results/out.txt", "results: /results");
+    let lab = lab.recipe(&recipe_with("setup:\n  tool:\n    run: test ! -e /ready; touch /ready", &cases));
+    let kind = |entry: &Value| format!("{} {}", entry["name"].as_str().unwrap_or_default(), entry["event"].as_str().unwrap_or_default());
+    let mut seen = BTreeSet::new();
     let mut going = lab.start(&[]);
-    let mut kills = 0;
-    for seen in 1.. {
-        lab.until("something happened", |lab| {
-            lab.journal().len() >= seen
-                || lab
-                    .journal()
-                    .last()
-                    .is_some_and(|entry| entry["event"] == "run_ended")
+    loop {
+        lab.until("something new happened", |lab| {
+            lab.journal().last().is_some_and(|entry| entry["event"] == "run_ended" || !seen.contains(&kind(entry)))
         });
-        if lab
-            .journal()
-            .last()
-            .is_some_and(|entry| entry["event"] == "run_ended")
-        {
+        let last = lab.journal().pop().unwrap();
+        if last["event"] == "run_ended" {
             break;
         }
-        // Each journal is longer than the one before: resumed runs write further entries.
-        if lab.journal().len() == seen {
-            going.kill();
-            kills += 1;
-            going = lab.start_retrial(&["resume", "last"]);
-        }
+        seen.insert(kind(&last));
+        going.kill();
+        going = lab.start_retrial(&["resume", "last"]);
     }
     going.end().expect_exit(0).says("reproduced");
-    assert!(kills > 10, "killed only {kills} times");
+    assert!(seen.len() >= 10, "killed only at {seen:?}");
     assert_eq!(lab.containers(), [""; 0]);
     assert_eq!(lab.verdict()["outcome"], "reproduced");
-    assert!(
-        lab.the_run()
-            .join("results/main/performance/run_1/out.txt")
-            .is_file()
-    );
+    assert!(lab.the_run().join("results/main/performance/run_1/out.txt").is_file());
+}
+
+/// A tool that was killed just when it started a step may start it a second time.
+#[test]
+fn a_step_is_never_begun_twice() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 1");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["exec", &lab.container(), "/bin/sh", "/.retrial/step", "03-main-performance", "sh"]);
+    going.end().expect_exit(0);
+    assert_eq!(lab.output("03-main-performance"), "going\nspeed: 42.5 MB/s\n");
 }
 
 #[test]

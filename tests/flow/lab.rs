@@ -249,7 +249,7 @@ impl Lab {
                 "{what}: not so; the journal: {:#?}",
                 self.journal()
             );
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(4));
         }
     }
 

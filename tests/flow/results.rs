@@ -171,5 +171,5 @@ fn a_hostile_container_leads_no_write_out() {
         "kept"
     );
     assert_eq!(std::fs::read_dir(lab.path("precious")).unwrap().count(), 1);
-    assert_eq!(lab.containers(), [""; 0]);
+    assert!(lab.containers().iter().all(|container| container.ends_with("exited")), "{:?}", lab.containers());
 }
