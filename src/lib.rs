@@ -13,6 +13,11 @@
 
 pub mod catalog;
 pub mod engine;
+pub mod evidence;
+pub mod journal;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
+pub mod runner;
+pub mod store;
+pub mod verdict;

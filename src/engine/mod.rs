@@ -1,4 +1,15 @@
 //! The container engine behind one trait: Docker by bollard, and a fake for flows.
 
 pub mod api;
+mod connect;
+mod context;
+pub mod credentials;
+pub mod docker;
+pub mod endpoint;
 pub mod error;
+pub mod fake;
+pub mod reference;
+
+pub use api::Engine;
+pub use docker::Docker;
+pub use error::EngineError;

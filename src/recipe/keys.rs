@@ -636,6 +636,11 @@ static MEASUREMENT: Object = Object {
             "The benchmark's own limits: outside of them a result is invalid.",
         ),
         key(
+            "target_qps",
+            S::Number,
+            "The target rate of the published result, queries per second: another one is `modified`.",
+        ),
+        key(
             "trials",
             S::Either(&[S::Integer(1, 1000), S::Object(&TRIALS)]),
             "How often it is measured: 3, or {min, max} to go on until the evidence decides.",

@@ -59,6 +59,7 @@ fn measurement(node: &Node) -> Option<Measurement> {
         figures: each(node, "figures", figure)?,
         expect: each(node, "expect", expectations)?,
         limits: each(node, "limits", |node| Some(limit(node)))?,
+        target_qps: node.number("target_qps"),
         trials: match node.get("trials") {
             Some(trials) => match trials.text() {
                 Some(text) => {

@@ -1,0 +1,123 @@
+//! Docker's configuration directory: the current context and what a context says.
+//! The layout is that of `docker context`: `contexts/meta/<sha256 of the name>/meta.json`.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::endpoint::Certificates;
+use super::error::EngineError;
+
+/// What a context says of its engine.
+#[derive(Debug)]
+pub struct Context {
+    /// The endpoint's URL.
+    pub host: String,
+    /// Certificates, where it has some.
+    pub tls: Option<Certificates>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ConfigurationFile {
+    current_context: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct MetaFile {
+    #[serde(default)]
+    endpoints: BTreeMap<String, MetaEndpoint>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct MetaEndpoint {
+    #[serde(default)]
+    host: String,
+}
+
+/// `DOCKER_CONFIG`, else `~/.docker`.
+#[must_use]
+pub fn configuration_directory() -> PathBuf {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    set("DOCKER_CONFIG").map_or_else(
+        || PathBuf::from(set("HOME").unwrap_or_else(|| "/".into())).join(".docker"),
+        PathBuf::from,
+    )
+}
+
+/// The directory name of a context: the SHA-256 of its name.
+#[must_use]
+pub fn identity(name: &str) -> String {
+    let digest = Sha256::digest(name.as_bytes());
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// `currentContext` of config.json; none where there is no such file or key.
+pub fn current(configuration: &Path) -> Result<Option<String>, EngineError> {
+    let path = configuration.join("config.json");
+    let Some(text) = read_if_there(&path)? else {
+        return Ok(None);
+    };
+    let file: ConfigurationFile = parse(&path, &text)?;
+    Ok(file.current_context.filter(|name| !name.is_empty()))
+}
+
+/// Reads a context by name.
+pub fn read(configuration: &Path, name: &str) -> Result<Context, EngineError> {
+    let id = identity(name);
+    let path = configuration
+        .join("contexts/meta")
+        .join(&id)
+        .join("meta.json");
+    let failed = |because: String| EngineError::Configuration {
+        path: path.clone(),
+        because,
+    };
+    let Some(text) = read_if_there(&path)? else {
+        return Err(failed(format!(
+            "there is no Docker context `{name}`\n  `docker context ls` lists them; `docker context use default` goes back to the default socket"
+        )));
+    };
+    let file: MetaFile = parse(&path, &text)?;
+    let host = file
+        .endpoints
+        .get("docker")
+        .map(|endpoint| endpoint.host.clone())
+        .filter(|host| !host.is_empty())
+        .ok_or_else(|| failed(format!("the Docker context `{name}` names no engine")))?;
+    let material = configuration.join("contexts/tls").join(&id).join("docker");
+    let tls = material
+        .is_dir()
+        .then(|| Certificates::in_directory(&material));
+    Ok(Context { host, tls })
+}
+
+fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(EngineError::File {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
+    serde_json::from_str(text).map_err(|error| EngineError::Configuration {
+        path: path.to_owned(),
+        because: format!("not the JSON that Docker writes: {error}"),
+    })
+}

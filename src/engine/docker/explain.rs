@@ -1,0 +1,147 @@
+//! What an engine's refusal means, and what to do about it. Pure.
+
+use regex::Regex;
+
+/// A sentence for the refusals that people meet; none where the engine's words must do.
+#[must_use]
+pub fn explain(message: &str) -> Option<String> {
+    if let Some(device) = missing_device(message) {
+        return Some(format!("this host has no {device}: {}", owner_of(&device)));
+    }
+    let rule = RULES
+        .iter()
+        .find(|(needles, _)| needles.iter().all(|needle| message.contains(needle)));
+    rule.map(|(_, hint)| (*hint).to_owned())
+}
+
+/// Each: all of these words, then this advice. The first that fits counts.
+const RULES: &[(&[&str], &str)] = &[
+    (
+        &["could not select device driver", "gpu"],
+        "the engine has no GPU driver: install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`, or hand the devices through one by one",
+    ),
+    (
+        &["CDI", "unresolvable"],
+        "the engine has no CDI description of this device: `nvidia-ctk cdi generate` or `amd-ctk cdi generate`, then restart the engine",
+    ),
+    (
+        &["could not select device driver \"cdi\""],
+        "the engine does not know CDI: Docker 28.2 does, 25.0 after `\"features\": {\"cdi\": true}` in daemon.json",
+    ),
+    (
+        &["unable to find group"],
+        "the image has no such group: give its number (`stat -c %g /dev/kfd`) in group_add",
+    ),
+    (
+        &["unable to find user"],
+        "the image has no such user: give its number, or leave `user` out",
+    ),
+    (
+        &["docker-init", "not found"],
+        "the engine's docker-init is not installed (package tini or docker-init); or leave `init` out",
+    ),
+    (
+        &["executable file not found"],
+        "the image has no such program: another `shell`, or an absolute path",
+    ),
+    (
+        &["unable to apply caps"],
+        "the engine itself lacks a capability that was asked for (is it running in a container?)",
+    ),
+    (
+        &["setting rlimit"],
+        "the engine may not raise this limit: lower `ulimits`, or raise the engine's own (`systemctl edit docker`, LimitMEMLOCK=…)",
+    ),
+    (
+        &["port is already allocated"],
+        "another container or program has that port",
+    ),
+    (
+        &["network", "not found"],
+        "the engine has no such network: `docker network ls`",
+    ),
+    (
+        &["unknown or invalid runtime"],
+        "the engine has no such runtime: `docker info` lists what it has",
+    ),
+    (
+        &["unknown runtime"],
+        "the engine has no such runtime: `docker info` lists what it has",
+    ),
+    (
+        &["is already in use by container"],
+        "a container of that name is left over: `retrial clean`, or `docker rm -f` it",
+    ),
+    (
+        &["unknown capability"],
+        "the engine's kernel does not know this capability: check cap_add",
+    ),
+    (
+        &["address already in use"],
+        "another program has that address",
+    ),
+    (
+        &["the --mount option requires BuildKit"],
+        "this Dockerfile needs BuildKit: build it with `docker build` and give the image by its tag",
+    ),
+    (
+        &["Unknown flag: mount"],
+        "this Dockerfile needs BuildKit: build it with `docker build` and give the image by its tag",
+    ),
+];
+
+/// The device node that the host lacks, from the engine's or runc's words.
+fn missing_device(message: &str) -> Option<String> {
+    let patterns = [
+        r#"error gathering device information while adding custom device "([^"]+)": (?:no such file|not a device)"#,
+        r"stat (/dev/[^:\s]+): no such file or directory",
+        r"lstat (/dev/[^:\s]+): no such file or directory",
+    ];
+    patterns.iter().find_map(|pattern| {
+        let found = Regex::new(pattern).ok()?.captures(message)?;
+        Some(found.get(1)?.as_str().to_owned())
+    })
+}
+
+fn owner_of(device: &str) -> &'static str {
+    if device == "/dev/kfd" {
+        "the AMD GPU driver (amdgpu, with ROCm's KFD) is not loaded, or there is no AMD GPU; see `retrial doctor`"
+    } else if device.starts_with("/dev/dri") {
+        "no GPU driver is loaded; see `retrial doctor`"
+    } else if device.starts_with("/dev/nvidia") {
+        "the NVIDIA driver is not loaded (`nvidia-smi` makes its nodes), or there is no such GPU"
+    } else if device.starts_with("/dev/infiniband") {
+        "no RDMA driver is loaded; leave the device out on a single node"
+    } else {
+        "leave it out of `devices`, or load its driver"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_device_is_named() {
+        let words = r#"error gathering device information while adding custom device "/dev/kfd": no such file or directory"#;
+        let hint = explain(words).unwrap();
+        assert!(hint.starts_with("this host has no /dev/kfd: the AMD GPU driver"));
+    }
+
+    #[test]
+    fn the_usual_refusals_have_advice() {
+        let words = [
+            "could not select device driver \"\" with capabilities: [[gpu]]",
+            "could not select device driver \"cdi\" with capabilities: []",
+            "CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=0",
+            "unable to find group render: no matching entries in group file",
+            "OCI runtime create failed: exec: \"bash\": executable file not found in $PATH",
+            "error setting rlimits for ready process: error setting rlimit type 7: operation not permitted",
+            "network lab not found",
+        ];
+        for message in words {
+            assert!(explain(message).is_some(), "{message}");
+        }
+        assert_eq!(explain("something else"), None);
+    }
+}

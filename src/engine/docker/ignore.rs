@@ -1,0 +1,134 @@
+//! `.dockerignore`: which files of a build context are not sent. Pure.
+//! The rules are Docker's: patterns in order, the last that fits counts, `!` takes back, `**`
+//! crosses directories, and what excludes a directory excludes all below it.
+
+use regex::Regex;
+
+/// The patterns of a `.dockerignore`.
+#[derive(Debug, Default)]
+pub struct Ignore {
+    patterns: Vec<(Regex, bool)>,
+}
+
+impl Ignore {
+    /// Reads the file's text; the error names the pattern that cannot be read.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let lines = text.trim_start_matches('\u{feff}').lines();
+        let patterns = lines.filter(|line| !line.starts_with('#')).map(str::trim);
+        patterns
+            .filter(|pattern| !pattern.is_empty())
+            .map(|written| {
+                let (pattern, excluded) = match written.strip_prefix('!') {
+                    Some(rest) => (rest.trim(), false),
+                    None => (written, true),
+                };
+                let regex = Regex::new(&translate(&clean(pattern)));
+                regex
+                    .map(|regex| (regex, excluded))
+                    .map_err(|_| format!("`.dockerignore`: `{written}` is no pattern"))
+            })
+            .collect::<Result<_, _>>()
+            .map(|patterns| Self { patterns })
+    }
+
+    /// Whether a path (relative, with `/`) is left out.
+    #[must_use]
+    pub fn excludes(&self, path: &str) -> bool {
+        let fits = |regex: &Regex| {
+            let ends = path.match_indices('/').map(|(end, _)| end);
+            ends.chain([path.len()])
+                .any(|end| regex.is_match(&path[..end]))
+        };
+        let last = self.patterns.iter().rev().find(|(regex, _)| fits(regex));
+        last.is_some_and(|(_, excluded)| *excluded)
+    }
+
+    /// Whether a file below an excluded directory may have been taken back.
+    #[must_use]
+    pub fn takes_back(&self) -> bool {
+        self.patterns.iter().any(|(_, excluded)| !excluded)
+    }
+}
+
+/// Without empty and `.` parts, and without the leading slash.
+fn clean(pattern: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in pattern.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            other => parts.push(other),
+        }
+    }
+    parts.join("/")
+}
+
+fn translate(pattern: &str) -> String {
+    let mut regex = String::from("^");
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '*' if rest.next_if_eq(&'*').is_some() => {
+                let crosses = rest.next_if_eq(&'/').is_some();
+                regex.push_str(if crosses { "(?:.*/)?" } else { ".*" });
+            }
+            '*' => regex.push_str("[^/]*"),
+            '?' => regex.push_str("[^/]"),
+            '[' | ']' | '-' => regex.push(c),
+            '\\' => {
+                if let Some(plain) = rest.next() {
+                    regex.push_str(&regex::escape(&plain.to_string()));
+                }
+            }
+            '^' if regex.ends_with('[') => regex.push('^'),
+            other => regex.push_str(&regex::escape(&other.to_string())),
+        }
+    }
+    regex.push('$');
+    regex
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_as_with_docker() {
+        let cases: &[(&str, &str, bool)] = &[
+            ("*.log", "a.log", true),
+            ("*.log", "sub/a.log", false),
+            ("**/*.log", "sub/deep/a.log", true),
+            ("**/*.log", "a.log", true),
+            ("sub", "sub/deep/a", true),
+            ("/sub/", "sub/a", true),
+            ("./sub/../other", "other/a", true),
+            ("sub/*/x", "sub/deep/x", true),
+            ("sub/*/x", "sub/very/deep/x", false),
+            ("sub/**", "sub/a/b", true),
+            ("file?", "file1", true),
+            ("file[0-2]", "file3", false),
+            ("file[^0-2]", "file3", true),
+            ("a.b", "axb", false),
+            ("# comment", "# comment", false),
+            ("*\n!keep", "keep", false),
+            ("*\n!keep", "other", true),
+            ("dir\n!dir/keep", "dir/keep", false),
+            ("!keep\n*", "keep", true),
+            ("a\\*b", "a*b", true),
+            ("a\\*b", "axb", false),
+        ];
+        for (text, path, expected) in cases {
+            let ignore = Ignore::parse(text).unwrap();
+            assert_eq!(ignore.excludes(path), *expected, "{text:?} on {path}");
+        }
+    }
+
+    #[test]
+    fn a_broken_pattern_is_named() {
+        let error = Ignore::parse("ok\nbad[").unwrap_err();
+        assert!(error.contains("`bad[`"), "{error}");
+        assert!(Ignore::parse("a\n!b").unwrap().takes_back());
+    }
+}

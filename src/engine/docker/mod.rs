@@ -1,0 +1,161 @@
+//! Docker (and what speaks its API) by bollard.
+
+mod archive;
+mod build;
+mod container;
+mod context;
+mod create;
+mod exec;
+mod explain;
+pub(super) mod fault;
+mod ignore;
+mod image;
+mod interactive;
+mod pull;
+mod pull_fault;
+
+use std::path::Path;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::api::{
+    BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
+    ImageProgress, RegistryAuth,
+};
+use super::connect::connect;
+use super::endpoint::{self, Endpoint, Surroundings};
+use super::error::EngineError;
+use crate::plan::container::ContainerSpec;
+
+/// The first pause before a passing fault is tried again; each next one is twice as long.
+const BACKOFF: Duration = Duration::from_secs(1);
+
+/// An engine that speaks Docker's API.
+#[derive(Debug, Clone)]
+pub struct Docker {
+    client: bollard::Docker,
+    info: EngineInfo,
+    backoff: Duration,
+}
+
+impl Docker {
+    /// Connects to the engine that `--engine` or the environment names.
+    ///
+    /// # Errors
+    /// Nothing answers there, this user may not, the engine is too old, or Docker's own
+    /// configuration is broken.
+    pub async fn connect(engine: Option<&str>) -> Result<Self, EngineError> {
+        let endpoint = endpoint::choose(engine, &Surroundings::from_environment())?;
+        Self::connect_to(&endpoint).await
+    }
+
+    /// Connects to an endpoint.
+    ///
+    /// # Errors
+    /// As [`Docker::connect`].
+    pub async fn connect_to(endpoint: &Endpoint) -> Result<Self, EngineError> {
+        let (client, info) = connect(endpoint).await?;
+        Ok(Self {
+            client,
+            info,
+            backoff: BACKOFF,
+        })
+    }
+
+    /// The same engine with another first pause between tries.
+    #[must_use]
+    pub fn with_backoff(mut self, backoff: Duration) -> Self {
+        self.backoff = backoff;
+        self
+    }
+}
+
+impl Docker {
+    /// Runs a person's own process in a container, terminal to terminal; gives its exit code.
+    ///
+    /// # Errors
+    /// The container is not running, or the engine refuses.
+    pub async fn interactive(&self, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
+        interactive::interactive(&self.client, container, spec).await
+    }
+}
+
+#[async_trait]
+impl Engine for Docker {
+    fn info(&self) -> &EngineInfo {
+        &self.info
+    }
+
+    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
+        image::inspect(&self.client, reference).await
+    }
+
+    async fn pull(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError> {
+        pull::pull(&self.client, reference, auth, &progress, self.backoff).await
+    }
+
+    async fn build(
+        &self,
+        spec: &BuildSpec,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError> {
+        build::build(&self.client, spec, &progress).await
+    }
+
+    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
+        container::create(&self.client, spec).await
+    }
+
+    async fn start(&self, container: &str) -> Result<(), EngineError> {
+        container::start(&self.client, container).await
+    }
+
+    async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError> {
+        exec::detached(&self.client, container, spec).await
+    }
+
+    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+        exec::status(&self.client, exec).await
+    }
+
+    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError> {
+        exec::attached(&self.client, container, spec).await
+    }
+
+    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError> {
+        container::inspect(&self.client, container).await
+    }
+
+    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
+        container::list(&self.client, label).await
+    }
+
+    async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError> {
+        container::log(&self.client, container, lines).await
+    }
+
+    async fn stop(&self, container: &str, grace_s: u32) -> Result<(), EngineError> {
+        container::stop(&self.client, container, grace_s).await
+    }
+
+    async fn remove(&self, container: &str) -> Result<(), EngineError> {
+        container::remove(&self.client, container).await
+    }
+
+    async fn copy_out(
+        &self,
+        container: &str,
+        path: &str,
+        to: &Path,
+        limit: u64,
+    ) -> Result<bool, EngineError> {
+        archive::copy_out(&self.client, container, path, to, limit).await
+    }
+}

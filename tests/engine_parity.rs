@@ -1,0 +1,255 @@
+//! The container that we create and the one that `docker run -d` makes of the same flags have
+//! the same configuration.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod support;
+
+use retrial::engine::Engine;
+use retrial::plan::container::{ContainerSpec, Mount};
+use retrial::recipe::model::Ulimit;
+use serde_json::Value;
+use support::{Lab, Named, docker, inspect};
+
+/// What two containers of one configuration cannot have in common.
+fn comparable(mut found: Value) -> Value {
+    let top = found.as_object_mut().unwrap();
+    for own in [
+        "Id",
+        "Name",
+        "Created",
+        "State",
+        "ResolvConfPath",
+        "HostnamePath",
+        "HostsPath",
+        "LogPath",
+        "GraphDriver",
+    ] {
+        top.shift_remove(own).expect(own);
+    }
+    let config = top["Config"].as_object_mut().unwrap();
+    config.shift_remove("Labels");
+    if config["Hostname"]
+        .as_str()
+        .is_some_and(|name| name.len() == 12)
+    {
+        config.shift_remove("Hostname");
+    }
+    // The command line keeps volumes in a map and sends them in any order.
+    if let Some(binds) = top["HostConfig"]["Binds"].as_array_mut() {
+        binds.sort_by_key(ToString::to_string);
+    }
+    if let Some(mounts) = top["Mounts"].as_array_mut() {
+        mounts.sort_by_key(ToString::to_string);
+    }
+    let network = top["NetworkSettings"].as_object_mut().unwrap();
+    network.retain(|key, _| key == "Ports" || key == "Networks");
+    for endpoint in network["Networks"].as_object_mut().unwrap().values_mut() {
+        let endpoint = endpoint.as_object_mut().unwrap();
+        for own in ["EndpointID", "IPAddress", "MacAddress", "DNSNames"] {
+            endpoint.shift_remove(own);
+        }
+    }
+    found
+}
+
+/// Every leaf as `path = value`, so that a difference reads as a line.
+fn leaves(value: &Value, path: &str, into: &mut Vec<String>) {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (key, inner) in map {
+                leaves(inner, &format!("{path}.{key}"), into);
+            }
+        }
+        Value::Array(list) if !list.is_empty() => {
+            for (index, inner) in list.iter().enumerate() {
+                leaves(inner, &format!("{path}[{index}]"), into);
+            }
+        }
+        leaf => into.push(format!("{path} = {leaf}")),
+    }
+}
+
+fn lines(container: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    leaves(&comparable(inspect(container)), "", &mut lines);
+    lines.sort();
+    lines
+}
+
+async fn compare(lab: &Lab, what: &str, flags: &[&str], change: impl Fn(&mut ContainerSpec)) {
+    let (ours, theirs) = (Named::new(what), Named::new(what));
+    let mut spec = lab.waiting(&ours);
+    spec.labels.clear();
+    change(&mut spec);
+    lab.engine.create(&spec).await.unwrap();
+    lab.engine.start(&ours.0).await.unwrap();
+
+    let image = lab.busybox();
+    let mut arguments = vec!["run", "-d", "--name", &theirs.0];
+    arguments.extend(flags);
+    if !flags.contains(&"--entrypoint") {
+        arguments.extend(["--entrypoint", "/bin/sh"]);
+    }
+    arguments.push(&image);
+    let entrypoint = spec.entrypoint.iter().flatten().skip(1);
+    arguments.extend(entrypoint.chain(&spec.command).map(String::as_str));
+    docker(&arguments);
+
+    let (ours, theirs) = (lines(&ours.0), lines(&theirs.0));
+    let only = |these: &[String], those: &[String]| -> Vec<String> {
+        these
+            .iter()
+            .filter(|line| !those.contains(line))
+            .cloned()
+            .collect()
+    };
+    assert_eq!(
+        only(&ours, &theirs),
+        only(&theirs, &ours),
+        "{what}: left is ours, right is docker run's"
+    );
+    assert!(ours.len() > 80, "{what}: compared {} leaves", ours.len());
+}
+
+#[tokio::test]
+async fn no_flags() {
+    let Some(lab) = Lab::here().await else { return };
+    compare(&lab, "plain", &[], |_| {}).await;
+}
+
+#[tokio::test]
+async fn every_flag() {
+    let Some(lab) = Lab::here().await else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let profile = directory.path().join("profile.json");
+    std::fs::write(
+        &profile,
+        "{ \"defaultAction\": \"SCMP_ACT_ALLOW\",\n  \"syscalls\": [] }\n",
+    )
+    .unwrap();
+    let source = directory.path().to_str().unwrap().to_owned();
+    let seccomp = format!("seccomp={}", profile.display());
+    let bind = format!("{source}:/data:ro");
+    let control = format!("{source}:/.retrial");
+    let flags = [
+        "--ipc",
+        "host",
+        "--network",
+        "host",
+        "--uts",
+        "host",
+        "--pid",
+        "host",
+        "--device",
+        "/dev/null:/dev/kfd:rw",
+        "--device",
+        "/dev/zero",
+        "--cap-add",
+        "CAP_SYS_ADMIN",
+        "--cap-add",
+        "sys_ptrace",
+        "--security-opt",
+        &seccomp,
+        "--security-opt",
+        "apparmor=unconfined",
+        "--group-add",
+        "44",
+        "--group-add",
+        "109",
+        "--shm-size",
+        "1073741824",
+        "--ulimit",
+        "nofile=1024:2048",
+        "--ulimit",
+        "core=0:0",
+        "--env",
+        "B=two words",
+        "--env",
+        "A=1",
+        "--volume",
+        &bind,
+        "--volume",
+        &control,
+        "--volume",
+        "retrial-test-volume:/cache",
+        "--workdir",
+        "/tmp",
+        "--user",
+        "1000:1000",
+        "--init",
+    ];
+    compare(&lab, "flags", &flags, |spec| {
+        let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        spec.ipc = Some("host".into());
+        spec.network = Some("host".into());
+        spec.uts = Some("host".into());
+        spec.pid = Some("host".into());
+        spec.devices = text(&["/dev/null:/dev/kfd:rw", "/dev/zero"]);
+        spec.cap_add = text(&["CAP_SYS_ADMIN", "sys_ptrace"]);
+        spec.security_opt = text(&[&seccomp, "apparmor=unconfined"]);
+        spec.group_add = text(&["44", "109"]);
+        spec.shm_size = Some(1 << 30);
+        let limit = |name: &str, soft, hard| Ulimit {
+            name: name.into(),
+            soft,
+            hard,
+        };
+        spec.ulimits = vec![limit("nofile", 1024, 2048), limit("core", 0, 0)];
+        spec.env = vec![("B".into(), "two words".into()), ("A".into(), "1".into())];
+        let mount = |source: &str, target: &str, read_only| Mount {
+            source: source.into(),
+            target: target.into(),
+            read_only,
+        };
+        spec.mounts = vec![
+            mount(&source, "/data", true),
+            mount(&source, "/.retrial", false),
+            mount("retrial-test-volume", "/cache", false),
+        ];
+        spec.workdir = Some("/tmp".into());
+        spec.user = Some("1000:1000".into());
+        spec.init = true;
+    })
+    .await;
+    docker(&["volume", "rm", "retrial-test-volume"]);
+}
+
+#[tokio::test]
+async fn privileged_as_in_vendors_guides() {
+    let Some(lab) = Lab::here().await else { return };
+    let flags = [
+        "--privileged",
+        "--ipc=host",
+        "--network=host",
+        "--device=/dev/null",
+        "--cap-add=CAP_SYS_ADMIN",
+        "--cap-add=SYS_PTRACE",
+        "--security-opt=seccomp=unconfined",
+        "--security-opt=systempaths=unconfined",
+    ];
+    compare(&lab, "privileged", &flags, |spec| {
+        spec.privileged = true;
+        spec.ipc = Some("host".into());
+        spec.network = Some("host".into());
+        spec.devices = vec!["/dev/null".into()];
+        spec.cap_add = vec!["CAP_SYS_ADMIN".into(), "SYS_PTRACE".into()];
+        spec.security_opt = vec!["seccomp=unconfined".into(), "systempaths=unconfined".into()];
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_the_images_entrypoint() {
+    let Some(lab) = Lab::here().await else { return };
+    compare(
+        &lab,
+        "empty",
+        &["--network", "none", "--entrypoint", ""],
+        |spec| {
+            spec.network = Some("none".into());
+            spec.entrypoint = Some(Vec::new());
+            spec.command = vec!["sleep".into(), "600".into()];
+        },
+    )
+    .await;
+}

@@ -1,0 +1,366 @@
+//! Containers and processes on a real engine.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use retrial::engine::api::{ExecSpec, ExecStatus};
+use retrial::engine::{Docker, Engine, EngineError};
+use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
+use support::{LABEL, Lab, Named, docker};
+
+fn shell(script: &str) -> ExecSpec {
+    ExecSpec {
+        command: vec!["/bin/sh".into(), "-c".into(), script.into()],
+        ..ExecSpec::default()
+    }
+}
+
+async fn started(lab: &Lab, name: &Named) -> String {
+    let id = lab.engine.create(&lab.waiting(name)).await.unwrap();
+    lab.engine.start(&id).await.unwrap();
+    id
+}
+
+async fn ended(engine: &Docker, exec: &str) -> ExecStatus {
+    for _ in 0..500 {
+        match engine.exec_status(exec).await.unwrap() {
+            ExecStatus::Running => tokio::time::sleep(Duration::from_millis(10)).await,
+            other => return other,
+        }
+    }
+    panic!("the process does not end");
+}
+
+#[tokio::test]
+async fn a_container_lives_and_dies() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("life");
+    let engine = &lab.engine;
+    assert!(engine.container(&name.0).await.unwrap().is_none());
+
+    let id = engine.create(&lab.waiting(&name)).await.unwrap();
+    let created = engine.container(&id).await.unwrap().unwrap();
+    assert_eq!(
+        (&*created.status, created.running, created.exit_code),
+        ("created", false, None)
+    );
+    engine.start(&id).await.unwrap();
+    let running = engine.container(&name.0).await.unwrap().unwrap();
+    assert_eq!((&*running.name, &*running.id), (&*name.0, &*id));
+    assert!(running.running);
+    assert_eq!(running.labels[LABEL], name.0);
+
+    let labelled = |label: String| async move {
+        let found = engine.containers(&label).await.unwrap();
+        found.into_iter().map(|one| one.id).collect::<Vec<_>>()
+    };
+    assert_eq!(labelled(format!("{LABEL}={}", name.0)).await, [id.clone()]);
+    assert!(labelled(LABEL.into()).await.contains(&id));
+    assert!(labelled(format!("{LABEL}=other")).await.is_empty());
+
+    // The shell's trap turns TERM into a clean end, well before the grace is over.
+    let before = Instant::now();
+    engine.stop(&id, 20).await.unwrap();
+    assert!(before.elapsed() < Duration::from_secs(10));
+    let stopped = engine.container(&id).await.unwrap().unwrap();
+    assert_eq!((stopped.running, stopped.exit_code), (false, Some(0)));
+    engine.stop(&id, 20).await.unwrap();
+
+    engine.remove(&id).await.unwrap();
+    engine.remove(&id).await.unwrap();
+    engine.stop(&id, 1).await.unwrap();
+    assert!(engine.container(&id).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn kill_comes_after_the_grace() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("deaf");
+    let mut spec = lab.waiting(&name);
+    spec.command = vec![
+        "-c".into(),
+        "trap '' TERM; echo deaf; while :; do sleep 1; done".into(),
+    ];
+    let id = lab.engine.create(&spec).await.unwrap();
+    lab.engine.start(&id).await.unwrap();
+    while lab.engine.container_log(&id, 5).await.unwrap() != "deaf\n" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    lab.engine.stop(&id, 2).await.unwrap();
+    let stopped = lab.engine.container(&id).await.unwrap().unwrap();
+    assert_eq!(stopped.exit_code, Some(137));
+}
+
+#[tokio::test]
+async fn processes_with_and_without_their_output() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("exec");
+    let id = started(&lab, &name).await;
+    let engine = &lab.engine;
+
+    let mut spec = shell("echo out $WORD; echo err >&2; pwd; id -u; exit 3");
+    spec.env = vec![("WORD".into(), "two words".into())];
+    spec.workdir = Some("/tmp".into());
+    spec.user = Some("1000".into());
+    let output = engine.exec(&id, &spec).await.unwrap();
+    assert_eq!(output.code, 3);
+    assert_eq!(output.stdout, "out two words\n/tmp\n1000\n");
+    assert_eq!(output.stderr, "err\n");
+
+    let exec = engine
+        .exec_detached(&id, &shell("sleep 0.3; exit 7"))
+        .await
+        .unwrap();
+    assert_eq!(
+        engine.exec_status(&exec).await.unwrap(),
+        ExecStatus::Running
+    );
+    assert_eq!(ended(engine, &exec).await, ExecStatus::Exited(7));
+    let unknown = engine.exec_status(&"0".repeat(64)).await.unwrap();
+    assert_eq!(unknown, ExecStatus::Unknown);
+
+    let long = engine
+        .exec(&id, &shell("yes 0123456789 | head -c 3000000"))
+        .await
+        .unwrap();
+    assert_eq!((long.code, long.stdout.len()), (0, 1 << 20));
+}
+
+#[tokio::test]
+async fn what_cannot_run_is_said() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("nobash");
+    let id = started(&lab, &name).await;
+    let bash = ExecSpec {
+        command: vec!["bash".into(), "-c".into(), "true".into()],
+        ..ExecSpec::default()
+    };
+    // An attached process of a program that is not there ends with 126 or 127.
+    match lab.engine.exec(&id, &bash).await {
+        Ok(output) => assert!(output.code >= 126, "{output:?}"),
+        Err(error) => assert!(error.to_string().contains("no such program"), "{error}"),
+    }
+    let error = lab.engine.exec_detached(&id, &bash).await.unwrap_err();
+    assert!(error.to_string().contains("no such program"), "{error}");
+
+    let missing = lab.engine.exec("retrial-no-such", &bash).await.unwrap_err();
+    assert!(
+        matches!(missing, EngineError::NoContainer { .. }),
+        "{missing}"
+    );
+    lab.engine.stop(&id, 0).await.unwrap();
+    let stopped = lab.engine.exec(&id, &shell("true")).await.unwrap_err();
+    assert!(stopped.to_string().contains("not running"), "{stopped}");
+}
+
+#[tokio::test]
+async fn files_come_out_within_their_bound() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("copy");
+    let id = started(&lab, &name).await;
+    let make = "mkdir -p /results/a && echo figure > /results/a/summary.txt && ln -s /etc/passwd /results/link && head -c 200000 /dev/zero > /results/big";
+    assert_eq!(lab.engine.exec(&id, &shell(make)).await.unwrap().code, 0);
+
+    let directory = tempfile::tempdir().unwrap();
+    let to = directory.path().join("results.tar");
+    let copy = |path: &'static str, limit| {
+        let (engine, id, to) = (&lab.engine, &id, &to);
+        async move { engine.copy_out(id, path, to, limit).await }
+    };
+    assert!(copy("/results", 1 << 20).await.unwrap());
+    let mut archive = tar::Archive::new(std::fs::File::open(&to).unwrap());
+    let names: Vec<String> = archive
+        .entries()
+        .unwrap()
+        .map(|entry| entry.unwrap().path().unwrap().display().to_string())
+        .collect();
+    assert!(names.contains(&"results/a/summary.txt".into()), "{names:?}");
+    assert!(names.contains(&"results/link".into()), "{names:?}");
+    std::fs::remove_file(&to).unwrap();
+
+    assert!(!copy("/no/such/path", 1 << 20).await.unwrap());
+    assert!(!to.exists());
+    let error = copy("/results", 100_000).await.unwrap_err();
+    assert!(matches!(error, EngineError::TooLarge { .. }), "{error}");
+    assert!(!to.exists(), "what is too large is not left half-written");
+
+    lab.engine.stop(&id, 0).await.unwrap();
+    assert!(copy("/results", 1 << 20).await.unwrap(), "stopped as well");
+    lab.engine.remove(&id).await.unwrap();
+    let error = copy("/results", 1 << 20).await.unwrap_err();
+    assert!(matches!(error, EngineError::NoContainer { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_failed_start_is_explained_and_can_be_removed() {
+    let Some(lab) = Lab::here().await else { return };
+    type Change = fn(&mut ContainerSpec);
+    let cases: [(&str, Change, &str); 4] = [
+        (
+            "device",
+            |spec| spec.devices = vec!["/dev/retrial-none".into()],
+            "this host has no /dev/retrial-none",
+        ),
+        (
+            "gpus",
+            |spec| spec.gpus = Some(GpuDevices::All),
+            "NVIDIA Container Toolkit",
+        ),
+        (
+            "group",
+            |spec| spec.group_add = vec!["render".into()],
+            "give its number",
+        ),
+        (
+            "program",
+            |spec| spec.entrypoint = Some(vec!["bash".into()]),
+            "no such program",
+        ),
+    ];
+    for (what, change, expected) in cases {
+        let name = Named::new(what);
+        let mut spec = lab.waiting(&name);
+        change(&mut spec);
+        let id = lab.engine.create(&spec).await.unwrap();
+        let error = lab.engine.start(&id).await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{what}: {error}");
+        assert!(error.to_string().contains(&id), "{what}: {error}");
+        assert!(!error.is_gone());
+        lab.engine.remove(&id).await.unwrap();
+        assert!(lab.engine.container(&id).await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_created_is_said() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("twice");
+    let spec = lab.waiting(&name);
+    lab.engine.create(&spec).await.unwrap();
+    let error = lab.engine.create(&spec).await.unwrap_err().to_string();
+    assert!(error.contains(&name.0), "{error}");
+    assert!(error.contains("retrial clean"), "{error}");
+
+    let other = Named::new("image");
+    let mut spec = lab.waiting(&other);
+    spec.image = "retrial-no-such-image:1".into();
+    let error = lab.engine.create(&spec).await.unwrap_err().to_string();
+    assert!(error.contains("retrial-no-such-image:1"), "{error}");
+}
+
+#[tokio::test]
+async fn two_may_remove_one_container() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("both");
+    let id = started(&lab, &name).await;
+    let all = (0..4).map(|_| lab.engine.remove(&id));
+    for removed in futures_util::future::join_all(all).await {
+        removed.unwrap();
+    }
+    assert!(lab.engine.container(&id).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn the_log_of_the_first_process() {
+    let Some(lab) = Lab::here().await else { return };
+    let name = Named::new("log");
+    let mut spec = lab.waiting(&name);
+    spec.command = vec![
+        "-c".into(),
+        "for i in 1 2 3; do echo line $i; done; echo bad >&2".into(),
+    ];
+    let id = lab.engine.create(&spec).await.unwrap();
+    lab.engine.start(&id).await.unwrap();
+    while lab.engine.container(&id).await.unwrap().unwrap().running {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let log = lab.engine.container_log(&id, 2).await.unwrap();
+    assert_eq!(log.lines().count(), 2, "{log}");
+    let log = lab.engine.container_log(&id, 10).await.unwrap();
+    assert!(log.contains("line 1\n") && log.contains("bad\n"), "{log}");
+}
+
+#[tokio::test]
+async fn mounts_hold_what_both_sides_write() {
+    let Some(lab) = Lab::here().await else { return };
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("nonce"), "seen").unwrap();
+    let name = Named::new("mount");
+    let mut spec = lab.waiting(&name);
+    spec.mounts = vec![Mount {
+        source: directory.path().to_str().unwrap().into(),
+        target: "/.retrial".into(),
+        read_only: false,
+    }];
+    let id = lab.engine.create(&spec).await.unwrap();
+    lab.engine.start(&id).await.unwrap();
+    let script = shell("cat /.retrial/nonce; echo back > /.retrial/answer");
+    let output = lab.engine.exec(&id, &script).await.unwrap();
+    assert_eq!(output.stdout, "seen");
+    let answer = std::fs::read_to_string(directory.path().join("answer")).unwrap();
+    assert_eq!(answer, "back\n");
+}
+
+#[tokio::test]
+async fn nothing_answers() {
+    let unreachable = |endpoint: &'static str| async move {
+        Docker::connect(Some(endpoint))
+            .await
+            .unwrap_err()
+            .to_string()
+    };
+    let missing = unreachable("unix:///no/such/docker.sock").await;
+    assert!(missing.contains("there is no such socket"), "{missing}");
+    assert!(missing.contains("(--engine)"), "{missing}");
+    let refused = unreachable("tcp://127.0.0.1:1").await;
+    assert!(refused.contains("connection refused"), "{refused}");
+
+    let directory = tempfile::tempdir().unwrap();
+    let socket = directory.path().join("docker.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    drop(listener);
+    let dead = Docker::connect(socket.to_str()).await.unwrap_err();
+    assert!(dead.to_string().contains("connection refused"), "{dead}");
+}
+
+/// As fast as the command line doing the same; the project's benches measure it properly.
+#[tokio::test]
+async fn a_cycle_is_no_slower_than_the_command_line() {
+    let Some(lab) = Lab::here().await else { return };
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    for _ in 0..5 {
+        let name = Named::new("ours");
+        let before = Instant::now();
+        let id = started(&lab, &name).await;
+        lab.engine.exec(&id, &shell("true")).await.unwrap();
+        lab.engine.remove(&id).await.unwrap();
+        ours.push(before.elapsed());
+
+        let name = Named::new("theirs");
+        let image = lab.busybox();
+        let before = Instant::now();
+        docker(&[
+            "run",
+            "-d",
+            "--name",
+            &name.0,
+            "--entrypoint",
+            "sleep",
+            &image,
+            "600",
+        ]);
+        docker(&["exec", &name.0, "true"]);
+        docker(&["rm", "-f", "-v", &name.0]);
+        theirs.push(before.elapsed());
+    }
+    ours.sort();
+    theirs.sort();
+    println!(
+        "median: ours {:?}, docker's command line {:?}",
+        ours[2], theirs[2]
+    );
+    assert!(ours[2] < theirs[2] * 3 / 2, "{ours:?} against {theirs:?}");
+}
