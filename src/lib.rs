@@ -14,10 +14,12 @@
 pub mod catalog;
 pub mod engine;
 pub mod evidence;
+pub mod host;
 pub mod journal;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
+pub mod report;
 pub mod runner;
 pub mod store;
 pub mod verdict;

@@ -56,7 +56,8 @@ async fn a_container_lives_and_dies() {
         let found = engine.containers(&label).await.unwrap();
         found.into_iter().map(|one| one.id).collect::<Vec<_>>()
     };
-    assert_eq!(labelled(format!("{LABEL}={}", name.0)).await, [id.clone()]);
+    let own = labelled(format!("{LABEL}={}", name.0)).await;
+    assert_eq!(own, std::slice::from_ref(&id));
     assert!(labelled(LABEL.into()).await.contains(&id));
     assert!(labelled(format!("{LABEL}=other")).await.is_empty());
 
@@ -193,10 +194,11 @@ async fn files_come_out_within_their_bound() {
     assert!(matches!(error, EngineError::NoContainer { .. }), "{error}");
 }
 
+type Change = fn(&mut ContainerSpec);
+
 #[tokio::test]
 async fn a_failed_start_is_explained_and_can_be_removed() {
     let Some(lab) = Lab::here().await else { return };
-    type Change = fn(&mut ContainerSpec);
     let cases: [(&str, Change, &str); 4] = [
         (
             "device",
@@ -323,6 +325,47 @@ async fn nothing_answers() {
     drop(listener);
     let dead = Docker::connect(socket.to_str()).await.unwrap_err();
     assert!(dead.to_string().contains("connection refused"), "{dead}");
+}
+
+/// Root may use every socket, so the test then runs itself once more as somebody else.
+#[tokio::test]
+async fn a_socket_of_others_is_forbidden() {
+    const SOCKET: &str = "RETRIAL_TEST_FORBIDDEN_SOCKET";
+    if let Ok(socket) = std::env::var(SOCKET) {
+        let error = Docker::connect(Some(&socket)).await.unwrap_err();
+        assert!(matches!(error, EngineError::Forbidden { .. }), "{error:?}");
+        assert!(error.to_string().contains("usermod -aG "), "{error}");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let open = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    std::fs::set_permissions(directory.path(), open(0o755)).unwrap();
+    let socket = directory.path().join("docker.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::fs::set_permissions(&socket, open(0o600)).unwrap();
+    let mut again = if rustix::process::geteuid().is_root() {
+        let copy = directory.path().join("test");
+        std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+        let mut other = std::process::Command::new("setpriv");
+        other
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(copy);
+        other
+    } else {
+        std::fs::set_permissions(&socket, open(0)).unwrap();
+        std::process::Command::new(std::env::current_exe().unwrap())
+    };
+    let output = again
+        .args(["--exact", "a_socket_of_others_is_forbidden"])
+        .env(SOCKET, &socket)
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
 }
 
 /// As fast as the command line doing the same; the project's benches measure it properly.

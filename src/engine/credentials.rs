@@ -24,15 +24,18 @@ const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
 /// # Errors
 /// The reference is none, config.json cannot be read, or a credential helper fails.
 pub async fn for_image(reference: &str) -> Result<Option<RegistryAuth>, EngineError> {
-    let reference = Reference::parse(reference)?;
-    for_registry(reference, configuration_directory().join("config.json")).await
+    for_image_in(reference, configuration_directory().join("config.json")).await
 }
 
 /// The same from a given config.json.
-pub(super) async fn for_registry(
-    reference: Reference,
+///
+/// # Errors
+/// As [`for_image`].
+pub async fn for_image_in(
+    reference: &str,
     configuration: PathBuf,
 ) -> Result<Option<RegistryAuth>, EngineError> {
+    let reference = Reference::parse(reference)?;
     let registry = reference.registry.clone();
     let failed = |because: String| EngineError::Credentials {
         registry: registry.clone(),
@@ -135,7 +138,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("config.json");
         std::fs::write(&path, config).unwrap();
-        for_registry(Reference::parse(reference).unwrap(), path).await
+        for_image_in(reference, path).await
     }
 
     fn pair(found: Option<RegistryAuth>) -> (String, String) {
@@ -164,8 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_file_is_no_credentials() {
-        let reference = Reference::parse("debian").unwrap();
-        let found = for_registry(reference, "/no/such/config.json".into()).await;
+        let found = for_image_in("debian", "/no/such/config.json".into()).await;
         assert!(found.unwrap().is_none());
     }
 

@@ -74,6 +74,15 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
     })
 }
 
+/// Every folder in or below a directory that holds a summary, sorted; links are not followed.
+#[must_use]
+pub fn find_all(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    find(directory, Path::new(""), 16, &mut found);
+    found.sort();
+    found
+}
+
 /// Reads a detail log of any length in bounded memory.
 fn stream(mut file: impl Read) -> std::io::Result<detail::Detail> {
     let mut parser = detail::Parser::new();

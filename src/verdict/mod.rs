@@ -11,8 +11,11 @@
 
 mod compare;
 mod context;
+mod coupling;
+mod draft;
 pub mod evidence;
 mod exit;
+mod figures;
 mod judge;
 mod model;
 mod more_trials;

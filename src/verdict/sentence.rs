@@ -208,6 +208,18 @@ pub(super) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
             let verb = if open == 1 { "is" } else { "are" };
             format!("{open} of {all} published {figures} {verb} not decided. {reason}")
         }
-        Outcome::Invalid | Outcome::Failed => reason,
+        Outcome::Invalid | Outcome::Failed if results.len() == 1 => reason,
+        Outcome::Invalid | Outcome::Failed => {
+            let bad = results
+                .iter()
+                .filter(|result| result.outcome == outcome)
+                .count();
+            let verb = match (outcome, bad) {
+                (Outcome::Failed, _) => "failed",
+                (_, 1) => "is invalid",
+                _ => "are invalid",
+            };
+            format!("{bad} of {} results {verb}. {reason}", results.len())
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! error split between them, since looking again and again would sooner or later see anything.
 
 use super::compare::Side;
-use super::judge::Draft;
+use super::draft::Draft;
 use super::{Context, Evidence};
 use crate::recipe::model::Trials;
 

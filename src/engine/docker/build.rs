@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::context::Context;
-use super::fault::{fault, is_no_space};
+use super::fault::{fault, is_no_space, is_stray_line_break};
 use super::image;
 use super::pull::{credentials, layer};
 use super::pull_fault::{Fate, fate};
@@ -66,6 +66,7 @@ pub async fn build(
     while let Some(message) = messages.next().await {
         match message {
             Ok(message) => log.take(message, progress),
+            Err(error) if is_stray_line_break(&error) => break,
             Err(error) => {
                 drop(messages);
                 return Err(told(spec, error, log, upload).await);

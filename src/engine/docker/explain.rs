@@ -8,20 +8,21 @@ pub fn explain(message: &str) -> Option<String> {
     if let Some(device) = missing_device(message) {
         return Some(format!("this host has no {device}: {}", owner_of(&device)));
     }
+    let lower = message.to_lowercase();
     let rule = RULES
         .iter()
-        .find(|(needles, _)| needles.iter().all(|needle| message.contains(needle)));
+        .find(|(needles, _)| needles.iter().all(|needle| lower.contains(needle)));
     rule.map(|(_, hint)| (*hint).to_owned())
 }
 
-/// Each: all of these words, then this advice. The first that fits counts.
+/// Each: all of these words (lower case), then this advice. The first that fits counts.
 const RULES: &[(&[&str], &str)] = &[
     (
         &["could not select device driver", "gpu"],
         "the engine has no GPU driver: install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`, or hand the devices through one by one",
     ),
     (
-        &["CDI", "unresolvable"],
+        &["cdi", "unresolvable"],
         "the engine has no CDI description of this device: `nvidia-ctk cdi generate` or `amd-ctk cdi generate`, then restart the engine",
     ),
     (
@@ -81,11 +82,11 @@ const RULES: &[(&[&str], &str)] = &[
         "another program has that address",
     ),
     (
-        &["the --mount option requires BuildKit"],
+        &["the --mount option requires buildkit"],
         "this Dockerfile needs BuildKit: build it with `docker build` and give the image by its tag",
     ),
     (
-        &["Unknown flag: mount"],
+        &["unknown flag: mount"],
         "this Dockerfile needs BuildKit: build it with `docker build` and give the image by its tag",
     ),
 ];
@@ -134,7 +135,7 @@ mod tests {
             "could not select device driver \"\" with capabilities: [[gpu]]",
             "could not select device driver \"cdi\" with capabilities: []",
             "CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=0",
-            "unable to find group render: no matching entries in group file",
+            "Unable to find group render: no matching entries in group file",
             "OCI runtime create failed: exec: \"bash\": executable file not found in $PATH",
             "error setting rlimits for ready process: error setting rlimit type 7: operation not permitted",
             "network lab not found",

@@ -81,6 +81,13 @@ pub fn is_no_space(lower: &str) -> bool {
     lower.contains("no space left on device") || lower.contains("disk quota exceeded")
 }
 
+/// Whether a stream of messages did end, and only its last line break is left over. bollard's
+/// decoder takes a message whose line break has not come yet, and complains of the line break.
+/// A connection that really breaks off gives another error (of the chunked encoding).
+pub fn is_stray_line_break(error: &Error) -> bool {
+    matches!(error, Error::IOError { err } if err.to_string() == "bytes remaining on stream")
+}
+
 /// Whether the fault lies in the connection, not in what was asked.
 pub fn is_connection(error: &Error) -> bool {
     match error {

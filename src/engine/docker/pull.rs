@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::sleep;
 
-use super::fault::{chain, fault, is_connection};
+use super::fault::{chain, fault, is_connection, is_stray_line_break};
 use super::image;
 use super::pull_fault::{Fate, fate};
 use crate::engine::api::{ImageInfo, ImageProgress, RegistryAuth};
@@ -72,8 +72,14 @@ async fn once(
     };
     let mut stream = client.create_image(Some(options), None, credentials);
     while let Some(message) = stream.next().await {
-        if let Some(step) = report(message?) {
-            let _ = progress.send(step);
+        match message {
+            Ok(message) => {
+                if let Some(step) = report(message) {
+                    let _ = progress.send(step);
+                }
+            }
+            Err(error) if is_stray_line_break(&error) => break,
+            Err(error) => return Err(error),
         }
     }
     Ok(())

@@ -58,8 +58,8 @@ fn measurement(node: &Node) -> Option<Measurement> {
         check_timeout: node.duration("check_timeout"),
         figures: each(node, "figures", figure)?,
         expect: each(node, "expect", expectations)?,
-        limits: each(node, "limits", |node| Some(limit(node)))?,
         target_qps: node.number("target_qps"),
+        limits: each(node, "limits", |node| Some(limit(node)))?,
         trials: match node.get("trials") {
             Some(trials) => match trials.text() {
                 Some(text) => {

@@ -1,0 +1,94 @@
+//! An engine that goes away and comes back, on an engine of this test's own.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod support;
+
+use std::process::Command;
+use std::time::Duration;
+
+use retrial::engine::api::{ExecSpec, ExecStatus};
+use retrial::engine::{Docker, Engine};
+use support::{Lab, Named};
+use tokio::sync::mpsc::unbounded_channel;
+
+/// The lab's script: `start`, `kill`, `remove` of an engine by name. Gives what it prints.
+fn engine(action: &str, name: &str) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
+    let output = Command::new(script).args([action, name]).output().unwrap();
+    assert!(
+        output.status.success(),
+        "engine {action} {name}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// Removes the engine, however the test ends.
+struct Own(String);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
+        let _ = Command::new(script).args(["remove", &self.0]).output();
+    }
+}
+
+#[tokio::test]
+async fn a_killed_engine_is_gone_and_what_ran_goes_on() {
+    let Some(lab) = Lab::here().await else { return };
+    if std::env::var("DOCKER_HOST").is_err() {
+        println!("skipped: the lab uses an engine that is not its own");
+        return;
+    }
+    let own = Own(format!("restart-{}", std::process::id()));
+    let url = engine("start", &own.0);
+    let docker = Docker::connect(Some(&url)).await.unwrap();
+    let (to, _from) = unbounded_channel();
+    docker.pull(&lab.busybox(), None, to).await.unwrap();
+    let name = Named::new("restart");
+    let id = docker.create(&lab.waiting(&name)).await.unwrap();
+    docker.start(&id).await.unwrap();
+    let sleep = ExecSpec {
+        command: vec!["sleep".into(), "300".into()],
+        ..ExecSpec::default()
+    };
+    let exec = docker.exec_detached(&id, &sleep).await.unwrap();
+
+    // A call that the engine is answering when it dies.
+    let listening = tokio::spawn({
+        let (docker, id, sleep) = (docker.clone(), id.clone(), sleep.clone());
+        async move { docker.exec(&id, &sleep).await }
+    });
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    engine("kill", &own.0);
+
+    let error = docker.exec_status(&exec).await.unwrap_err();
+    assert!(error.is_gone(), "{error:?}");
+    let error = docker.container(&id).await.unwrap_err();
+    assert!(error.is_gone(), "{error:?}");
+    let error = listening.await.unwrap().unwrap_err();
+    assert!(error.is_gone(), "{error:?}");
+    let error = Docker::connect(Some(&url)).await.unwrap_err();
+    assert!(error.is_gone(), "{error:?}");
+    assert!(error.to_string().contains("connection refused"), "{error}");
+
+    // The same client goes on when the engine is back: it keeps no connection.
+    engine("start", &own.0);
+    let found = docker.container(&id).await.unwrap().unwrap();
+    assert!(found.running, "{found:?}");
+    assert_eq!(
+        docker.exec_status(&exec).await.unwrap(),
+        ExecStatus::Unknown
+    );
+    let still = ExecSpec {
+        command: vec![
+            "/bin/sh".into(),
+            "-c".into(),
+            "ps | grep -c '[s]leep 300'".into(),
+        ],
+        ..ExecSpec::default()
+    };
+    let output = docker.exec(&id, &still).await.unwrap();
+    assert_eq!(output.stdout.trim(), "2", "both processes live on");
+    docker.remove(&id).await.unwrap();
+}
