@@ -12,6 +12,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod catalog;
+pub mod cli;
 pub mod engine;
 pub mod evidence;
 pub mod host;

@@ -18,11 +18,7 @@ use crate::engine::api::ExecSpec;
 use crate::engine::error::EngineError;
 
 /// Runs a process with our standard input and output; gives its exit code.
-pub async fn interactive(
-    client: &Client,
-    container: &str,
-    spec: &ExecSpec,
-) -> Result<i64, EngineError> {
+pub async fn interactive(client: &Client, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
     let failed = |error| container_fault("run a process in", container, error);
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let request = ExecConfig {
@@ -36,25 +32,10 @@ pub async fn interactive(
         working_dir: spec.workdir.clone(),
         ..ExecConfig::default()
     };
-    let id = client
-        .create_exec(container, request)
-        .await
-        .map_err(failed)?
-        .id;
-    let options = StartExecOptions {
-        detach: false,
-        tty: terminal,
-        ..StartExecOptions::default()
-    };
-    let started = client
-        .start_exec(&id, Some(options))
-        .await
-        .map_err(failed)?;
-    let StartExecResults::Attached {
-        mut output,
-        mut input,
-    } = started
-    else {
+    let id = client.create_exec(container, request).await.map_err(failed)?.id;
+    let options = StartExecOptions { detach: false, tty: terminal, ..StartExecOptions::default() };
+    let started = client.start_exec(&id, Some(options)).await.map_err(failed)?;
+    let StartExecResults::Attached { mut output, mut input } = started else {
         return exit_code(client, container, &id).await;
     };
     let raw = terminal.then(RawTerminal::enter).flatten();
@@ -63,10 +44,7 @@ pub async fn interactive(
         let mut stdin = tokio::io::stdin();
         let mut block = [0; 4096];
         while let Ok(count) = stdin.read(&mut block).await {
-            if count == 0
-                || input.write_all(&block[..count]).await.is_err()
-                || input.flush().await.is_err()
-            {
+            if count == 0 || input.write_all(&block[..count]).await.is_err() || input.flush().await.is_err() {
                 break;
             }
         }
@@ -100,10 +78,7 @@ fn show(to: &mut impl Write, bytes: &[u8]) {
 
 async fn resize(client: &Client, exec: &str, terminal: bool) {
     if let (true, Some((width, height))) = (terminal, terminal_size::terminal_size()) {
-        let options = ResizeExecOptions {
-            height: height.0,
-            width: width.0,
-        };
+        let options = ResizeExecOptions { height: height.0, width: width.0 };
         let _ = client.resize_exec(exec, options).await;
     }
 }
