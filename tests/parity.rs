@@ -1,5 +1,6 @@
 //! The container that a shell plan's `docker run` makes and the one that `retrial run` makes
 //! have the same configuration, but for names, ids, labels and our control mount.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
 use std::process::{Command, Output};

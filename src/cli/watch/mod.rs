@@ -14,6 +14,7 @@ impl Reporter for P {
     }
 }
 /// tmp
+#[must_use]
 pub fn reporter(_j: bool, _q: bool, _v: bool, _t: bool, _n: bool) -> Box<dyn Reporter> {
     Box::new(P)
 }
