@@ -7,7 +7,11 @@ use crate::plan::text;
 /// `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
-    let seconds = if seconds.is_finite() { seconds.max(0.0) } else { 0.0 };
+    let seconds = if seconds.is_finite() {
+        seconds.max(0.0)
+    } else {
+        0.0
+    };
     if seconds < 59.95 {
         return format!("{seconds:.1} s");
     }
@@ -22,7 +26,11 @@ pub fn duration(seconds: f64) -> String {
 /// Elapsed time that is looked at while it grows: whole seconds, so that it does not flicker.
 #[must_use]
 pub fn elapsed(seconds: f64) -> String {
-    if seconds < 60.0 { format!("{} s", whole(seconds)) } else { duration(seconds.floor()) }
+    if seconds < 60.0 {
+        format!("{} s", whole(seconds))
+    } else {
+        duration(seconds.floor())
+    }
 }
 
 /// A limit as a recipe states it: `1h`, `1h 30m`.
@@ -34,8 +42,12 @@ pub fn limit(seconds: u64) -> String {
 /// `512 B`, `3.4 MB`, `10.39 GB`.
 #[must_use]
 pub fn bytes(count: u64) -> String {
-    const UNITS: [(u64, &str, usize); 4] =
-        [(1_000_000_000_000, "TB", 2), (1_000_000_000, "GB", 2), (1_000_000, "MB", 1), (1_000, "kB", 0)];
+    const UNITS: [(u64, &str, usize); 4] = [
+        (1_000_000_000_000, "TB", 2),
+        (1_000_000_000, "GB", 2),
+        (1_000_000, "MB", 1),
+        (1_000, "kB", 0),
+    ];
     UNITS.iter().find(|(size, ..)| count >= *size).map_or_else(
         || format!("{count} B"),
         |(size, unit, decimals)| format!("{:.decimals$} {unit}", real(count) / real(*size)),
@@ -60,10 +72,18 @@ pub fn rate(bytes_per_second: f64) -> String {
 /// One of something, or many: `1 file`, `12 files`.
 #[must_use]
 pub fn count(number: usize, one: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
+    if number == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{number} {one}s")
+    }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole seconds of a duration, never negative")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole seconds of a duration, never negative"
+)]
 fn whole(seconds: f64) -> u64 {
     seconds.max(0.0) as u64
 }

@@ -44,7 +44,11 @@ mod tests {
         events.iter().for_each(|event| json.event(event));
         json.finish();
         let text = String::from_utf8(out).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+        text.lines()
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
+            .collect()
     }
 
     #[test]
@@ -56,7 +60,10 @@ mod tests {
 
     #[test]
     fn progress_and_output_are_for_the_verbose() {
-        let kept: Vec<Event> = script::run().into_iter().filter(|event| event.what.is_kept()).collect();
+        let kept: Vec<Event> = script::run()
+            .into_iter()
+            .filter(|event| event.what.is_kept())
+            .collect();
         assert_eq!(read_back(&script::run(), false), kept);
     }
 }

@@ -15,7 +15,10 @@ pub struct Plain<W> {
 impl<W: Write> Plain<W> {
     /// Writes to `to`, with every line of output where `verbose`.
     pub fn new(to: W, verbose: bool) -> Self {
-        Self { to, lines: plain::Plain::new(verbose) }
+        Self {
+            to,
+            lines: plain::Plain::new(verbose),
+        }
     }
 }
 
@@ -41,8 +44,16 @@ impl<W: Write> Quiet<W> {
 
 impl<W: Write + Send> Reporter for Quiet<W> {
     fn event(&mut self, event: &Event) {
-        if let What::StepEnded { end: end @ StepEnd::Failed { .. }, seconds } = &event.what {
-            let mut lines = vec![format!("{}: {}", sentence::step(event), sentence::end(end, *seconds))];
+        if let What::StepEnded {
+            end: end @ StepEnd::Failed { .. },
+            seconds,
+        } = &event.what
+        {
+            let mut lines = vec![format!(
+                "{}: {}",
+                sentence::step(event),
+                sentence::end(end, *seconds)
+            )];
             lines.extend(sentence::details(end));
             write(&mut self.to, &lines);
         }
@@ -88,7 +99,10 @@ mod tests {
         let mut plain = Plain::new(&mut out, false);
         script::run().iter().for_each(|event| plain.event(event));
         let text = String::from_utf8(out).unwrap();
-        assert!(text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: began: "), "{text}");
+        assert!(
+            text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: began: "),
+            "{text}"
+        );
         assert!(text.ends_with("exit code 4\n"), "{text}");
     }
 }

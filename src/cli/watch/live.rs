@@ -58,7 +58,11 @@ impl<T: Terminal> Live<T> {
                 }
             })
             .ok();
-        Self { shared, over, drawer }
+        Self {
+            shared,
+            over,
+            drawer,
+        }
     }
 }
 
@@ -77,14 +81,21 @@ impl<T: Terminal> Reporter for Live<T> {
             drawer.thread().unpark();
             let _ = drawer.join();
         }
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 }
 
 impl<T: Terminal> Shared<T> {
     /// Nothing has happened yet.
     pub fn new(terminal: T, color: bool, verbose: bool) -> Self {
-        Self { view: View::new(Palette::new(color), verbose), waiting: Vec::new(), screen: Screen::new(terminal) }
+        Self {
+            view: View::new(Palette::new(color), verbose),
+            waiting: Vec::new(),
+            screen: Screen::new(terminal),
+        }
     }
 
     /// Takes an event in; nothing is drawn yet.
@@ -102,6 +113,7 @@ impl<T: Terminal> Shared<T> {
 
     /// Writes what still waits, and takes the frame away.
     fn clear(&mut self) {
-        self.screen.draw(&std::mem::take(&mut self.waiting), Vec::new());
+        self.screen
+            .draw(&std::mem::take(&mut self.waiting), Vec::new());
     }
 }

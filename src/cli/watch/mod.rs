@@ -24,14 +24,27 @@ pub trait Reporter: Send {
 
 /// The reporter for what the command line asks and the place where standard error goes.
 #[must_use]
-#[expect(clippy::fn_params_excessive_bools, reason = "five independent facts, named at the only call")]
-pub fn reporter(json: bool, quiet: bool, verbose: bool, terminal: bool, no_color: bool) -> Box<dyn Reporter> {
+#[expect(
+    clippy::fn_params_excessive_bools,
+    reason = "five independent facts, named at the only call"
+)]
+pub fn reporter(
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    terminal: bool,
+    no_color: bool,
+) -> Box<dyn Reporter> {
     if quiet {
         Box::new(lines::Quiet::new(std::io::stderr()))
     } else if json {
         Box::new(json::Json::new(std::io::stdout(), verbose))
     } else if terminal && can_move_its_cursor() {
-        Box::new(live::Live::begin(screen::Stderr::default(), !no_color, verbose))
+        Box::new(live::Live::begin(
+            screen::Stderr::default(),
+            !no_color,
+            verbose,
+        ))
     } else {
         Box::new(lines::Plain::new(std::io::stderr(), verbose))
     }

@@ -27,8 +27,9 @@ pub struct Stderr {}
 
 impl Terminal for Stderr {
     fn size(&self) -> (usize, usize) {
-        terminal_size::terminal_size_of(std::io::stderr())
-            .map_or((80, 24), |(width, height)| (usize::from(width.0).max(1), usize::from(height.0).max(1)))
+        terminal_size::terminal_size_of(std::io::stderr()).map_or((80, 24), |(width, height)| {
+            (usize::from(width.0).max(1), usize::from(height.0).max(1))
+        })
     }
 
     fn write(&mut self, text: &str) -> std::io::Result<()> {
@@ -53,7 +54,11 @@ pub struct Screen<T> {
 impl<T: Terminal> Screen<T> {
     /// Nothing stands yet.
     pub fn new(terminal: T) -> Self {
-        Self { terminal, frame: Vec::new(), gone: false }
+        Self {
+            terminal,
+            frame: Vec::new(),
+            gone: false,
+        }
     }
 
     /// Columns that a frame's lines may take, and how many lines it may have.
@@ -102,7 +107,13 @@ impl<T: Terminal> Screen<T> {
     /// Rows from the frame's first line to the cursor.
     fn rows_of_frame(&self) -> usize {
         let columns = self.columns().max(1);
-        let rows = |line: &String| if self.terminal.reflows() { visible(line).div_ceil(columns).max(1) } else { 1 };
+        let rows = |line: &String| {
+            if self.terminal.reflows() {
+                visible(line).div_ceil(columns).max(1)
+            } else {
+                1
+            }
+        };
         self.frame.iter().map(rows).sum()
     }
 }

@@ -19,7 +19,11 @@ pub fn fit(text: &str, width: usize) -> String {
     // Where to cut if the text turns out too long: the last place with room for the ellipsis.
     let mut cut = 0;
     for character in text.chars() {
-        let wide = if character == '\t' { TAB - used % TAB } else { columns(character) };
+        let wide = if character == '\t' {
+            TAB - used % TAB
+        } else {
+            columns(character)
+        };
         if used + wide > width {
             out.truncate(cut);
             if width > 0 {
@@ -108,7 +112,12 @@ mod tests {
     #[case("    one two three", 11, 4, &["    one two", "    three"])]
     #[case("a-word-wider-than-the-line and on", 10, 0, &["a-word-wider-than-the-line", "and on"])]
     #[case("", 10, 2, &[""])]
-    fn texts_are_broken_between_words(#[case] text: &str, #[case] to: usize, #[case] indent: usize, #[case] lines: &[&str]) {
+    fn texts_are_broken_between_words(
+        #[case] text: &str,
+        #[case] to: usize,
+        #[case] indent: usize,
+        #[case] lines: &[&str],
+    ) {
         assert_eq!(wrap(text, to, indent), lines);
     }
 

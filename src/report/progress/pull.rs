@@ -80,16 +80,36 @@ pub struct Sum {
 
 impl Pull {
     /// Takes a layer's message in.
-    pub fn take(&mut self, time: Timestamp, id: &str, status: &str, current: Option<u64>, total: Option<u64>) {
-        let index = self.layers.iter().position(|layer| layer.id == id).unwrap_or_else(|| {
-            self.layers.push(Layer { id: id.to_owned(), stand: Stand::Waiting, current: 0, total: None });
-            self.layers.len() - 1
-        });
+    pub fn take(
+        &mut self,
+        time: Timestamp,
+        id: &str,
+        status: &str,
+        current: Option<u64>,
+        total: Option<u64>,
+    ) {
+        let index = self
+            .layers
+            .iter()
+            .position(|layer| layer.id == id)
+            .unwrap_or_else(|| {
+                self.layers.push(Layer {
+                    id: id.to_owned(),
+                    stand: Stand::Waiting,
+                    current: 0,
+                    total: None,
+                });
+                self.layers.len() - 1
+            });
         let layer = &mut self.layers[index];
         layer.stand = stand(status).unwrap_or(layer.stand);
         layer.total = total.filter(|total| *total > 0).or(layer.total);
         // The containerd store counts an extraction in seconds and gives no total.
-        layer.current = if total.is_some() { current.unwrap_or(0) } else { 0 };
+        layer.current = if total.is_some() {
+            current.unwrap_or(0)
+        } else {
+            0
+        };
         self.sample(time);
     }
 
@@ -101,22 +121,38 @@ impl Pull {
 
     /// Layers for which something is done now, in the order they were heard of.
     pub fn active(&self) -> impl Iterator<Item = &Layer> {
-        self.layers.iter().filter(|layer| matches!(layer.stand, Stand::Downloading | Stand::Extracting))
+        self.layers
+            .iter()
+            .filter(|layer| matches!(layer.stand, Stand::Downloading | Stand::Extracting))
     }
 
     /// Where it stands as a whole.
     #[must_use]
     pub fn sum(&self, now: Timestamp) -> Sum {
         let phase = self.phase();
-        let wanted = self.layers.iter().filter(|layer| layer.stand != Stand::There);
-        let total: u64 = wanted.clone().filter_map(|layer| layer.total).fold(0, u64::saturating_add);
-        let total_known = wanted.clone().all(|layer| layer.total.is_some() || layer.stand == Stand::Done);
+        let wanted = self
+            .layers
+            .iter()
+            .filter(|layer| layer.stand != Stand::There);
+        let total: u64 = wanted
+            .clone()
+            .filter_map(|layer| layer.total)
+            .fold(0, u64::saturating_add);
+        let total_known = wanted
+            .clone()
+            .all(|layer| layer.total.is_some() || layer.stand == Stand::Done);
         let done = self.done(phase);
         let rate = self.rate(now);
-        let left = rate.filter(|rate| total_known && *rate > 0.0).map(|rate| real(total.saturating_sub(done)) / rate);
+        let left = rate
+            .filter(|rate| total_known && *rate > 0.0)
+            .map(|rate| real(total.saturating_sub(done)) / rate);
         Sum {
             phase,
-            done_layers: self.layers.iter().filter(|layer| matches!(layer.stand, Stand::Done | Stand::There)).count(),
+            done_layers: self
+                .layers
+                .iter()
+                .filter(|layer| matches!(layer.stand, Stand::Done | Stand::There))
+                .count(),
             layers: self.layers.len(),
             done,
             total,
@@ -128,16 +164,24 @@ impl Pull {
 
     fn phase(&self) -> Phase {
         let coming = |layer: &Layer| matches!(layer.stand, Stand::Waiting | Stand::Downloading);
-        if self.layers.iter().any(coming) { Phase::Downloading } else { Phase::Extracting }
+        if self.layers.iter().any(coming) {
+            Phase::Downloading
+        } else {
+            Phase::Extracting
+        }
     }
 
     fn done(&self, phase: Phase) -> u64 {
         let of = |layer: &Layer| {
             let all = layer.total.unwrap_or(0);
             match (phase, layer.stand) {
-                (_, Stand::There | Stand::Waiting) | (Phase::Extracting, Stand::Downloading | Stand::Downloaded) => 0,
-                (Phase::Downloading, Stand::Downloading) | (Phase::Extracting, Stand::Extracting) => layer.current.min(all),
-                (Phase::Downloading, Stand::Downloaded | Stand::Extracting) | (_, Stand::Done) => all,
+                (_, Stand::There | Stand::Waiting)
+                | (Phase::Extracting, Stand::Downloading | Stand::Downloaded) => 0,
+                (Phase::Downloading, Stand::Downloading)
+                | (Phase::Extracting, Stand::Extracting) => layer.current.min(all),
+                (Phase::Downloading, Stand::Downloaded | Stand::Extracting) | (_, Stand::Done) => {
+                    all
+                }
             }
         };
         self.layers.iter().map(of).fold(0, u64::saturating_add)
@@ -149,18 +193,31 @@ impl Pull {
             self.phase = phase;
             self.samples.clear();
         }
-        if self.samples.back().is_some_and(|(last, _)| seconds(*last, time) < APART) {
+        if self
+            .samples
+            .back()
+            .is_some_and(|(last, _)| seconds(*last, time) < APART)
+        {
             return;
         }
         self.samples.push_back((time, self.done(phase)));
         // One sample older than the window is kept: it begins the window.
-        while self.samples.get(1).is_some_and(|(second, _)| seconds(*second, time) > WINDOW) {
+        while self
+            .samples
+            .get(1)
+            .is_some_and(|(second, _)| seconds(*second, time) > WINDOW)
+        {
             self.samples.pop_front();
         }
     }
 
     fn rate(&self, now: Timestamp) -> Option<f64> {
-        let (first, before) = self.samples.iter().rev().find(|(time, _)| seconds(*time, now) > WINDOW).or_else(|| self.samples.front())?;
+        let (first, before) = self
+            .samples
+            .iter()
+            .rev()
+            .find(|(time, _)| seconds(*time, now) > WINDOW)
+            .or_else(|| self.samples.front())?;
         let over = seconds(*first, now);
         (over >= 1.0).then(|| real(self.done(self.phase).saturating_sub(*before)) / over)
     }
@@ -207,15 +264,29 @@ mod tests {
         pull.take(at(0), "c", "Waiting", None, None);
         assert!(!pull.sum(at(0)).total_known);
         for step in 0..=40_u32 {
-            pull.take(at(step.into()), "b", "Downloading", Some(u64::from(step) * 1_000_000), Some(100_000_000));
+            pull.take(
+                at(step.into()),
+                "b",
+                "Downloading",
+                Some(u64::from(step) * 1_000_000),
+                Some(100_000_000),
+            );
         }
         let sum = pull.sum(at(40));
-        assert_eq!((sum.done, sum.total, sum.total_known, sum.left), (40_000_000, 100_000_000, false, None));
+        assert_eq!(
+            (sum.done, sum.total, sum.total_known, sum.left),
+            (40_000_000, 100_000_000, false, None)
+        );
         assert!((sum.rate.unwrap() - 1e7).abs() < 1e5, "{sum:?}");
         pull.take(at(41), "c", "Downloading", Some(0), Some(10_000_000));
         let sum = pull.sum(at(41));
         assert!((sum.left.unwrap() - 7.0).abs() < 0.3, "{sum:?}");
-        assert_eq!(pull.active().map(|layer| layer.id.as_str()).collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(
+            pull.active()
+                .map(|layer| layer.id.as_str())
+                .collect::<Vec<_>>(),
+            ["b", "c"]
+        );
         assert_eq!((sum.done_layers, sum.layers), (1, 3));
     }
 
@@ -223,7 +294,13 @@ mod tests {
     fn a_download_that_stalls_slows_down() {
         let mut pull = Pull::default();
         for step in 0..=40_u32 {
-            pull.take(at(step.into()), "b", "Downloading", Some(u64::from(step) * 1_000_000), Some(100_000_000));
+            pull.take(
+                at(step.into()),
+                "b",
+                "Downloading",
+                Some(u64::from(step) * 1_000_000),
+                Some(100_000_000),
+            );
         }
         assert!(pull.sum(at(80)).rate.unwrap() < 6e6);
         assert!(pull.sum(at(1000)).rate.unwrap() < 1e5);
@@ -234,7 +311,10 @@ mod tests {
         let mut pull = Pull::default();
         pull.take(at(0), "b", "Downloading", Some(10), Some(100));
         pull.take(at(1), "b", "Download complete", None, None);
-        assert_eq!((pull.sum(at(1)).phase, pull.sum(at(1)).done), (Phase::Extracting, 0));
+        assert_eq!(
+            (pull.sum(at(1)).phase, pull.sum(at(1)).done),
+            (Phase::Extracting, 0)
+        );
         pull.take(at(2), "b", "Extracting", Some(60), Some(100));
         assert_eq!((pull.sum(at(2)).done, pull.sum(at(2)).total), (60, 100));
         // The containerd store: seconds, not bytes.
@@ -248,6 +328,9 @@ mod tests {
     #[test]
     fn nothing_is_known_of_an_empty_pull() {
         let sum = Pull::default().sum(at(0));
-        assert_eq!((sum.done, sum.total, sum.rate, sum.left), (0, 0, None, None));
+        assert_eq!(
+            (sum.done, sum.total, sum.rate, sum.left),
+            (0, 0, None, None)
+        );
     }
 }

@@ -13,7 +13,10 @@ impl Row {
     /// An empty line for so many columns.
     #[must_use]
     pub fn new(columns: usize) -> Self {
-        Self { left: columns, text: String::new() }
+        Self {
+            left: columns,
+            text: String::new(),
+        }
     }
 
     /// Columns that are left.
@@ -42,13 +45,19 @@ impl Row {
     /// Adds a text if there is room for all of it.
     #[must_use]
     pub fn whole(self, text: &str) -> Self {
-        if width(text) <= self.left { self.add(text) } else { self }
+        if width(text) <= self.left {
+            self.add(text)
+        } else {
+            self
+        }
     }
 
     /// Adds the first of the texts for which there is room, at the line's right end.
     #[must_use]
     pub fn right(self, paint: impl Fn(&str) -> String, texts: &[&str]) -> Self {
-        let Some(text) = texts.iter().find(|text| width(text) + 2 <= self.left) else { return self };
+        let Some(text) = texts.iter().find(|text| width(text) + 2 <= self.left) else {
+            return self;
+        };
         let blanks = " ".repeat(self.left - width(text));
         self.add(&blanks).paint(paint, text)
     }
@@ -93,7 +102,12 @@ mod tests {
 
     #[test]
     fn the_right_end_takes_what_fits() {
-        let row = |columns: usize| Row::new(columns).add("left").right(str::to_owned, &["a long word", "short"]).text();
+        let row = |columns: usize| {
+            Row::new(columns)
+                .add("left")
+                .right(str::to_owned, &["a long word", "short"])
+                .text()
+        };
         assert_eq!(row(20), "left     a long word");
         assert_eq!(row(12), "left   short");
         assert_eq!(row(8), "left");
@@ -102,7 +116,9 @@ mod tests {
 
     #[test]
     fn colours_take_no_columns() {
-        let row = Row::new(6).paint(|text| format!("\u{1b}[31m{text}\u{1b}[0m"), "red").add("blue");
+        let row = Row::new(6)
+            .paint(|text| format!("\u{1b}[31m{text}\u{1b}[0m"), "red")
+            .add("blue");
         assert_eq!(row.text(), "\u{1b}[31mred\u{1b}[0mbl…");
     }
 }

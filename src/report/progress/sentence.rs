@@ -41,7 +41,9 @@ pub fn note(what: &What) -> Option<String> {
             format!("image {short}, {}", bytes(*size))
         }
         What::ContainerCreated { name, .. } => format!("container {name}"),
-        What::Collected { files, bytes: size, .. } => format!("{}, {}", count(*files, "file"), bytes(*size)),
+        What::Collected {
+            files, bytes: size, ..
+        } => format!("{}, {}", count(*files, "file"), bytes(*size)),
         What::Judged { outcome, .. } => outcome.clone(),
         _ => return None,
     };
@@ -53,11 +55,20 @@ pub fn note(what: &What) -> Option<String> {
 pub fn warnings(what: &What) -> Vec<String> {
     match what {
         What::Warning { text } => vec![lines(text).join(" ")],
-        What::Detached { resume } => vec![format!("the terminal is gone, the run goes on; come back with: {}", line(resume))],
+        What::Detached { resume } => vec![format!(
+            "the terminal is gone, the run goes on; come back with: {}",
+            line(resume)
+        )],
         What::LeftRunning { processes } => {
-            vec![format!("the step left running what was ended now: {}", line(&processes.join(", ")))]
+            vec![format!(
+                "the step left running what was ended now: {}",
+                line(&processes.join(", "))
+            )]
         }
-        What::Collected { left_out, .. } => left_out.iter().map(|what| format!("not collected: {}", line(what))).collect(),
+        What::Collected { left_out, .. } => left_out
+            .iter()
+            .map(|what| format!("not collected: {}", line(what)))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -70,7 +81,11 @@ pub fn end(end: &StepEnd, seconds: f64) -> String {
         StepEnd::Skipped { because } => format!("skipped: {}", lines(because).join(" ")),
         StepEnd::Failed { because, .. } => {
             let because = lines(because);
-            format!("failed after {}: {}", duration(seconds), because.first().map_or("", String::as_str))
+            format!(
+                "failed after {}: {}",
+                duration(seconds),
+                because.first().map_or("", String::as_str)
+            )
         }
         StepEnd::Stopped => format!("stopped after {}", duration(seconds)),
     }
@@ -80,11 +95,27 @@ pub fn end(end: &StepEnd, seconds: f64) -> String {
 /// what to do. Nothing for other ends.
 #[must_use]
 pub fn details(end: &StepEnd) -> Vec<String> {
-    let StepEnd::Failed { because, last_lines, advice, .. } = end else { return Vec::new() };
-    let mut out: Vec<String> = lines(because).into_iter().skip(1).map(|text| format!("    {}", text.trim_start())).collect();
+    let StepEnd::Failed {
+        because,
+        last_lines,
+        advice,
+        ..
+    } = end
+    else {
+        return Vec::new();
+    };
+    let mut out: Vec<String> = lines(because)
+        .into_iter()
+        .skip(1)
+        .map(|text| format!("    {}", text.trim_start()))
+        .collect();
     if !last_lines.is_empty() {
         out.push("    the last lines of its output:".to_owned());
-        out.extend(last_lines.iter().map(|text| format!("{QUOTED}{}", line(text))));
+        out.extend(
+            last_lines
+                .iter()
+                .map(|text| format!("{QUOTED}{}", line(text))),
+        );
     }
     out.extend(lines(advice).into_iter().enumerate().map(|(index, text)| {
         let lead = if index == 0 { "what to do: " } else { "" };

@@ -20,14 +20,21 @@ struct Emulated {
 
 impl Emulated {
     fn new(columns: u16, rows: u16) -> Self {
-        Self { parser: Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 200))), written: Arc::default() }
+        Self {
+            parser: Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 200))),
+            written: Arc::default(),
+        }
     }
 
     /// What is to be seen, without the blanks at the lines' ends.
     fn screen(&self) -> String {
         let parser = self.parser.lock().unwrap();
         let (_, columns) = parser.screen().size();
-        let rows: Vec<String> = parser.screen().rows(0, columns).map(|row| row.trim_end().to_owned()).collect();
+        let rows: Vec<String> = parser
+            .screen()
+            .rows(0, columns)
+            .map(|row| row.trim_end().to_owned())
+            .collect();
         rows.join("\n").trim_end().to_owned()
     }
 }
@@ -52,7 +59,14 @@ impl Terminal for Emulated {
 /// The screen after all events up to a moment, drawn ten times a second.
 fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String {
     let mut live = Shared::new(terminal.clone(), false, false);
-    let until = script::at(milliseconds, None, What::Warning { text: String::new() }).time;
+    let until = script::at(
+        milliseconds,
+        None,
+        What::Warning {
+            text: String::new(),
+        },
+    )
+    .time;
     let mut drawn = events[0].time;
     for event in events.iter().take_while(|event| event.time <= until) {
         while drawn < event.time {
@@ -69,7 +83,10 @@ fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String
 fn a_pull_at_three_widths() {
     for columns in [60, 80, 120] {
         let terminal = Emulated::new(columns, 24);
-        insta::assert_snapshot!(format!("pull_{columns}"), screen_at(&script::run(), 12_000, &terminal));
+        insta::assert_snapshot!(
+            format!("pull_{columns}"),
+            screen_at(&script::run(), 12_000, &terminal)
+        );
     }
 }
 
@@ -82,7 +99,10 @@ fn an_extraction() {
 fn a_build_at_three_widths() {
     for columns in [60, 80, 120] {
         let terminal = Emulated::new(columns, 24);
-        insta::assert_snapshot!(format!("build_{columns}"), screen_at(&script::run(), 39_000, &terminal));
+        insta::assert_snapshot!(
+            format!("build_{columns}"),
+            screen_at(&script::run(), 39_000, &terminal)
+        );
     }
 }
 
@@ -90,7 +110,10 @@ fn a_build_at_three_widths() {
 fn a_scenario_at_three_widths() {
     for columns in [60, 80, 120] {
         let terminal = Emulated::new(columns, 24);
-        insta::assert_snapshot!(format!("scenario_{columns}"), screen_at(&script::run(), 560_000, &terminal));
+        insta::assert_snapshot!(
+            format!("scenario_{columns}"),
+            screen_at(&script::run(), 560_000, &terminal)
+        );
     }
 }
 
@@ -105,7 +128,11 @@ fn a_run_that_is_over_leaves_its_steps() {
 
 #[test]
 fn a_resumed_run_says_what_was_done_before() {
-    insta::assert_snapshot!(screen_at(&script::resumed(), 71_000, &Emulated::new(80, 24)));
+    insta::assert_snapshot!(screen_at(
+        &script::resumed(),
+        71_000,
+        &Emulated::new(80, 24)
+    ));
 }
 
 #[test]
@@ -129,9 +156,23 @@ fn every_line_fits_and_carries_no_escape_of_others() {
                 live.draw(event.time);
             }
             for text in terminal.written.lock().unwrap().iter() {
-                let known = ["\u{1b}[?2026h", "\u{1b}[?2026l", "\u{1b}[?7l", "\u{1b}[?7h", "\u{1b}[K", "\u{1b}[J", "\r\n", "\r"];
-                let plain = known.iter().fold(text.clone(), |text, escape| text.replace(escape, ""));
-                let plain = regex::Regex::new("\u{1b}\\[[0-9]+A").unwrap().replace_all(&plain, "").into_owned();
+                let known = [
+                    "\u{1b}[?2026h",
+                    "\u{1b}[?2026l",
+                    "\u{1b}[?7l",
+                    "\u{1b}[?7h",
+                    "\u{1b}[K",
+                    "\u{1b}[J",
+                    "\r\n",
+                    "\r",
+                ];
+                let plain = known
+                    .iter()
+                    .fold(text.clone(), |text, escape| text.replace(escape, ""));
+                let plain = regex::Regex::new("\u{1b}\\[[0-9]+A")
+                    .unwrap()
+                    .replace_all(&plain, "")
+                    .into_owned();
                 assert!(!plain.contains(char::is_control), "{plain:?}");
             }
         }
@@ -140,23 +181,52 @@ fn every_line_fits_and_carries_no_escape_of_others() {
 
 #[test]
 fn a_terminal_made_narrower_keeps_one_frame() {
-    let long = script::at(1000, Some((5, "offline-performance")), script::output(&"x".repeat(200)));
-    let events: Vec<Event> = script::run().into_iter().take(1).chain([script::at(900, Some((5, "offline-performance")), script::began("python main.py", None)), long]).collect();
+    let long = script::at(
+        1000,
+        Some((5, "offline-performance")),
+        script::output(&"x".repeat(200)),
+    );
+    let events: Vec<Event> = script::run()
+        .into_iter()
+        .take(1)
+        .chain([
+            script::at(
+                900,
+                Some((5, "offline-performance")),
+                script::began("python main.py", None),
+            ),
+            long,
+        ])
+        .collect();
     let terminal = Emulated::new(100, 24);
     let mut live = Shared::new(terminal.clone(), false, false);
     events.iter().for_each(|event| live.take(event));
     live.draw(events[2].time);
     // The emulator cuts lines where others break them: broken here by hand, as they do.
-    let broken: Vec<String> = terminal.screen().lines().flat_map(|line| {
-        let characters: Vec<char> = line.chars().collect();
-        characters.chunks(60).map(|part| part.iter().collect::<String>()).collect::<Vec<_>>()
-    }).collect();
+    let broken: Vec<String> = terminal
+        .screen()
+        .lines()
+        .flat_map(|line| {
+            let characters: Vec<char> = line.chars().collect();
+            characters
+                .chunks(60)
+                .map(|part| part.iter().collect::<String>())
+                .collect::<Vec<_>>()
+        })
+        .collect();
     *terminal.parser.lock().unwrap() = vt100::Parser::new(24, 60, 0);
-    terminal.parser.lock().unwrap().process((broken.join("\r\n") + "\r\n").as_bytes());
+    terminal
+        .parser
+        .lock()
+        .unwrap()
+        .process((broken.join("\r\n") + "\r\n").as_bytes());
     live.draw(events[2].time + Duration::from_millis(500));
     let screen = terminal.screen();
     assert_eq!(screen.matches("offline-performance").count(), 1, "{screen}");
-    assert!(screen.lines().count() == 4 && screen.starts_with("run "), "{screen}");
+    assert!(
+        screen.lines().count() == 4 && screen.starts_with("run "),
+        "{screen}"
+    );
 }
 
 /// A terminal whose window was closed.
@@ -169,7 +239,9 @@ impl Terminal for Gone {
 
     fn write(&mut self, _: &str) -> std::io::Result<()> {
         *self.0.lock().unwrap() += 1;
-        Err(std::io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error()))
+        Err(std::io::Error::from_raw_os_error(
+            rustix::io::Errno::IO.raw_os_error(),
+        ))
     }
 
     fn reflows(&self) -> bool {
@@ -199,7 +271,12 @@ fn colours_only_where_they_are_wanted() {
         }
         let written = terminal.written.lock().unwrap().concat();
         assert_eq!(written.contains("\u{1b}[32m"), wanted);
-        assert_eq!(regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap().is_match(&written), wanted);
+        assert_eq!(
+            regex::Regex::new("\u{1b}\\[[0-9;]*m")
+                .unwrap()
+                .is_match(&written),
+            wanted
+        );
     }
 }
 
@@ -208,8 +285,15 @@ fn colours_only_where_they_are_wanted() {
 #[test]
 #[ignore = "for a person at a terminal"]
 fn play_on_the_terminal() {
-    let speed: f64 = std::env::var("SPEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0);
-    let mut live = Live::begin(Stderr::default(), std::env::var_os("NO_COLOR").is_none(), std::env::var_os("VERBOSE").is_some());
+    let speed: f64 = std::env::var("SPEED")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1.0);
+    let mut live = Live::begin(
+        Stderr::default(),
+        std::env::var_os("NO_COLOR").is_none(),
+        std::env::var_os("VERBOSE").is_some(),
+    );
     let events = script::run();
     let (first, began) = (events[0].time, Timestamp::now());
     for mut event in events {
