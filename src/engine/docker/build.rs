@@ -105,7 +105,8 @@ impl Log {
             if line.is_empty() {
                 continue;
             }
-            if line.starts_with("Step ") {
+            // Docker writes `Step 1/2 : FROM x`, Podman `STEP 1/2: FROM x`.
+            if line.starts_with("Step ") || line.starts_with("STEP ") {
                 line.clone_into(&mut self.step);
             }
             if self.tail.len() == TAIL {
@@ -170,7 +171,7 @@ fn hint(because: &str, step: &str) -> String {
     if let Some(known) = super::explain::explain(because) {
         return known;
     }
-    let pulls = step.contains(" : FROM ");
+    let pulls = step.contains(": FROM ");
     let text = match fate(because) {
         Fate::NotFound if pulls => "check the image after FROM, and its tag",
         Fate::Unauthorized if pulls => "`docker login` to the registry of the image after FROM",

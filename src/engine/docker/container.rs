@@ -13,6 +13,7 @@ use bollard::query_parameters::{
 };
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::create;
@@ -73,8 +74,35 @@ pub async fn inspect(
 ) -> Result<Option<ContainerState>, EngineError> {
     match client.inspect_container(container, None).await {
         Ok(found) => Ok(Some(state(found))),
+        Err(Error::JsonDataError { contents, .. }) => lenient(&contents)
+            .map(Some)
+            .ok_or_else(|| misunderstood(container)),
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(fault(&format!("inspect {container}"), error)),
+    }
+}
+
+/// The same from an answer that bollard's types refuse: Podman has states that Docker has not
+/// (`stopped`, between the process' end and the clean-up).
+fn lenient(answer: &str) -> Option<ContainerState> {
+    let mut answer: Value = serde_json::from_str(answer).ok()?;
+    let inner = answer.get_mut("State")?;
+    let status = inner.get("Status")?.as_str()?.to_owned();
+    *inner.get_mut("Status")? = match status.as_str() {
+        "stopped" => "exited".into(),
+        _ => "".into(),
+    };
+    let mut found = state(serde_json::from_value(answer).ok()?);
+    found.status = status;
+    Some(found)
+}
+
+fn misunderstood(container: &str) -> EngineError {
+    EngineError::Refused {
+        operation: format!("inspect {container}"),
+        status: 0,
+        because: "its answer was not understood".into(),
+        hint: None,
     }
 }
 

@@ -111,6 +111,9 @@ impl Engine for Docker {
     }
 
     async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+        if self.info.product.starts_with("Podman") {
+            return exec::status_with_podman(&self.client, exec).await;
+        }
         exec::status(&self.client, exec).await
     }
 
