@@ -4,7 +4,8 @@
 
 mod support;
 
-use retrial::engine::Engine;
+use retrial::engine::endpoint::Surroundings;
+use retrial::engine::{Docker, Engine};
 use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
 use retrial::recipe::model::Ulimit;
 use serde_json::Value;
@@ -34,7 +35,10 @@ fn comparable(mut found: Value) -> Value {
     {
         config.shift_remove("Hostname");
     }
-    // The command line keeps volumes in a map and sends them in any order.
+    // The command line keeps volumes and environment in maps and sends them in any order.
+    if let Some(variables) = top["Config"]["Env"].as_array_mut() {
+        variables.sort_by_key(ToString::to_string);
+    }
     if let Some(binds) = top["HostConfig"]["Binds"].as_array_mut() {
         binds.sort_by_key(ToString::to_string);
     }
@@ -301,4 +305,38 @@ async fn gpus_by_request_and_by_name() {
         })
         .await;
     }
+}
+
+/// `docker run` hands the proxies of config.json to the container.
+#[tokio::test]
+async fn proxies() {
+    let Some(lab) = Lab::here().await else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let text =
+        r#"{"proxies": {"default": {"httpProxy": "http://proxy:1", "noProxy": "localhost"}}}"#;
+    std::fs::write(directory.path().join("config.json"), text).unwrap();
+    let around = Surroundings {
+        configuration: directory.path().to_owned(),
+        ..Surroundings::from_environment()
+    };
+    let engine = Docker::connect_in(None, &around).await.unwrap();
+    let (ours, theirs) = (Named::new("proxies"), Named::new("proxies"));
+    let mut spec = lab.waiting(&ours);
+    spec.env = vec![("NO_PROXY".into(), "mine".into())];
+    engine.create(&spec).await.unwrap();
+    let config = directory.path().to_str().unwrap();
+    let image = lab.busybox();
+    docker(&[
+        "--config",
+        config,
+        "create",
+        "--name",
+        &theirs.0,
+        "-e",
+        "NO_PROXY=mine",
+        &image,
+    ]);
+    let variables = |container: &str| comparable(inspect(container))["Config"]["Env"].clone();
+    assert_eq!(variables(&ours.0), variables(&theirs.0));
+    assert_eq!(variables(&ours.0).as_array().unwrap().len(), 5);
 }

@@ -23,6 +23,7 @@ use super::pull_fault::{Fate, fate};
 use crate::engine::api::{BuildSpec, ImageInfo, ImageProgress};
 use crate::engine::credentials;
 use crate::engine::error::EngineError;
+use crate::engine::proxies;
 use crate::engine::reference::Reference;
 
 /// The engine answers only when it has read the whole context.
@@ -35,15 +36,19 @@ const TAIL: usize = 20;
 pub async fn build(
     client: &Client,
     spec: &BuildSpec,
+    proxies: &[(String, String)],
     progress: &UnboundedSender<ImageProgress>,
 ) -> Result<ImageInfo, EngineError> {
     let (root, dockerfile) = (spec.context.clone(), spec.dockerfile.clone());
     let context = spawn_blocking(move || Context::survey(&root, &dockerfile));
     let context = context.await.map_err(|error| unsent(spec, &error))??;
+    let set: Vec<&str> = spec.args.keys().map(String::as_str).collect();
+    let added = proxies::missing(proxies, &set);
+    let arguments = spec.args.clone().into_iter().chain(added);
     let options = BuildImageOptions {
         dockerfile: spec.dockerfile.clone(),
         t: Some(spec.tag.clone()),
-        buildargs: Some(spec.args.clone().into_iter().collect()),
+        buildargs: Some(arguments.collect()),
         labels: Some(spec.labels.clone().into_iter().collect()),
         rm: true,
         forcerm: true,

@@ -31,13 +31,17 @@ const REMOVE: Duration = Duration::from_mins(10);
 /// What is kept of a container's own log.
 const LOG_LIMIT: usize = 1 << 20;
 
-/// Creates a container and gives its id.
-pub async fn create(client: &Client, spec: &ContainerSpec) -> Result<String, EngineError> {
+/// Creates a container, with Docker's proxies in its environment, and gives its id.
+pub async fn create(
+    client: &Client,
+    spec: &ContainerSpec,
+    proxies: &[(String, String)],
+) -> Result<String, EngineError> {
     let options = CreateContainerOptions {
         name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
         ..CreateContainerOptions::default()
     };
-    let request = create::request(spec)?;
+    let request = create::request(spec, proxies)?;
     let made = client
         .clone()
         .with_timeout(CREATE)
