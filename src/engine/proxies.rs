@@ -16,13 +16,18 @@ struct ConfigurationFile {
 }
 
 #[derive(Deserialize, Default, Clone)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(default)]
 struct Proxies {
-    http_proxy: String,
-    https_proxy: String,
-    no_proxy: String,
-    ftp_proxy: String,
-    all_proxy: String,
+    #[serde(rename = "httpProxy")]
+    http: String,
+    #[serde(rename = "httpsProxy")]
+    https: String,
+    #[serde(rename = "noProxy")]
+    none: String,
+    #[serde(rename = "ftpProxy")]
+    ftp: String,
+    #[serde(rename = "allProxy")]
+    all: String,
 }
 
 /// Names (upper case) and values for the engine at `url`: its own entry, else `default`.
@@ -41,11 +46,11 @@ pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, En
         .or_else(|| file.proxies.get("default"));
     let found = found.cloned().unwrap_or_default();
     let all = [
-        ("HTTP_PROXY", found.http_proxy),
-        ("HTTPS_PROXY", found.https_proxy),
-        ("NO_PROXY", found.no_proxy),
-        ("FTP_PROXY", found.ftp_proxy),
-        ("ALL_PROXY", found.all_proxy),
+        ("HTTP_PROXY", found.http),
+        ("HTTPS_PROXY", found.https),
+        ("NO_PROXY", found.none),
+        ("FTP_PROXY", found.ftp),
+        ("ALL_PROXY", found.all),
     ];
     Ok(all
         .into_iter()

@@ -57,12 +57,12 @@ pub async fn build(
     let logins = logins(&spec.context.join(&spec.dockerfile)).await;
     let (sender, mut pieces) = mpsc::channel::<io::Result<Bytes>>(4);
     let upload: JoinHandle<io::Result<()>> = spawn_blocking(move || {
-        let sent = context.send(&sender);
-        if let Err(error) = &sent {
+        let outcome = context.send(&sender);
+        if let Err(error) = &outcome {
             // Breaks the request off, so that the engine does not build half a context.
             let _ = sender.blocking_send(Err(io::Error::other(error.to_string())));
         }
-        sent
+        outcome
     });
     let body = bollard::body_try_stream(stream::poll_fn(move |task| pieces.poll_recv(task)));
     let patient = client.clone().with_timeout(UPLOAD);
