@@ -11,7 +11,16 @@
 //! `verdict`, `report`) never touch a file, a socket or a clock; `tests/` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod catalog;
+pub mod cli;
 pub mod engine;
+pub mod evidence;
+pub mod host;
+pub mod journal;
 pub mod logs;
 pub mod plan;
 pub mod recipe;
+pub mod report;
+pub mod runner;
+pub mod store;
+pub mod verdict;

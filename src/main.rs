@@ -1,3 +1,7 @@
 //! The `retrial` program: parse, dispatch, exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    retrial::cli::main()
+}

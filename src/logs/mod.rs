@@ -1,1 +1,18 @@
-//! What benchmarks print: parsers from text to figures. Pure.
+//! Reading what a benchmark printed: pure functions from text to figures.
+//!
+//! Nothing here opens a file. Whoever holds the bytes (the runner while it follows a step, the
+//! judge on a finished directory) pushes them in; every reader is bounded in memory whatever the
+//! length of its input, and none panics whatever its content.
+//!
+//! - [`lines`]: bytes in any chunking to lines; [`sanitize`]: lines made harmless for a terminal.
+//! - [`pattern`]: a recipe's own figures.
+//! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
+
+pub mod figure;
+pub mod lines;
+pub mod loadgen;
+pub mod pattern;
+mod sanitize;
+
+pub use figure::{Figure, Figures, Source};
+pub use sanitize::sanitize;

@@ -1,3 +1,16 @@
 //! Recipe, choices and host to an ordered list of steps. Pure data: printed or executed.
 
+pub mod build;
+pub mod choices;
 pub mod container;
+pub mod first_process;
+pub mod host;
+pub mod measurement;
+pub mod power;
+pub mod shell;
+pub mod step;
+pub mod text;
+
+pub use build::{PlanError, build};
+pub use choices::{Choices, Keep, PullPolicy};
+pub use step::{Action, Condition, Plan, Step};

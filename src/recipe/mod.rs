@@ -1,3 +1,73 @@
 //! From a recipe's text to a checked recipe. Pure: texts come from the catalog.
+//!
+//! ```text
+//! text ──parse──▶ tree ──load──▶ merged ──variants, --set──▶ chosen ──walk, checks──▶ checked ──fill──▶ model
+//! ```
+//!
+//! The tree knows the place of every value, through merging and to the end, so that a problem in a
+//! template is shown in the template. Every stage collects its problems and goes on.
 
+mod checks;
+mod diagnostic;
+mod emit;
+pub mod expression;
+mod fill;
+mod format;
+mod keys;
+mod load;
+mod measures;
+mod merge;
 pub mod model;
+mod names;
+mod node;
+mod origin;
+mod parse;
+mod render;
+mod resolve;
+pub mod scaffold;
+pub mod schema;
+mod settings;
+mod shape;
+mod source;
+mod suggest;
+mod summary;
+mod variants;
+mod walk;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use origin::Origin;
+pub use resolve::{Kind, Resolved, check, resolve, variants};
+pub use settings::Setting;
+pub use source::{SIZE_LIMIT, Source, Span};
+pub(crate) use suggest::nearest;
+pub use summary::{Summary, summarize};
+pub use variants::{Axis, Choice, Impossible, Variants};
+
+/// Where templates come from, and what lies beside a recipe. The catalog has an implementation
+/// that reads files.
+pub trait Templates {
+    /// The template of this name.
+    fn template(&self, name: &str) -> Option<Source>;
+    /// All names, for "did you mean".
+    fn names(&self) -> Vec<String>;
+    /// Whether this file lies beside the recipe. None: unknown.
+    fn companion_exists(&self, relative: &str) -> Option<bool>;
+}
+
+/// No templates, and nothing known of companions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTemplates;
+
+impl Templates for NoTemplates {
+    fn template(&self, _name: &str) -> Option<Source> {
+        None
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn companion_exists(&self, _relative: &str) -> Option<bool> {
+        None
+    }
+}

@@ -428,6 +428,8 @@ pub struct Measurement {
     pub expect: Ordered<Vec<Expectation>>,
     /// The benchmark's own limits: outside of them the result is invalid.
     pub limits: Ordered<Limit>,
+    /// The target rate of the published result, queries per second: another one is `modified`.
+    pub target_qps: Option<f64>,
     /// How often it is measured.
     pub trials: Trials,
 }

@@ -10,6 +10,7 @@ mod explain;
 pub(super) mod fault;
 mod ignore;
 mod image;
+mod interactive;
 mod pull;
 mod pull_fault;
 
@@ -96,6 +97,16 @@ impl Docker {
     pub fn with_backoff(mut self, backoff: Duration) -> Self {
         self.backoff = backoff;
         self
+    }
+}
+
+impl Docker {
+    /// Runs a person's own process in a container, terminal to terminal; gives its exit code.
+    ///
+    /// # Errors
+    /// The container is not running, or the engine refuses.
+    pub async fn interactive(&self, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
+        interactive::interactive(&self.client, container, spec).await
     }
 }
 

@@ -1,0 +1,97 @@
+# make demo and make test do everything on a fresh Debian 12 machine with the Rust toolchain.
+# What they need beside it they install or start themselves, and say so first; a Docker Engine that works is used as it is.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# cargo's own tools, where they are lacking: built once, outside the checkout, away from ~/.cargo/bin.
+TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/retrial-tools
+export PATH := $(TOOLS)/bin:$(PATH)
+NEXTEST := cargo-nextest@0.9.143 --no-default-features --features default-no-update
+DENY := cargo-deny@0.20.2
+
+BINARY := $(or $(CARGO_TARGET_DIR),target)/debug/retrial
+LAB := eval "$$(tests/lab/env)"
+
+define say
+@printf '\n== %s\n' '$(1)' >&2
+endef
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target what; do printf '  make %-10s %s\n' "$$target" "$$what"; done
+
+.PHONY: demo
+demo: lab build ## the main job: build the quickstart's image, run the real LoadGen in it, judge (about three minutes)
+	$(call say,retrial run examples/quickstart)
+	@$(LAB); recipe=$$(tests/lab/quickstart); set -x; $(BINARY) run "$$recipe"
+
+.PHONY: test
+test: tools fmt clippy deny build schema recipes doc lab nextest ## every check, with a real engine and registries
+
+.PHONY: build
+build:
+	$(call say,cargo build)
+	@cargo build --locked
+
+.PHONY: fmt
+fmt:
+	$(call say,cargo fmt)
+	@cargo fmt --check
+
+.PHONY: clippy
+clippy:
+	$(call say,cargo clippy)
+	@cargo clippy --locked --all-targets -- -D warnings
+
+.PHONY: deny
+deny:
+	$(call say,cargo deny: bans licenses sources)
+	@cargo deny --all-features check bans licenses sources
+
+.PHONY: schema
+schema: build ## is docs/recipe.schema.json what the code says? (`make schema-update` writes it)
+	$(call say,recipe schema)
+	@diff -u docs/recipe.schema.json <($(BINARY) schema) || { echo 'the schema is out of date: make schema-update' >&2; exit 1; }
+
+.PHONY: schema-update
+schema-update: build
+	@$(BINARY) schema >docs/recipe.schema.json
+
+.PHONY: recipes
+recipes: build ## are all recipes, templates and examples right?
+	$(call say,retrial check)
+	@shopt -s globstar nullglob; $(BINARY) check recipes/**/*.yaml templates/**/*.yaml examples/*/recipe.yaml
+
+.PHONY: doc
+doc:
+	$(call say,documentation and its tests)
+	@cargo test --locked --doc
+	@RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps --quiet
+
+.PHONY: nextest
+nextest:
+	$(call say,cargo nextest)
+	@$(LAB); cargo nextest run --locked
+
+# $(1): the program, $(2): what cargo installs. A debug build takes a quarter of the time and is quick enough here.
+define install
+@command -v $(1) >/dev/null || { printf '\n== installing %s into %s (a minute or two, once)\n' $(1) $(TOOLS) >&2; \
+  CARGO_TARGET_DIR=$(TOOLS)/build cargo install --quiet --locked --debug --root $(TOOLS) $(2); rm -rf $(TOOLS)/build; }
+endef
+
+.PHONY: tools
+tools:
+	$(call install,cargo-nextest,$(NEXTEST))
+	$(call install,cargo-deny,$(DENY))
+
+.PHONY: lab
+lab: ## a Docker Engine (unless one works), a registry, a registry with a password, small images
+	$(call say,lab)
+	@tests/lab/up
+
+.PHONY: lab-down
+lab-down: ## end what the lab has started; images stay for the next time
+	@tests/lab/down

@@ -1,0 +1,297 @@
+//! What can be typed. The words of docs and completions come from here.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+
+use crate::plan::choices::{Keep, PullPolicy};
+use crate::recipe::model::Mode;
+
+const EXIT_CODES: &str = "\
+Exit codes, the first that applies:
+  130  interrupted
+  2    the command line or a recipe is wrong, or trust was not given
+  3    the host or its services failed (engine, registry, hub, disk, GPUs)
+  4    a benchmark's own command failed or timed out
+  1    judged and not reproduced, or invalid
+  5    inconclusive
+  0    reproduced (or measured, where nothing was published)";
+
+/// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
+/// published figure holds on this machine.
+#[derive(Debug, Parser)]
+#[command(name = "retrial", version, after_help = EXIT_CODES, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// For every command.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Choices of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The engine: unix:///path or tcp://host:port (else `DOCKER_HOST`, the current Docker context,
+    /// the default socket)
+    #[arg(long, global = true, value_name = "URL")]
+    pub engine: Option<String>,
+    /// Where runs are kept (else $XDG_DATA_HOME/retrial)
+    #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_HOME")]
+    pub home: Option<PathBuf>,
+    /// The form of the result on standard output
+    #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+    /// Only the result and what went wrong
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Every line of the steps' output
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Read the host's GPUs and settings behind this directory, in place of /
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "/",
+        hide_default_value = true
+    )]
+    pub root: PathBuf,
+}
+
+/// The form of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The recipes there are
+    List {
+        /// Only names and titles with this in them
+        #[arg(value_name = "PART")]
+        part: Option<String>,
+    },
+    /// What a recipe is, what was published, what it asks of the host and of your trust
+    Show {
+        /// The recipe, and choices
+        #[command(flatten)]
+        recipe: RecipeArguments,
+        /// The resolved recipe, and where each value came from
+        #[arg(long)]
+        resolved: bool,
+    },
+    /// Validate recipes and templates: every problem at once
+    Check {
+        /// Recipes (built-in names, files or directories) and templates
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<String>,
+    },
+    /// The exact steps, changing nothing
+    Plan {
+        /// The recipe, and choices
+        #[command(flatten)]
+        plan: PlanArguments,
+        /// The form: `shell` is a script of docker commands that does what `run` does
+        #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
+        format: PlanFormat,
+    },
+    /// Do it; ends in a verdict
+    Run {
+        /// The recipe, and choices
+        #[command(flatten)]
+        plan: PlanArguments,
+        /// How to run
+        #[command(flatten)]
+        run: RunArguments,
+    },
+    /// Go on with a run that was interrupted, killed or detached
+    Resume {
+        /// The run: its id, a part of it, or `last`
+        run: String,
+        /// Performance without accuracy is inconclusive (exit code 5)
+        #[arg(long)]
+        require_accuracy: bool,
+        /// A process of its own, away from any terminal: what `run --detach` starts
+        #[arg(long, hide = true)]
+        in_background: bool,
+    },
+    /// The output of a run's steps
+    Logs {
+        /// The run: its id, a part of it, or `last`
+        run: String,
+        /// Only this step, by name or number
+        step: Option<String>,
+        /// Follow the output until the run ends
+        #[arg(short, long)]
+        follow: bool,
+    },
+    /// Stop a run: its benchmark is ended, its container removed, its evidence kept
+    Stop {
+        /// The run: its id, a part of it, or `last`
+        run: String,
+    },
+    /// A shell in a run's container
+    Shell {
+        /// The run: its id, a part of it, or `last`
+        run: String,
+        /// The command, in place of bash or sh
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
+    /// A verdict on results that are already there; needs no engine
+    Judge {
+        /// A run's directory or id, or a directory with LoadGen's logs
+        directory: String,
+        /// The recipe whose published figures a result folder is compared with
+        #[arg(long, value_name = "RECIPE")]
+        recipe: Option<String>,
+        /// The scenario of that recipe, where the log does not tell
+        #[arg(long)]
+        scenario: Option<String>,
+        /// Performance without accuracy is inconclusive (exit code 5)
+        #[arg(long)]
+        require_accuracy: bool,
+    },
+    /// The runs there are, newest last
+    Runs,
+    /// A recipe to start from
+    New {
+        /// A file's name, ending in .yaml, or a directory
+        name: PathBuf,
+    },
+    /// Remove containers that runs left behind (only what carries our label)
+    Clean {
+        /// Only this run's
+        run: Option<String>,
+        /// Also those whose benchmark is still running
+        #[arg(long)]
+        all: bool,
+        /// Only say what would be removed
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// The JSON schema of recipes, for editors
+    Schema,
+    /// Completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page
+    Man,
+}
+
+/// A recipe and the choices that change it.
+#[derive(Debug, Clone, Args)]
+pub struct RecipeArguments {
+    /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
+    pub recipe: String,
+    /// Choose a variant or set a parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub settings: Vec<(String, String)>,
+}
+
+/// The choices that `plan` and `run` share.
+#[derive(Debug, Clone, Args)]
+pub struct PlanArguments {
+    /// The recipe.
+    #[command(flatten)]
+    pub recipe: RecipeArguments,
+    /// Only these scenarios
+    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    pub scenario: Vec<String>,
+    /// Only these modes
+    #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = mode)]
+    pub mode: Vec<Mode>,
+    /// Repetitions of each performance measurement
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub trials: Option<u32>,
+    /// Only these GPUs, by index
+    #[arg(long, value_name = "INDEX", value_delimiter = ',')]
+    pub gpus: Vec<String>,
+    /// Leave a step out, by name or number
+    #[arg(long, value_name = "STEP", value_delimiter = ',')]
+    pub skip: Vec<String>,
+    /// Begin with this step
+    #[arg(long, value_name = "STEP")]
+    pub from: Option<String>,
+    /// Whether the container is kept at the end
+    #[arg(long, value_enum, default_value_t = Keep::Never)]
+    pub keep: Keep,
+    /// When the image is pulled
+    #[arg(long, value_enum, default_value_t = PullPolicy::Missing)]
+    pub pull: PullPolicy,
+    /// Let the recipe have this environment variable as a secret (`HF_TOKEN` needs no asking)
+    #[arg(long = "secret", value_name = "NAME")]
+    pub secrets: Vec<String>,
+}
+
+/// How `run` goes about it.
+#[derive(Debug, Clone, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub struct RunArguments {
+    /// The same as `retrial plan`
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Go on in the background
+    #[arg(long)]
+    pub detach: bool,
+    /// Allow a root-equivalent power that the recipe asks for (`retrial show` lists them)
+    #[arg(long, value_name = "POWER", value_delimiter = ',', action = ArgAction::Append)]
+    pub allow: Vec<String>,
+    /// Run although the host is not what the recipe asks for
+    #[arg(long)]
+    pub force: bool,
+    /// Performance without accuracy is inconclusive (exit code 5)
+    #[arg(long)]
+    pub require_accuracy: bool,
+}
+
+/// The form of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// For people.
+    Text,
+    /// A script of docker commands.
+    Shell,
+    /// For programs.
+    Json,
+}
+
+fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    match text {
+        "performance" => Ok(Mode::Performance),
+        "accuracy" => Ok(Mode::Accuracy),
+        "compliance" => Ok(Mode::Compliance),
+        _ => Err("expected performance, accuracy or compliance".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

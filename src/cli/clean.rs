@@ -1,0 +1,76 @@
+//! `retrial clean`: remove what runs left behind, and nothing that does not carry our label.
+
+use std::path::Path;
+
+use super::arguments::{Global, Output};
+use super::failure::Failure;
+use super::{open, supervise, terminal};
+use crate::engine::api::{ContainerState, Engine};
+use crate::journal::{Event, State};
+use crate::runner::{PATH_LABEL, RUN_LABEL};
+use crate::store::journal::Journal;
+use crate::store::lock::RunLock;
+use crate::verdict::ExitCode;
+
+/// Removes containers that carry our label and that nobody follows.
+pub fn clean(
+    global: &Global,
+    run: Option<&str>,
+    all: bool,
+    dry_run: bool,
+) -> Result<ExitCode, Failure> {
+    let wanted = run.map(|run| open::home(global).find(run)).transpose()?;
+    supervise::runtime()?.block_on(async {
+        let engine = open::engine(global).await?;
+        let mut removed = Vec::new();
+        for container in engine.containers(RUN_LABEL).await? {
+            let id = container.labels.get(RUN_LABEL).cloned().unwrap_or_default();
+            if wanted.as_ref().is_some_and(|wanted| wanted.id() != id) {
+                continue;
+            }
+            if let Some(because) = in_use(&container, all, wanted.is_some()) {
+                terminal::note(&format!("{}: left alone: {because}", container.name));
+                continue;
+            }
+            if !dry_run {
+                engine.remove(&container.id).await?;
+            }
+            removed.push(container.name);
+        }
+        match global.output {
+            Output::Json => terminal::print(&format!(
+                "{}\n",
+                serde_json::json!({ "removed": removed, "dry_run": dry_run })
+            )),
+            Output::Text if removed.is_empty() => terminal::print("nothing to remove\n"),
+            Output::Text => {
+                let word = if dry_run { "would remove" } else { "removed" };
+                let lines: String = removed
+                    .iter()
+                    .map(|name| format!("{word} {name}\n"))
+                    .collect();
+                terminal::print(&lines);
+            }
+        }
+        Ok(ExitCode::Success)
+    })
+}
+
+/// Why a container is not ours to remove now.
+fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> {
+    let path = Path::new(container.labels.get(PATH_LABEL)?);
+    let id = container.labels.get(RUN_LABEL)?;
+    if let Some(holder) = RunLock::holder(&path.join("lock")) {
+        return Some(format!(
+            "process {holder} follows its run; retrial stop {id}"
+        ));
+    }
+    if !container.running || all || named {
+        return None;
+    }
+    let events = Journal::read::<Event>(&path.join("journal.jsonl")).ok()?;
+    State::of(&events)
+        .over
+        .is_none()
+        .then(|| format!("its benchmark goes on; retrial resume {id}, or --all to remove it"))
+}

@@ -1,0 +1,80 @@
+//! What ends a command early: the exit code, and what a person reads.
+
+use crate::engine::error::EngineError;
+use crate::plan::PlanError;
+use crate::runner::RunError;
+use crate::store::StoreError;
+use crate::verdict::ExitCode;
+
+/// A command's failure.
+#[derive(Debug)]
+pub struct Failure {
+    /// What the process exits with.
+    pub exit: ExitCode,
+    text: String,
+}
+
+impl Failure {
+    /// The command line or a recipe is wrong.
+    pub fn usage(text: impl Into<String>) -> Self {
+        Self {
+            exit: ExitCode::Usage,
+            text: text.into(),
+        }
+    }
+
+    /// The host or its services failed.
+    pub fn host(text: impl Into<String>) -> Self {
+        Self {
+            exit: ExitCode::Host,
+            text: text.into(),
+        }
+    }
+
+    /// What was printed already needs no second telling.
+    pub fn told(exit: ExitCode) -> Self {
+        Self {
+            exit,
+            text: String::new(),
+        }
+    }
+
+    /// Prints it to standard error.
+    pub fn tell(&self) {
+        use std::io::Write as _;
+        if !self.text.is_empty() {
+            let _ = writeln!(std::io::stderr(), "retrial: {}", self.text.trim_end());
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NoSuchRun { .. } => Self::usage(error.to_string()),
+            _ => Self::host(error.to_string()),
+        }
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::host(error.to_string())
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Over { .. } => Self::usage(error.to_string()),
+            RunError::Store(error) => error.into(),
+            RunError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Self::usage(error.to_string())
+    }
+}

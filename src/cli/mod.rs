@@ -1,0 +1,93 @@
+//! The command line: arguments, and one file per command.
+
+mod arguments;
+mod check;
+mod clean;
+mod docs;
+mod failure;
+mod judge;
+mod list;
+mod logs;
+mod new;
+mod open;
+mod plan;
+mod resume;
+mod run;
+mod runs;
+mod shell;
+mod show;
+mod signals;
+mod stop;
+mod supervise;
+mod terminal;
+mod trust;
+pub mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+use crate::verdict::ExitCode as Exit;
+
+/// Parses, dispatches, and tells what went wrong.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() {
+                Exit::Usage.code()
+            } else {
+                0
+            });
+        }
+    };
+    match dispatch(arguments) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.tell();
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
+    let global = arguments.global;
+    match arguments.command {
+        Command::List { part } => list::list(&global, part.as_deref()),
+        Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
+        Command::Check { files } => check::check(&global, &files),
+        Command::Plan { plan, format } => plan::plan(&global, &plan, format),
+        Command::Run { plan, run } => run::run(&global, &plan, &run),
+        Command::Resume {
+            run,
+            require_accuracy,
+            in_background,
+        } => resume::resume(&global, &run, require_accuracy, in_background),
+        Command::Logs { run, step, follow } => logs::logs(&global, &run, step.as_deref(), follow),
+        Command::Stop { run } => stop::stop(&global, &run),
+        Command::Shell { run, command } => shell::shell(&global, &run, command),
+        Command::Judge {
+            directory,
+            recipe,
+            scenario,
+            require_accuracy,
+        } => judge::judge(
+            &global,
+            &directory,
+            recipe.as_deref(),
+            scenario.as_deref(),
+            require_accuracy,
+        ),
+        Command::Runs => runs::runs(&global),
+        Command::New { name } => new::new(&name),
+        Command::Clean { run, all, dry_run } => clean::clean(&global, run.as_deref(), all, dry_run),
+        Command::Schema => docs::schema(),
+        Command::Completions { shell } => docs::completions(shell),
+        Command::Man => docs::man(),
+    }
+}

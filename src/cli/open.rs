@@ -1,0 +1,122 @@
+//! Opens what the command line names: home, recipe with choices, engine.
+
+use std::path::PathBuf;
+
+use super::arguments::{Global, PlanArguments, RecipeArguments};
+use super::failure::Failure;
+use super::terminal;
+use crate::catalog::{self, Catalog};
+use crate::engine::docker::Docker;
+use crate::host;
+use crate::plan::build::Origin;
+use crate::plan::host::HostView;
+use crate::plan::{Choices, Plan};
+use crate::recipe::{Resolved, Setting, resolve};
+use crate::store::Home;
+
+/// Where runs are kept.
+pub fn home(global: &Global) -> Home {
+    global.home.clone().map_or_else(Home::standard, Home::at)
+}
+
+/// The host, as far as a plan depends on it.
+pub fn host_view(global: &Global) -> HostView {
+    host::probe(&global.root, home(global).root())
+}
+
+/// The engine.
+pub async fn engine(global: &Global) -> Result<Docker, Failure> {
+    Ok(Docker::connect(global.engine.as_deref()).await?)
+}
+
+/// A recipe as found, and as resolved with the settings of the command line.
+pub struct Opened {
+    /// As found.
+    pub entry: catalog::Opened,
+    /// As resolved.
+    pub resolved: Resolved,
+}
+
+/// Finds and resolves a recipe; its problems are told here.
+pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
+    let catalog = Catalog::builtin();
+    let entry = catalog
+        .open(&arguments.recipe)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let settings: Vec<Setting> = arguments
+        .settings
+        .iter()
+        .map(|(name, value)| Setting {
+            name: name.clone(),
+            value: value.clone(),
+        })
+        .collect();
+    match resolve(&entry.name, &entry.source, &entry, &settings) {
+        Ok(resolved) => Ok(Opened { entry, resolved }),
+        Err(diagnostics) => {
+            terminal::note(&diagnostics.render(terminal::error_color()));
+            Err(Failure::told(crate::verdict::ExitCode::Usage))
+        }
+    }
+}
+
+/// The choices of the command line that change the plan.
+pub fn choices(arguments: &PlanArguments) -> Choices {
+    Choices {
+        scenarios: arguments.scenario.clone(),
+        modes: arguments.mode.clone(),
+        trials: arguments.trials,
+        gpus: arguments.gpus.clone(),
+        skip: arguments.skip.clone(),
+        from: arguments.from.clone(),
+        keep: arguments.keep,
+        pull: arguments.pull,
+        secrets: arguments.secrets.clone(),
+    }
+}
+
+/// The recipe's directory on this machine. What is built in is laid out under the home,
+/// once for each resolved recipe, when it is needed.
+pub fn directory(
+    global: &Global,
+    opened: &Opened,
+    lay_out: bool,
+) -> Result<Option<String>, Failure> {
+    if let Some(directory) = opened.entry.directory() {
+        let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+        return Ok(Some(directory.display().to_string()));
+    }
+    let needed = !opened.resolved.recipe.files.is_empty()
+        || matches!(
+            opened.resolved.recipe.image,
+            crate::recipe::model::Image::Build { .. }
+        );
+    if !needed {
+        return Ok(None);
+    }
+    let short = opened.resolved.hash.get(..16).unwrap_or("recipe");
+    let path: PathBuf = home(global).root().join("recipes").join(short);
+    if lay_out && !path.exists() {
+        opened
+            .entry
+            .extract_to(&path)
+            .map_err(|error| Failure::host(error.to_string()))?;
+    }
+    Ok(Some(path.display().to_string()))
+}
+
+/// The plan of a recipe on this host.
+pub fn plan(
+    global: &Global,
+    arguments: &PlanArguments,
+    opened: &Opened,
+    lay_out: bool,
+) -> Result<Plan, Failure> {
+    let origin = Origin {
+        directory: directory(global, opened, lay_out)?,
+        hash: opened.resolved.hash.clone(),
+    };
+    let host = host_view(global);
+    let plan = crate::plan::build(&opened.resolved.recipe, &origin, &choices(arguments), &host)?;
+    Ok(plan)
+}

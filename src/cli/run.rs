@@ -1,0 +1,161 @@
+//! `retrial run`: from a recipe to a verdict.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::arguments::{Global, Output, PlanArguments, PlanFormat, RunArguments};
+use super::failure::Failure;
+use super::open::{self, Opened};
+use super::{supervise, terminal, trust};
+use crate::plan::{Plan, shell};
+use crate::store::RunDirectory;
+use crate::verdict::ExitCode;
+
+/// Runs a recipe.
+pub fn run(
+    global: &Global,
+    arguments: &PlanArguments,
+    run: &RunArguments,
+) -> Result<ExitCode, Failure> {
+    if run.dry_run {
+        return super::plan::plan(global, arguments, PlanFormat::Text);
+    }
+    let opened = open::recipe(&arguments.recipe)?;
+    let warnings = opened.resolved.warnings.render(terminal::error_color());
+    if !warnings.is_empty() && !global.quiet {
+        terminal::note(&warnings);
+    }
+    let plan = open::plan(global, arguments, &opened, true)?;
+    host_has_what_it_needs(&plan, run.force)?;
+    let home = open::home(global);
+    if !opened.entry.is_builtin() {
+        trust::ask(&home, &plan, &run.allow)?;
+    }
+    supervise::runtime()?.block_on(async {
+        let engine = open::engine(global).await?;
+        let directory = home.new_run(&stem(&plan))?;
+        write_down(global, &directory, &opened, &plan, &engine)?;
+        if run.detach {
+            return detach(global, &directory, run.require_accuracy);
+        }
+        supervise::follow(global, engine, directory, run.require_accuracy).await
+    })
+}
+
+fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
+    let stops = plan
+        .lacks
+        .iter()
+        .filter(|lack| lack.fatal || lack.what == "gpu model");
+    let lines: Vec<String> = stops
+        .map(|lack| {
+            format!(
+                "  {}: found {}, wanted {}",
+                lack.what, lack.found, lack.wanted
+            )
+        })
+        .collect();
+    if lines.is_empty() || force {
+        return Ok(());
+    }
+    Err(Failure::host(format!(
+        "this host lacks what {} asks for:\n{}\n  run it all the same with --force: the verdict then says 'other hardware'",
+        plan.recipe,
+        lines.join("\n")
+    )))
+}
+
+/// `offline-quickstart`: what a run's id says of it.
+fn stem(plan: &Plan) -> String {
+    shell::container_name(&plan.recipe)
+        .to_lowercase()
+        .replace(['_', '.'], "-")
+}
+
+/// The run's own record of what it is, before anything is done.
+fn write_down(
+    global: &Global,
+    directory: &RunDirectory,
+    opened: &Opened,
+    plan: &Plan,
+    engine: &dyn crate::engine::api::Engine,
+) -> Result<(), Failure> {
+    let yaml = directory.join("recipe.yaml");
+    crate::store::run_directory::write_atomically(&yaml, opened.resolved.yaml.as_bytes())?;
+    directory.write_json("plan.json", plan)?;
+    let host = json!({
+        "tool": env!("CARGO_PKG_VERSION"),
+        "host": open::host_view(global),
+        "engine": engine.info(),
+    });
+    directory.write_json("host.json", &host)?;
+    Ok(())
+}
+
+/// Values of the secrets that the plan names, from the environment. They are never written down.
+pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
+    plan.secrets
+        .iter()
+        .filter_map(|name| {
+            Some((
+                name.clone(),
+                std::env::var(name).ok().filter(|value| !value.is_empty())?,
+            ))
+        })
+        .collect()
+}
+
+/// Leaves the run to a process of its own.
+fn detach(
+    global: &Global,
+    directory: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
+    let journal = directory.journal();
+    std::fs::File::create(&journal)
+        .map_err(|error| Failure::host(format!("{}: {error}", journal.display())))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::host(format!("cannot find myself: {error}")))?;
+    let log = std::fs::File::create(directory.join("detached.log")).map_err(|error| {
+        Failure::host(format!(
+            "failed to write {}: {error}",
+            directory.path().display()
+        ))
+    })?;
+    let errors = log
+        .try_clone()
+        .map_err(|error| Failure::host(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args([
+        "resume",
+        "--in-background",
+        &directory.path().display().to_string(),
+    ]);
+    if require_accuracy {
+        command.arg("--require-accuracy");
+    }
+    if let Some(engine) = &global.engine {
+        command.args(["--engine", engine]);
+    }
+    if let Some(home) = &global.home {
+        command.arg("--home").arg(home);
+    }
+    command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    command.spawn().map_err(|error| {
+        Failure::host(format!("cannot start a process in the background: {error}"))
+    })?;
+    let id = directory.id();
+    let text = match global.output {
+        Output::Json => format!("{}\n", json!({ "run": id, "path": directory.path() })),
+        Output::Text => format!("{id}\n"),
+    };
+    terminal::print(&text);
+    if !global.quiet {
+        terminal::note(&format!(
+            "it goes on in the background\n  follow it: retrial logs -f {id}    its verdict: retrial judge {id}    end it: retrial stop {id}"
+        ));
+    }
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,57 @@
+//! `retrial shell`: a person's own look into a run's container.
+
+use super::arguments::Global;
+use super::failure::Failure;
+use super::{open, supervise};
+use crate::engine::api::{Engine, ExecSpec};
+use crate::journal::{Event, State};
+use crate::store::journal::Journal;
+use crate::verdict::ExitCode;
+
+/// Opens a shell, or runs a command, in the run's container.
+pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCode, Failure> {
+    let directory = open::home(global).find(run)?;
+    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let Some(container) = state.container else {
+        return Err(Failure::usage(format!(
+            "{} has no container any more\n  keep it next time: retrial run … --keep always (or on-failure)",
+            directory.id()
+        )));
+    };
+    supervise::runtime()?.block_on(async {
+        let engine = open::engine(global).await?;
+        match engine.container(&container).await? {
+            Some(state) if state.running => {}
+            _ => {
+                return Err(Failure::host(format!(
+                    "{}: its container has ended; retrial resume {} makes a new one",
+                    directory.id(),
+                    directory.id()
+                )));
+            }
+        }
+        let command = if command.is_empty() {
+            [
+                "/bin/sh",
+                "-c",
+                "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh",
+            ]
+            .map(str::to_owned)
+            .to_vec()
+        } else {
+            command
+        };
+        // The mark keeps a step's end from taking it for something that the step left.
+        let spec = ExecSpec {
+            command,
+            env: vec![("RETRIAL_SHELL".to_owned(), "1".to_owned())],
+            ..Default::default()
+        };
+        let code = engine.interactive(&container, &spec).await?;
+        if code == 0 {
+            Ok(ExitCode::Success)
+        } else {
+            Err(Failure::told(ExitCode::StepFailed))
+        }
+    })
+}

@@ -1,0 +1,220 @@
+//! `retrial show`: what a recipe is, what was published, what it asks of host and trust.
+
+use std::fmt::Write as _;
+
+use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
+use super::failure::Failure;
+use super::{open, terminal};
+use crate::plan::{Keep, Plan, PullPolicy};
+use crate::recipe::model::{ExpectationKind, Recipe};
+use crate::recipe::{self};
+use crate::verdict::ExitCode;
+
+/// Shows a recipe.
+pub fn show(
+    global: &Global,
+    arguments: &RecipeArguments,
+    resolved: bool,
+) -> Result<ExitCode, Failure> {
+    let opened = open::recipe(arguments)?;
+    if resolved {
+        let text = if global.output == Output::Json {
+            let origins = serde_json::to_string_pretty(&opened.resolved.origins);
+            origins.map_err(|error| Failure::host(error.to_string()))? + "\n"
+        } else {
+            origins_text(&opened.resolved)
+        };
+        terminal::print(&text);
+        return Ok(ExitCode::Success);
+    }
+    let recipe = &opened.resolved.recipe;
+    if global.output == Output::Json {
+        let text = serde_json::to_string_pretty(recipe)
+            .map_err(|error| Failure::host(error.to_string()))?;
+        terminal::print(&format!("{text}\n"));
+        return Ok(ExitCode::Success);
+    }
+    let every = PlanArguments {
+        recipe: arguments.clone(),
+        scenario: Vec::new(),
+        mode: Vec::new(),
+        trials: None,
+        gpus: Vec::new(),
+        skip: Vec::new(),
+        from: None,
+        keep: Keep::Never,
+        pull: PullPolicy::Missing,
+        secrets: recipe.secrets.clone(),
+    };
+    let plan = open::plan(global, &every, &opened, false)?;
+    let axes = recipe::variants(&opened.entry.source, &opened.entry).ok();
+    terminal::print(&text(recipe, &plan, axes.as_ref()));
+    Ok(ExitCode::Success)
+}
+
+fn origins_text(resolved: &recipe::Resolved) -> String {
+    let width = resolved
+        .origins
+        .iter()
+        .map(|origin| origin.key.len())
+        .max()
+        .unwrap_or(0)
+        .min(60);
+    let mut out = format!(
+        "{}\n# where each value came from\n",
+        resolved.yaml.trim_end()
+    );
+    for origin in &resolved.origins {
+        let value: String = origin
+            .value
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(60)
+            .collect();
+        let _ = writeln!(
+            out,
+            "# {:<width$}  {}  ({})",
+            origin.key, value, origin.from
+        );
+    }
+    out
+}
+
+fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>) -> String {
+    let mut out = String::new();
+    let submission = &recipe.submission;
+    let _ = writeln!(out, "{}", recipe.title);
+    if let Some(description) = &recipe.description {
+        let _ = writeln!(out, "{}", description.trim_end());
+    }
+    let _ = writeln!(out, "\nsubmission");
+    let rows = [
+        ("suite", Some(submission.suite.clone())),
+        ("round", submission.round.clone()),
+        ("division", submission.division.clone()),
+        ("submitter", submission.submitter.clone()),
+        ("system", submission.system.clone()),
+        ("benchmark", Some(submission.benchmark.clone())),
+    ];
+    for (key, value) in rows {
+        if let Some(value) = value {
+            let _ = writeln!(out, "  {key:<10} {value}");
+        }
+    }
+    for source in &submission.sources {
+        let _ = writeln!(out, "  source     {source}");
+    }
+    let _ = writeln!(out, "\npublished");
+    let mut published = false;
+    for measured in &plan.measurements {
+        for (name, list) in &measured.expect {
+            for one in list {
+                published = true;
+                let kind = match one.kind {
+                    ExpectationKind::Official => "official",
+                    ExpectationKind::Guide => "guide",
+                    ExpectationKind::ThirdParty => "third party",
+                };
+                let source = one
+                    .source
+                    .as_deref()
+                    .map(|source| format!(", {source}"))
+                    .unwrap_or_default();
+                let what = format!("{} {}", measured.scenario, measured.mode);
+                let _ = writeln!(out, "  {what:<24} {name} {} ({kind}{source})", one.value);
+            }
+        }
+    }
+    if !published {
+        let _ = writeln!(out, "  nothing in figures: what is measured is only told");
+    }
+    let _ = writeln!(out, "\nasks of the host");
+    for line in asks(recipe, plan) {
+        let _ = writeln!(out, "  {line}");
+    }
+    let _ = writeln!(out, "\nasks for your trust");
+    if plan.powers.is_empty() {
+        let _ = writeln!(out, "  nothing that is as good as root");
+    }
+    for power in &plan.powers {
+        let _ = writeln!(out, "  {:<14} {}", power.name, power.because);
+    }
+    choices(&mut out, recipe, axes);
+    let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
+    out
+}
+
+fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
+    let requires = &recipe.requires;
+    let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY);
+    let mut lines = vec![format!("image      {}", plan.image)];
+    if let Some(gpus) = &requires.gpus {
+        let partition = gpus
+            .partition
+            .as_deref()
+            .map(|mode| format!(", partition {mode}"))
+            .unwrap_or_default();
+        lines.push(format!(
+            "GPUs       {} × {}{partition}",
+            gpus.count,
+            gpus.models.join(" or ")
+        ));
+    }
+    lines.extend(
+        requires
+            .rocm
+            .iter()
+            .map(|range| format!("ROCm       {range}")),
+    );
+    lines.extend(
+        requires
+            .disk
+            .map(|bytes| format!("disk       {}", size(bytes))),
+    );
+    lines.extend(
+        requires
+            .memory
+            .map(|bytes| format!("memory     {}", size(bytes))),
+    );
+    lines.extend(
+        recipe
+            .secrets
+            .iter()
+            .map(|name| format!("secret     {name}")),
+    );
+    lines.extend(plan.lacks.iter().map(|lack| {
+        format!(
+            "here: {}: found {}, wanted {}",
+            lack.what, lack.found, lack.wanted
+        )
+    }));
+    lines
+}
+
+fn choices(out: &mut String, recipe: &Recipe, axes: Option<&recipe::Variants>) {
+    let axes = axes
+        .map(|variants| variants.axes.as_slice())
+        .unwrap_or_default();
+    if recipe.params.is_empty() && axes.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\nchoices (--set NAME=VALUE)");
+    for axis in axes {
+        let chosen = recipe
+            .variant
+            .get(&axis.name)
+            .map_or("none", String::as_str);
+        let _ = writeln!(
+            out,
+            "  {:<14} {} (one of {})",
+            axis.name,
+            chosen,
+            axis.values.join(", ")
+        );
+    }
+    for (name, value) in &recipe.params {
+        let _ = writeln!(out, "  {name:<14} {value}");
+    }
+}

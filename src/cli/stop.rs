@@ -1,0 +1,61 @@
+//! `retrial stop`: end a run's benchmark, keep its evidence.
+
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::arguments::Global;
+use super::failure::Failure;
+use super::{open, supervise, terminal};
+use crate::runner::{Options, Session, execute};
+use crate::store::lock::RunLock;
+use crate::verdict::ExitCode;
+
+/// How long a process that follows a run may take to stop it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Stops a run: through the process that follows it, or in its place.
+pub fn stop(global: &Global, run: &str) -> Result<ExitCode, Failure> {
+    let directory = open::home(global).find(run)?;
+    let id = directory.id().to_owned();
+    if let Some(holder) = RunLock::holder(&directory.lock()) {
+        let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
+        let Some(pid) = pid else {
+            return Err(Failure::host(format!("{id}: its lock names no process")));
+        };
+        kill_process(pid, Signal::TERM).map_err(|error| {
+            Failure::host(format!(
+                "{id}: process {holder} follows it and cannot be told to stop: {error}"
+            ))
+        })?;
+        let since = Instant::now();
+        while RunLock::holder(&directory.lock()).is_some() {
+            if since.elapsed() > PATIENCE {
+                return Err(Failure::host(format!(
+                    "{id}: process {holder} still follows it after {} s",
+                    PATIENCE.as_secs()
+                )));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        terminal::note(&format!("{id}: stopped"));
+        return Ok(ExitCode::Success);
+    }
+    supervise::runtime()?.block_on(async {
+        let engine = open::engine(global).await?;
+        let (events, incoming) = unbounded_channel();
+        drop(incoming);
+        let session = Session::open(
+            std::sync::Arc::new(engine),
+            directory,
+            events,
+            std::collections::BTreeMap::new(),
+            Options::default(),
+        )?;
+        session.stop.cancel();
+        execute(&session).await?;
+        terminal::note(&format!("{id}: stopped"));
+        Ok(ExitCode::Success)
+    })
+}

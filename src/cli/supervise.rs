@@ -1,0 +1,100 @@
+//! Follows a run in this process: reporter, signals, and what is printed at its end.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::arguments::{Global, Output};
+use super::failure::Failure;
+use super::{run, signals, terminal, watch};
+use crate::engine::docker::Docker;
+use crate::journal::Event;
+use crate::report;
+use crate::runner::{Options, Session, execute};
+use crate::store::RunDirectory;
+use crate::verdict::{ExitCode, Verdict};
+
+/// The runtime of the commands that talk to an engine.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::host(format!("cannot start: {error}")))
+}
+
+/// Executes what is left of a run and prints its verdict.
+pub async fn follow(
+    global: &Global,
+    engine: Docker,
+    directory: RunDirectory,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
+    let (events, mut incoming) = unbounded_channel::<Event>();
+    let plan: crate::plan::Plan = directory.read_json("plan.json")?;
+    let secrets = run::secrets(&plan);
+    let options = Options {
+        all_output: global.verbose,
+        require_accuracy,
+    };
+    let session = Arc::new(Session::open(
+        Arc::new(engine),
+        directory,
+        events,
+        secrets,
+        options,
+    )?);
+    let json = global.output == Output::Json;
+    let mut reporter = watch::reporter(
+        json,
+        global.quiet,
+        global.verbose,
+        std::io::stderr().is_terminal(),
+        !terminal::error_color(),
+    );
+    let watcher = std::thread::spawn(move || {
+        while let Some(event) = incoming.blocking_recv() {
+            reporter.event(&event);
+        }
+        reporter.finish();
+    });
+    let signals = tokio::spawn(signals::heed(Arc::clone(&session)));
+    let ended = execute(&session).await;
+    signals.abort();
+    let _ = signals.await;
+    let path = session.run.path().to_owned();
+    let id = session.run.id().to_owned();
+    drop(session);
+    let _ = watcher.join();
+    let ended = ended?;
+    if let Some(verdict) = &ended.verdict {
+        print(global, verdict, &path.display().to_string());
+    } else if !json {
+        let because = ended
+            .because
+            .unwrap_or_else(|| "it came to no verdict".to_owned());
+        terminal::note(&format!(
+            "no verdict: {because}\n  evidence: {}\n  go on with: retrial resume {id}",
+            path.display()
+        ));
+    }
+    Ok(ended.exit)
+}
+
+/// Prints a verdict as the command line asks.
+pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
+    match global.output {
+        Output::Json => {
+            let text = serde_json::to_string(verdict).unwrap_or_default();
+            terminal::print(&format!("{text}\n"));
+        }
+        Output::Text => {
+            terminal::print(&report::terminal::table(
+                verdict,
+                evidence,
+                terminal::width(),
+                terminal::color(),
+            ));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What is known of the terminal: width, colours, and writing to a pipe that may close.
+
+use std::io::{IsTerminal, Write};
+
+/// Whether colours go to standard output.
+pub fn color() -> bool {
+    std::io::stdout().is_terminal() && colors_wanted()
+}
+
+/// Whether colours go to standard error.
+pub fn error_color() -> bool {
+    std::io::stderr().is_terminal() && colors_wanted()
+}
+
+fn colors_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// The width of standard output; 100 where it is no terminal.
+pub fn width() -> u16 {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.max(60))
+}
+
+/// Writes a result. A reader that has gone (`| head`) is no fault.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes something to know.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

@@ -1,0 +1,98 @@
+//! A recipe's own figures: patterns over a step's output or a file of its results.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::logs::lines::LineSplitter;
+use crate::logs::pattern::{self, Pattern};
+use crate::recipe::model::{FigureSource, Find, Take};
+use crate::store::open;
+use crate::verdict::FigureValue;
+
+/// A text that figures are looked for in: beneath a directory.
+#[derive(Debug, Clone)]
+pub struct Text {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The file beneath it.
+    pub file: PathBuf,
+}
+
+/// Finds a figure in the first of the texts that has it.
+///
+/// # Errors
+/// A sentence: why there is none.
+pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String> {
+    let expression = match &source.find {
+        Find::Pattern(expression) => expression,
+        Find::Json(_) | Find::Csv(_) | Find::Mllog(_) => {
+            return Err(
+                "figures from JSON, CSV and MLLOG come with a later release: use `pattern`"
+                    .to_owned(),
+            );
+        }
+    };
+    let unit = source.unit.clone().unwrap_or_default();
+    let pattern =
+        Pattern::new(expression, take(source.take), unit).map_err(|error| error.to_string())?;
+    let mut because = "there is no output to look in".to_owned();
+    for text in texts {
+        match scan(&pattern, text) {
+            Ok(value) => return Ok(value),
+            Err(error) => because = error,
+        }
+    }
+    Err(because)
+}
+
+fn scan(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
+    let mut file =
+        open::open_beneath(&text.directory, &text.file).map_err(|error| error.to_string())?;
+    let mut reader = pattern.reader();
+    let mut splitter = LineSplitter::new();
+    let mut block = vec![0; 256 << 10];
+    loop {
+        let count = file
+            .read(&mut block)
+            .map_err(|error| format!("{}: {error}", text.file.display()))?;
+        if count == 0 {
+            break;
+        }
+        splitter.push(&block[..count], |line| reader.feed(&line.text));
+    }
+    splitter.finish(|line| reader.feed(&line.text));
+    let taken = reader.finish().map_err(|error| error.to_string())?;
+    let first = taken.figures.first().ok_or("no line matches")?;
+    if taken
+        .figures
+        .iter()
+        .any(|other| (other.value - first.value).abs() > other.half_digit + first.half_digit)
+    {
+        return Err(format!(
+            "{} lines match with different values: say which with `take:`",
+            taken.matches
+        ));
+    }
+    Ok(FigureValue::new(first.value, first.unit.clone()))
+}
+
+fn take(take: Take) -> pattern::Take {
+    match take {
+        Take::First => pattern::Take::First,
+        Take::Last => pattern::Take::Last,
+        Take::All => pattern::Take::All,
+        Take::Min => pattern::Take::Min,
+        Take::Max => pattern::Take::Max,
+        Take::Sum => pattern::Take::Sum,
+        Take::Mean => pattern::Take::Mean,
+    }
+}
+
+/// The output of a step, below a run's directory.
+#[must_use]
+pub fn output_of(run: &Path, step_directory: &str) -> Text {
+    Text {
+        directory: run.to_owned(),
+        file: Path::new("steps").join(step_directory).join("output.log"),
+    }
+}

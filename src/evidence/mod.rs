@@ -1,0 +1,6 @@
+//! From files to what a verdict is made of: a run's own directory, and one result folder.
+//! Every file is opened by the store, which trusts nothing in it.
+
+pub mod figures;
+pub mod folder;
+pub mod run;

@@ -1,0 +1,146 @@
+//! AMD GPUs, from the topology of the kernel's compute driver (KFD).
+//!
+//! The order of the topology is the order of `ROCm`'s indices; `amd-smi` has another one.
+
+use std::collections::BTreeMap;
+
+use super::amd_models;
+use super::root::Root;
+use crate::plan::host::Gpu;
+use crate::recipe::model::GpuVendor;
+
+const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
+/// Heap types of memory banks that lie on the GPU: frame buffer, visible to the host or not.
+const ON_THE_GPU: [u64; 2] = [1, 2];
+
+/// The AMD GPUs, one for each partition where they are partitioned.
+pub fn gpus(root: &Root) -> Vec<Gpu> {
+    let mut nodes: Vec<u32> = root
+        .names(NODES)
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect();
+    nodes.sort_unstable();
+    nodes
+        .into_iter()
+        .filter_map(|node| gpu(root, &format!("{NODES}/{node}")))
+        .collect()
+}
+
+/// The version of the amdgpu driver. Only the DKMS driver states one: the kernel's own has none.
+pub fn driver(root: &Root) -> Option<String> {
+    first_line(&root.text("sys/module/amdgpu/version")?)
+}
+
+/// The `ROCm` release that is installed, such as `6.4.0-47`.
+pub fn rocm(root: &Root) -> Option<String> {
+    first_line(&root.text("opt/rocm/.info/version")?)
+}
+
+fn first_line(text: &str) -> Option<String> {
+    text.lines().next().map(|line| line.trim().to_owned())
+}
+
+fn gpu(root: &Root, node: &str) -> Option<Gpu> {
+    let properties = Properties::read(root, &format!("{node}/properties"))?;
+    // A node of processors only. An APU's node has both.
+    if properties.get("simd_count").unwrap_or(0) == 0 {
+        return None;
+    }
+    let pci = pci_address(
+        properties.get("domain").unwrap_or(0),
+        properties.get("location_id")?,
+    );
+    let render = properties
+        .get("drm_render_minor")
+        .filter(|minor| *minor > 0);
+    // A partition's render node belongs to a platform device, which has no PCI ids: the address has.
+    let mut devices = vec![format!("sys/bus/pci/devices/{pci}")];
+    devices.extend(render.map(|minor| format!("sys/class/drm/renderD{minor}/device")));
+    let device = properties
+        .get("device_id")
+        .and_then(|id| u32::try_from(id).ok())
+        .filter(|id| *id != 0);
+    let device = device.or_else(|| {
+        devices
+            .iter()
+            .find_map(|path| root.hexadecimal(&format!("{path}/device")))
+    });
+    let revision = devices
+        .iter()
+        .find_map(|path| root.hexadecimal(&format!("{path}/revision")));
+    let banks = memory_of_banks(root, node);
+    let total = || {
+        devices
+            .iter()
+            .find_map(|path| root.number(&format!("{path}/mem_info_vram_total")))
+    };
+    Some(Gpu {
+        vendor: GpuVendor::Amd,
+        model: model(device, revision),
+        nodes: render
+            .map(|minor| format!("/dev/dri/renderD{minor}"))
+            .into_iter()
+            .collect(),
+        pci,
+        gfx: properties.get("gfx_target_version").and_then(gfx),
+        vram: banks.or_else(total).filter(|bytes| *bytes > 0),
+    })
+}
+
+fn model(device: Option<u32>, revision: Option<u32>) -> String {
+    match device {
+        Some(device) => amd_models::name(device, revision)
+            .map_or_else(|| format!("1002:{device:04x}"), str::to_owned),
+        None => "1002:????".to_owned(),
+    }
+}
+
+/// The PCI address of a location: bits 28 to 31 are the partition's, not the bus's.
+fn pci_address(domain: u64, location: u64) -> String {
+    let (bus, device, function) = (
+        (location >> 8) & 0xff,
+        (location >> 3) & 0x1f,
+        location & 0x7,
+    );
+    format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
+}
+
+/// `90402` is gfx942, `90010` gfx90a: decimal pairs, of which minor and stepping are written in hex.
+fn gfx(version: u64) -> Option<String> {
+    let (major, minor, step) = (version / 10_000, version / 100 % 100, version % 100);
+    (version > 0).then(|| format!("gfx{major}{minor:x}{step:x}"))
+}
+
+/// Bytes of the GPU's own memory: `local_mem_size` of a node is 0 on today's kernels.
+fn memory_of_banks(root: &Root, node: &str) -> Option<u64> {
+    let banks = format!("{node}/mem_banks");
+    let sizes = root.names(&banks).into_iter().filter_map(|bank| {
+        let properties = Properties::read(root, &format!("{banks}/{bank}/properties"))?;
+        properties
+            .get("heap_type")
+            .filter(|heap| ON_THE_GPU.contains(heap))?;
+        properties.get("size_in_bytes")
+    });
+    sizes.fold(None, |sum: Option<u64>, size| {
+        Some(sum.unwrap_or(0).saturating_add(size))
+    })
+}
+
+/// A properties file of the topology: one `name number` a line.
+struct Properties(BTreeMap<String, u64>);
+
+impl Properties {
+    fn read(root: &Root, path: &str) -> Option<Self> {
+        let text = root.text(path)?;
+        let pairs = text.lines().filter_map(|line| {
+            let (name, value) = line.split_once(char::is_whitespace)?;
+            Some((name.to_owned(), value.trim().parse().ok()?))
+        });
+        Some(Self(pairs.collect()))
+    }
+
+    fn get(&self, name: &str) -> Option<u64> {
+        self.0.get(name).copied()
+    }
+}

@@ -1,0 +1,98 @@
+//! The machine around the GPUs: name, kernel, processors, memory, disk.
+
+use std::path::Path;
+
+use super::root::Root;
+
+/// The machine's name.
+pub fn hostname(root: &Root) -> String {
+    root.text("proc/sys/kernel/hostname")
+        .or_else(|| root.text("etc/hostname"))
+        .unwrap_or_default()
+}
+
+/// The kernel's release.
+pub fn kernel(root: &Root) -> String {
+    root.text("proc/sys/kernel/osrelease").unwrap_or_default()
+}
+
+/// The processor's model, as the first one states it. Arm processors state none.
+pub fn cpu(root: &Root) -> String {
+    let text = root.text("proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == "model name").then(|| value.split_whitespace().collect::<Vec<_>>().join(" "))
+    });
+    model.unwrap_or_default()
+}
+
+/// Logical processors that are on line; 0 where that is not known. Counting them in
+/// `/proc/cpuinfo` would take the kernel longer than everything else here together.
+pub fn cpus(root: &Root) -> u32 {
+    root.text("sys/devices/system/cpu/online")
+        .and_then(|list| how_many(&list))
+        .unwrap_or(0)
+}
+
+/// How many numbers are in a list such as `0-3,8`.
+fn how_many(numbers: &str) -> Option<u32> {
+    numbers.split(',').try_fold(0_u32, |sum, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        sum.checked_add(last.checked_sub(first)?.checked_add(1)?)
+    })
+}
+
+/// Memory in all, bytes.
+pub fn memory(root: &Root) -> u64 {
+    let text = root.text("proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| {
+        let rest = line.strip_prefix("MemTotal:")?;
+        rest.split_whitespace().next()?.parse::<u64>().ok()
+    });
+    total.unwrap_or(0).saturating_mul(1024)
+}
+
+/// Bytes that we may still write at a path, or at the nearest folder above it that is there.
+pub fn disk_free(path: &Path) -> Option<u64> {
+    let here = Path::new(".");
+    let places = path.ancestors().map(|place| {
+        if place.as_os_str().is_empty() {
+            here
+        } else {
+            place
+        }
+    });
+    let status = places
+        .chain([here])
+        .find_map(|place| rustix::fs::statvfs(place).ok())?;
+    Some(status.f_bavail.saturating_mul(status.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rstest::rstest;
+
+    use super::{disk_free, how_many};
+
+    #[rstest]
+    #[case("0-383", Some(384))]
+    #[case("0-3,8", Some(5))]
+    #[case("0", Some(1))]
+    #[case("3-0", None)]
+    #[case("", None)]
+    #[case("0-4294967295", None)]
+    fn a_list_of_processors_is_counted(#[case] list: &str, #[case] processors: Option<u32>) {
+        assert_eq!(how_many(list), processors);
+    }
+
+    #[test]
+    fn free_disk_is_that_of_the_nearest_folder_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("runs/not/yet");
+        assert!(disk_free(&deep).unwrap() > 0);
+        assert!(disk_free(Path::new("not/yet/here")).unwrap() > 0);
+    }
+}

@@ -1,0 +1,38 @@
+//! Reads the host behind a root path (`/`, or a tree that a test planted): GPUs, drivers, machine.
+//!
+//! Reading never fails and changes nothing: what is not there, or cannot be read, is absent from
+//! the [`HostView`]. It needs no vendor tool, since a host that runs containers has none as a rule.
+
+mod amd;
+mod amd_models;
+mod machine;
+mod nvidia;
+mod root;
+
+use std::path::Path;
+
+use crate::plan::host::HostView;
+use root::Root;
+
+/// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
+#[must_use]
+pub fn probe(root: &Path, disk_at: &Path) -> HostView {
+    let root = Root::new(root);
+    let mut gpus = amd::gpus(&root);
+    gpus.extend(nvidia::gpus(&root));
+    HostView {
+        hostname: machine::hostname(&root),
+        kernel: machine::kernel(&root),
+        cpu: machine::cpu(&root),
+        cpus: machine::cpus(&root),
+        memory: machine::memory(&root),
+        gpus,
+        rocm: amd::rocm(&root),
+        amdgpu: amd::driver(&root),
+        nvidia: nvidia::driver(&root),
+        disk_free: machine::disk_free(disk_at),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! NVIDIA GPUs, from what the driver shows in `/proc`.
+
+use super::root::Root;
+use crate::plan::host::Gpu;
+use crate::recipe::model::GpuVendor;
+
+const GPUS: &str = "proc/driver/nvidia/gpus";
+
+/// The NVIDIA GPUs by PCI address, which is the order of the indices of `nvidia-smi`.
+pub fn gpus(root: &Root) -> Vec<Gpu> {
+    let mut gpus: Vec<Gpu> = root
+        .names(GPUS)
+        .iter()
+        .filter_map(|address| gpu(root, address))
+        .collect();
+    gpus.sort_by(|one, other| one.pci.cmp(&other.pci));
+    gpus
+}
+
+/// The driver's version, such as `580.159.04`.
+pub fn driver(root: &Root) -> Option<String> {
+    let stated = root.text("proc/driver/nvidia/version");
+    let from_text = stated.as_deref().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
+        line.split_whitespace()
+            .find(|word| is_version(word))
+            .map(str::to_owned)
+    });
+    from_text.or_else(|| root.text("sys/module/nvidia/version"))
+}
+
+/// `550.54.15`, not the `x86_64` beside it.
+fn is_version(word: &str) -> bool {
+    word.contains('.')
+        && word
+            .split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn gpu(root: &Root, address: &str) -> Option<Gpu> {
+    let text = root.text(&format!("{GPUS}/{address}/information"))?;
+    let field = |name: &str| {
+        text.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim())
+        })
+    };
+    // Taken out of service by the administrator (NVreg_ExcludedGpus): no program can open it.
+    if field("GPU Excluded") == Some("Yes") {
+        return None;
+    }
+    let minor: Option<u32> = field("Device Minor").and_then(|minor| minor.parse().ok());
+    let model = field("Model").unwrap_or_default();
+    Some(Gpu {
+        vendor: GpuVendor::Nvidia,
+        model: match model.strip_prefix("NVIDIA ").unwrap_or(model) {
+            "" => "10de:????".to_owned(),
+            name => name.to_owned(),
+        },
+        nodes: minor
+            .map(|minor| format!("/dev/nvidia{minor}"))
+            .into_iter()
+            .collect(),
+        pci: field("Bus Location")
+            .unwrap_or(address)
+            .to_ascii_lowercase(),
+        gfx: None,
+        // The driver's files do not say.
+        vram: None,
+    })
+}

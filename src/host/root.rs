@@ -1,0 +1,70 @@
+//! Bounded reading of small text files below a root path.
+
+use std::fs::{File, OpenOptions};
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// The most that is read of a file: only `/proc/cpuinfo` is longer, and what is wanted of it
+/// stands at its beginning.
+const MOST_BYTES: u64 = 64 << 10;
+/// The most entries of a folder that are looked at.
+const MOST_ENTRIES: usize = 4096;
+
+/// Where a host's files begin.
+pub struct Root(PathBuf);
+
+impl Root {
+    /// The host behind `path`.
+    pub fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+
+    /// A file's text, without blanks at its ends; none where it is no readable file or is empty.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let file = self.open(path)?;
+        let mut bytes = Vec::new();
+        // A read that fails half-way (a device that goes away) still leaves the lines before it.
+        let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// A file's only number, decimal.
+    pub fn number(&self, path: &str) -> Option<u64> {
+        self.text(path)?.parse().ok()
+    }
+
+    /// A file's only number, hexadecimal with or without `0x`, as sysfs writes PCI ids.
+    pub fn hexadecimal(&self, path: &str) -> Option<u32> {
+        let text = self.text(path)?;
+        u32::from_str_radix(text.strip_prefix("0x").unwrap_or(&text), 16).ok()
+    }
+
+    /// Names in a folder, sorted; none where it is no readable folder.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.0.join(path)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = entries
+            .take(MOST_ENTRIES)
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// Opens a regular file; never waits for a writer where a pipe stands in its place.
+    fn open(&self, path: &str) -> Option<File> {
+        let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).ok()?;
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(flags)
+            .open(self.0.join(path))
+            .ok()?;
+        file.metadata().ok()?.is_file().then_some(file)
+    }
+}

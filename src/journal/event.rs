@@ -1,0 +1,209 @@
+//! What happens in a run, as every reporter sees it and the journal keeps it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// When.
+    pub time: Timestamp,
+    /// On which machine.
+    pub node: String,
+    /// In which container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// In which step, by number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// The step's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum What {
+    /// A process took up the run: the first time or again.
+    RunBegan {
+        /// The run's id.
+        run: String,
+        /// Steps in all.
+        steps: usize,
+        /// The process.
+        pid: u32,
+        /// Steps that had finished before and are not done again.
+        done_before: Vec<u32>,
+        /// The tool's version.
+        tool: String,
+    },
+    /// The terminal is gone; the run goes on.
+    Detached {
+        /// How to come back.
+        resume: String,
+    },
+    /// A step begins.
+    StepBegan {
+        /// Its command, or what it does, in one line.
+        doing: String,
+    },
+    /// A step that was running when the tool was killed is followed again.
+    StepFollowed,
+    /// A step ended.
+    StepEnded {
+        /// How.
+        #[serde(flatten)]
+        end: StepEnd,
+        /// How long it took, seconds.
+        seconds: f64,
+    },
+    /// A declared condition fell one way or the other.
+    Decided {
+        /// Which way, and why.
+        decision: String,
+    },
+    /// The image that is launched.
+    Image {
+        /// Its id.
+        id: String,
+        /// The registry's digests.
+        digests: Vec<String>,
+        /// Bytes.
+        size: u64,
+    },
+    /// The container that was made.
+    ContainerCreated {
+        /// Its id.
+        id: String,
+        /// Its name.
+        name: String,
+    },
+    /// The container that was removed.
+    ContainerRemoved {
+        /// Its id.
+        id: String,
+    },
+    /// Processes that a step left running, which were ended.
+    LeftRunning {
+        /// `pid name` of each.
+        processes: Vec<String>,
+    },
+    /// Results that were fetched.
+    Collected {
+        /// From where in the container.
+        from: String,
+        /// To where in the run's directory.
+        to: String,
+        /// Files.
+        files: usize,
+        /// Bytes.
+        bytes: u64,
+        /// What was left out, and why.
+        left_out: Vec<String>,
+    },
+    /// Something to know.
+    Warning {
+        /// The sentence.
+        text: String,
+    },
+    /// The verdict stands.
+    Judged {
+        /// The outcome's word.
+        outcome: String,
+        /// One sentence.
+        sentence: String,
+    },
+    /// The run is over.
+    RunEnded {
+        /// The exit code of the tool.
+        exit_code: u8,
+        /// Why it ended early, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
+    },
+
+    // What follows is shown and not kept.
+    /// A layer of a pull moved on.
+    Layer {
+        /// Short id.
+        id: String,
+        /// What is done with it.
+        status: String,
+        /// Bytes done.
+        current: Option<u64>,
+        /// Bytes in all.
+        total: Option<u64>,
+    },
+    /// Output of a step, a build or a pull.
+    Output {
+        /// One line, made harmless for terminals.
+        line: String,
+    },
+}
+
+impl What {
+    /// Whether the journal keeps it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        !matches!(self, Self::Layer { .. } | Self::Output { .. })
+    }
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum StepEnd {
+    /// As it should.
+    Done {
+        /// The exit code, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
+    },
+    /// It was not done.
+    Skipped {
+        /// Why.
+        because: String,
+    },
+    /// It failed.
+    Failed {
+        /// Whose fault.
+        fault: StepFault,
+        /// What happened.
+        because: String,
+        /// The exit code, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
+        /// The last lines of its output.
+        last_lines: Vec<String>,
+        /// What to do.
+        advice: String,
+    },
+    /// It was ended because the run was stopped.
+    Stopped,
+}
+
+/// Whose fault a failed step is: decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepFault {
+    /// The host or its services: engine, registry, hub, disk, GPUs.
+    Host,
+    /// The benchmark's own command.
+    Command,
+    /// It ran out of time.
+    Timeout,
+    /// The recipe or the command line asks for what is not there.
+    Request,
+}
+
+impl StepEnd {
+    /// Whether nothing more is to be done for the step.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done { .. })
+    }
+}

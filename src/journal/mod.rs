@@ -1,0 +1,8 @@
+//! What happens in a run: the events that reporters show and the journal keeps, and where a
+//! run stands according to them. Pure; the file is the store's.
+
+pub mod event;
+pub mod state;
+
+pub use event::{Event, StepEnd, StepFault, What};
+pub use state::State;

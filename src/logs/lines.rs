@@ -1,0 +1,327 @@
+//! Splits a stream of bytes into lines, in whatever chunks it arrives.
+//!
+//! - A carriage return goes back to the beginning of the line: a progress bar that redraws itself a
+//!   thousand times is one line, its last state. `\r\n` is one newline.
+//! - Text that is not UTF-8 is read with replacement characters, never across a cut.
+//! - A line longer than the limit comes in pieces that say that they go on, so that memory stays
+//!   bounded however long the stream.
+
+use std::borrow::Cow;
+
+/// How long a line may get before it is handed out in pieces.
+pub const DEFAULT_LIMIT: usize = 64 * 1024;
+
+/// Room for one whole UTF-8 character, so that a cut always makes progress.
+const LEAST_LIMIT: usize = 8;
+
+/// One line of a stream, without its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The text.
+    pub text: Cow<'a, str>,
+    /// Whether the line was too long and goes on in the next one.
+    pub goes_on: bool,
+}
+
+/// An incremental line splitter; the same bytes give the same lines in any chunking.
+#[derive(Debug, Clone)]
+pub struct LineSplitter {
+    /// What the unfinished line shows now: the bytes since its last effective carriage return.
+    shown: Vec<u8>,
+    /// A carriage return was read, and nothing but carriage returns after it.
+    returned: bool,
+    limit: usize,
+    /// Bytes read since the beginning of the stream.
+    position: u64,
+    /// Where in the stream the unfinished line begins.
+    line_start: u64,
+}
+
+impl Default for LineSplitter {
+    fn default() -> Self {
+        Self::with_limit(DEFAULT_LIMIT)
+    }
+}
+
+impl LineSplitter {
+    /// A splitter with the default limit of 64 KiB a line.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A splitter that hands out longer lines in pieces of at most `limit` bytes (at least 8).
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            shown: Vec::new(),
+            returned: false,
+            limit: limit.max(LEAST_LIMIT),
+            position: 0,
+            line_start: 0,
+        }
+    }
+
+    /// Reads the next bytes and hands each line that they finish to `emit`.
+    pub fn push(&mut self, chunk: &[u8], mut emit: impl FnMut(Line<'_>)) {
+        let mut rest = chunk;
+        while !rest.is_empty() {
+            if self.position == self.line_start {
+                rest = self.take_whole_lines(rest, &mut emit);
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+            let (segment, from_end) = rest.split_at(end);
+            self.append(segment, &mut emit);
+            let Some((&delimiter, after)) = from_end.split_first() else {
+                break;
+            };
+            self.position += 1;
+            if delimiter == b'\n' {
+                emit(line(&self.shown, false));
+                self.begin_line();
+            } else {
+                self.returned = true;
+            }
+            rest = after;
+        }
+    }
+
+    /// Hands out the last line where the stream ended without a newline. The splitter can then begin
+    /// another stream.
+    pub fn finish(&mut self, mut emit: impl FnMut(Line<'_>)) {
+        if !self.shown.is_empty() {
+            emit(line(&self.shown, false));
+        }
+        *self = Self::with_limit(self.limit);
+    }
+
+    /// What the unfinished line shows now (a progress bar), where there is one.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<Cow<'_, str>> {
+        (!self.shown.is_empty()).then(|| String::from_utf8_lossy(&self.shown))
+    }
+
+    /// How many bytes of the stream have been handed out as lines. A new splitter that reads from
+    /// there loses and doubles none.
+    #[must_use]
+    pub fn handed_out(&self) -> u64 {
+        self.line_start
+    }
+
+    /// The common case, without a copy: lines that lie whole in this chunk. Returns what is left.
+    fn take_whole_lines<'a>(
+        &mut self,
+        chunk: &'a [u8],
+        emit: &mut impl FnMut(Line<'_>),
+    ) -> &'a [u8] {
+        let mut rest = chunk;
+        while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
+            let length = match &rest[end..] {
+                [b'\n', ..] => end + 1,
+                [b'\r', b'\n', ..] => end + 2,
+                _ => break,
+            };
+            if end > self.limit {
+                break;
+            }
+            emit(line(&rest[..end], false));
+            rest = &rest[length..];
+        }
+        self.position += (chunk.len() - rest.len()) as u64;
+        self.line_start = self.position;
+        rest
+    }
+
+    fn append(&mut self, mut segment: &[u8], emit: &mut impl FnMut(Line<'_>)) {
+        if segment.is_empty() {
+            return;
+        }
+        if std::mem::take(&mut self.returned) {
+            self.shown.clear();
+        }
+        while self.shown.len() + segment.len() > self.limit {
+            let (fits, beyond) = segment.split_at(self.limit - self.shown.len());
+            self.shown.extend_from_slice(fits);
+            self.position += fits.len() as u64;
+            let cut = whole_characters(&self.shown);
+            emit(line(&self.shown[..cut], true));
+            self.shown.drain(..cut);
+            self.line_start = self.position - self.shown.len() as u64;
+            segment = beyond;
+        }
+        self.shown.extend_from_slice(segment);
+        self.position += segment.len() as u64;
+    }
+
+    fn begin_line(&mut self) {
+        self.shown.clear();
+        self.returned = false;
+        self.line_start = self.position;
+    }
+}
+
+fn line(bytes: &[u8], goes_on: bool) -> Line<'_> {
+    Line {
+        text: String::from_utf8_lossy(bytes),
+        goes_on,
+    }
+}
+
+/// The length of `bytes` without a UTF-8 character that its end cuts in two.
+fn whole_characters(bytes: &[u8]) -> usize {
+    for back in 1..=bytes.len().min(3) {
+        let at = bytes.len() - back;
+        let length = match bytes[at] {
+            0x80..=0xbf => continue,
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf7 => 4,
+            _ => 1,
+        };
+        return if length > back { at } else { bytes.len() };
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn split(chunks: &[&[u8]], limit: usize) -> Vec<(String, bool)> {
+        let mut splitter = LineSplitter::with_limit(limit);
+        let mut lines = Vec::new();
+        for chunk in chunks {
+            splitter.push(chunk, |line| {
+                lines.push((line.text.into_owned(), line.goes_on));
+            });
+        }
+        splitter.finish(|line| lines.push((line.text.into_owned(), line.goes_on)));
+        lines
+    }
+
+    #[rstest]
+    #[case("a\nb\n", &["a", "b"])]
+    #[case("a\r\nb", &["a", "b"])]
+    #[case("\n\n", &["", ""])]
+    #[case("10 %\r50 %\r100 %\ndone\n", &["100 %", "done"])]
+    #[case("10 %\r50 %\r\n", &["50 %"])]
+    #[case("a\r\r\nb", &["a", "b"])]
+    #[case("50 %\r", &["50 %"])]
+    #[case("\r", &[])]
+    #[case("", &[])]
+    #[case("\rx\n", &["x"])]
+    fn lines_and_carriage_returns(#[case] text: &str, #[case] lines: &[&str]) {
+        let found: Vec<_> = split(&[text.as_bytes()], 64)
+            .into_iter()
+            .map(|(text, _)| text)
+            .collect();
+        assert_eq!(found, lines);
+    }
+
+    #[test]
+    fn a_character_across_chunks_is_whole() {
+        assert_eq!(
+            split(&[b"gr\xc3", b"\xbcn\n"], 64),
+            [("grün".to_owned(), false)]
+        );
+    }
+
+    #[test]
+    fn what_is_not_utf8_is_replaced() {
+        assert_eq!(
+            split(&[b"a\xffb\n"], 64),
+            [("a\u{fffd}b".to_owned(), false)]
+        );
+    }
+
+    #[test]
+    fn a_long_line_comes_in_marked_pieces_of_whole_characters() {
+        let lines = split(&["1234567ü9\nnext\n".as_bytes()], 8);
+        let expected = [("1234567", true), ("ü9", false), ("next", false)];
+        assert_eq!(
+            lines,
+            expected.map(|(text, goes_on)| (text.to_owned(), goes_on))
+        );
+    }
+
+    #[test]
+    fn an_endless_line_or_progress_bar_takes_bounded_memory() {
+        let mut splitter = LineSplitter::with_limit(64);
+        for _ in 0..10_000 {
+            splitter.push(b"\r 12 % of a download of some size", |_| {
+                panic!("no line ended")
+            });
+        }
+        assert_eq!(
+            splitter.unfinished().unwrap(),
+            " 12 % of a download of some size"
+        );
+        let mut pieces = 0;
+        for _ in 0..10_000 {
+            splitter.push(&[b'x'; 100], |line| pieces += usize::from(line.goes_on));
+        }
+        assert!(pieces > 10_000);
+        assert!(splitter.shown.capacity() < 1024);
+    }
+
+    /// The definition, one byte at a time.
+    fn reference(bytes: &[u8], limit: usize) -> Vec<(String, bool)> {
+        let chunks: Vec<&[u8]> = bytes.chunks(1).collect();
+        split(&chunks, limit)
+    }
+
+    fn text() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = prop_oneof![
+            4 => "[a-z ]{0,12}".prop_map(String::into_bytes),
+            2 => Just(b"\n".to_vec()),
+            2 => Just(b"\r".to_vec()),
+            1 => Just(b"\r\n".to_vec()),
+            1 => "[üé漢😀]{1,4}".prop_map(String::into_bytes),
+            1 => prop::collection::vec(any::<u8>(), 0..6),
+        ];
+        prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_chunking_gives_the_same_lines(bytes in text(), cuts in prop::collection::vec(0_usize..400, 0..12), limit in 8_usize..40) {
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.sort_unstable();
+            cuts.push(bytes.len());
+            let mut begin = 0;
+            let mut chunks = Vec::new();
+            for cut in cuts {
+                chunks.push(&bytes[begin..cut]);
+                begin = cut;
+            }
+            prop_assert_eq!(split(&chunks, limit), reference(&bytes, limit));
+        }
+
+        #[test]
+        fn without_returns_and_long_lines_it_is_str_lines(text in "[a-zü \n]{0,200}") {
+            let found: Vec<_> = split(&[text.as_bytes()], 4096).into_iter().map(|(text, _)| text).collect();
+            let expected: Vec<_> = text.lines().map(str::to_owned).collect();
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn a_second_splitter_goes_on_where_the_first_stood(bytes in text(), at in 0_usize..400) {
+            let at = at.min(bytes.len());
+            let mut lines = Vec::new();
+            let mut first = LineSplitter::with_limit(4096);
+            first.push(&bytes[..at], |line| lines.push(line.text.into_owned()));
+            let from = usize::try_from(first.handed_out()).unwrap();
+            let mut second = LineSplitter::with_limit(4096);
+            second.push(&bytes[from..], |line| lines.push(line.text.into_owned()));
+            second.finish(|line| lines.push(line.text.into_owned()));
+            let expected: Vec<_> = split(&[&bytes], 4096).into_iter().map(|(text, _)| text).collect();
+            prop_assert_eq!(lines, expected);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! One line of the detail log: which key it has, and its fields where the key matters.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What every entry begins with.
+pub(super) const PREFIX: &[u8] = b":::MLLOG ";
+
+const KEY: &[u8] = br#"{"key": ""#;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Entry<'a> {
+    #[serde(borrow)]
+    pub key: Cow<'a, str>,
+    #[serde(default)]
+    pub value: Value,
+    #[serde(default)]
+    pub time_ms: f64,
+}
+
+/// The key of an entry in the spelling that LoadGen uses, without reading the JSON.
+pub(super) fn key(entry: &[u8]) -> Option<&[u8]> {
+    let rest = entry.strip_prefix(KEY)?;
+    let end = memchr::memchr2(b'"', b'\\', rest)?;
+    (rest[end] == b'"').then_some(&rest[..end])
+}
+
+/// Whether entries of this key are kept.
+pub(super) fn matters(key: &[u8]) -> bool {
+    const PREFIXES: [&[u8]; 7] = [
+        b"result_",
+        b"effective_",
+        b"requested_",
+        b"early_stopping_",
+        b"generated_",
+        b"power_",
+        b"num_errors",
+    ];
+    const KEYS: [&[u8]; 3] = [b"loadgen_version", b"sut_name", b"test_datetime"];
+    PREFIXES.iter().any(|prefix| key.starts_with(prefix)) || KEYS.contains(&key)
+}
+
+/// Finds flags in the metadata, at the end of a line, without reading the JSON. Inside a string the
+/// quotes would be escaped, so a text that speaks of `"is_error": true` is none.
+#[derive(Debug, Clone)]
+pub(super) struct Flags {
+    error: memmem::Finder<'static>,
+    warning: memmem::Finder<'static>,
+}
+
+impl Default for Flags {
+    fn default() -> Self {
+        Self {
+            error: memmem::Finder::new(br#""is_error":"#),
+            warning: memmem::Finder::new(br#""is_warning":"#),
+        }
+    }
+}
+
+impl Flags {
+    /// `is_error` and `is_warning`.
+    pub(super) fn of(&self, entry: &[u8]) -> (bool, bool) {
+        (is_true(entry, &self.error), is_true(entry, &self.warning))
+    }
+}
+
+fn is_true(entry: &[u8], flag: &memmem::Finder<'static>) -> bool {
+    let length = flag.needle().len();
+    flag.find_iter(entry)
+        .any(|at| entry[at + length..].trim_ascii_start().starts_with(b"true"))
+}

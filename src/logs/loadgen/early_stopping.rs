@@ -1,0 +1,170 @@
+//! The early-stopping blocks: whether enough queries were run for the percentile to be believed.
+//!
+//! The summary prints them as bulleted sentences over several lines, the detail log the same
+//! sentences on one line; both are read from the text with its whitespace squeezed.
+
+use serde::Serialize;
+
+/// What one early-stopping block says.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Stop {
+    /// `Run successful.` or `Run unsuccessful.` (Server).
+    pub successful: Option<bool>,
+    /// How many queries were processed.
+    pub processed: Option<u64>,
+    /// How many queries early stopping asks for in all.
+    pub needed: Option<u64>,
+    /// How many queries more it asks for.
+    pub more_needed: Option<u64>,
+    /// How many of the highest latencies it would discard.
+    pub discarded: Option<u64>,
+    /// Percentile and estimate in ns (SingleStream, MultiStream), the target percentile first.
+    pub estimates: Vec<(f64, u64)>,
+    /// The block's text, its whitespace squeezed.
+    pub text: String,
+}
+
+/// The early-stopping blocks of a run. Offline has none.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct EarlyStopping {
+    /// `Early Stopping Result:`.
+    pub query: Option<Stop>,
+    /// `TTFT Early Stopping Result:`.
+    pub ttft: Option<Stop>,
+    /// `TPOT Early Stopping Result:`.
+    pub tpot: Option<Stop>,
+}
+
+impl EarlyStopping {
+    /// The blocks that are there and say something, each with its name. LoadGen leaves the TTFT
+    /// block blank where TPOT fails first.
+    pub fn said(&self) -> impl Iterator<Item = (&'static str, &Stop)> {
+        [
+            ("early stopping", self.query.as_ref()),
+            ("TTFT early stopping", self.ttft.as_ref()),
+            ("TPOT early stopping", self.tpot.as_ref()),
+        ]
+        .into_iter()
+        .filter_map(|(name, stop)| Some((name, stop.filter(|stop| !stop.text.is_empty())?)))
+    }
+
+    /// Each block from here, else from `other`.
+    #[must_use]
+    pub(super) fn or(&self, other: &Self) -> Self {
+        Self {
+            query: self.query.clone().or_else(|| other.query.clone()),
+            ttft: self.ttft.clone().or_else(|| other.ttft.clone()),
+            tpot: self.tpot.clone().or_else(|| other.tpot.clone()),
+        }
+    }
+}
+
+impl Stop {
+    /// Reads a block's text; a blank one gives a blank [`Stop`].
+    pub(super) fn parse(text: &str) -> Self {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let squeezed = words.join(" ");
+        let lower = squeezed.to_ascii_lowercase();
+        let successful = if lower.contains("run unsuccessful") {
+            Some(false)
+        } else {
+            lower.contains("run successful").then_some(true)
+        };
+        Self {
+            successful,
+            processed: number_after(&lower, "processed at least ", Some("("))
+                .or_else(|| number_after(&lower, "only processed ", None))
+                .or_else(|| number_after(&lower, "processed ", None)),
+            needed: number_after(&lower, "process at least ", None)
+                .or_else(|| number_after(&lower, "processed at least ", None)),
+            more_needed: number_after(&lower, "run at least ", None),
+            discarded: number_after(&lower, "would discard ", None),
+            estimates: estimates(&words),
+            text: squeezed,
+        }
+    }
+}
+
+/// The whole number that follows `phrase`, or `then` after it.
+fn number_after(text: &str, phrase: &str, then: Option<&str>) -> Option<u64> {
+    let mut rest = &text[text.find(phrase)? + phrase.len()..];
+    if let Some(then) = then {
+        rest = &rest[rest.find(then)? + then.len()..];
+    }
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+/// `90.0th percentile estimate: N`, in v4.1 `90th percentile estimate: N`.
+fn estimates(words: &[&str]) -> Vec<(f64, u64)> {
+    words
+        .windows(4)
+        .filter_map(|window| match window {
+            [ordinal, "percentile", "estimate:", value] => {
+                let percentile = ordinal.trim_end_matches("th").parse().ok()?;
+                Some((percentile, value.parse().ok()?))
+            }
+            _ => None,
+        })
+        .take(16)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unsuccessful_run_says_how_many_more_queries() {
+        let stop = Stop::parse(
+            " * Run unsuccessful.\n * Processed 600 queries.\n * Would need to run at least 65320 more queries,\n with the run being successful if every additional\n query were under latency.",
+        );
+        assert_eq!(stop.successful, Some(false));
+        assert_eq!(stop.processed, Some(600));
+        assert_eq!(stop.more_needed, Some(65_320));
+        assert!(stop.estimates.is_empty());
+    }
+
+    #[test]
+    fn estimates_with_their_percentiles() {
+        let stop = Stop::parse(
+            "* Processed at least 64 queries (1024). * Would discard 79 highest latency queries.  * Early stopping 90.0th percentile estimate: 2210774\n * Early stopping 99.0th percentile estimate: 18776619",
+        );
+        assert_eq!(
+            (stop.needed, stop.processed, stop.discarded),
+            (Some(64), Some(1024), Some(79))
+        );
+        assert_eq!(stop.estimates, [(90.0, 2_210_774), (99.0, 18_776_619)]);
+    }
+
+    #[test]
+    fn v41_prints_the_percentile_without_a_decimal() {
+        let stop = Stop::parse(
+            " * Early stopping 90th percentile estimate: 10013002783\n * Not enough queries processed for 99th percentile\n early stopping estimate (would need to process at\n least 662 total queries).",
+        );
+        assert_eq!(stop.estimates, [(90.0, 10_013_002_783)]);
+        assert_eq!(stop.needed, Some(662));
+    }
+
+    #[test]
+    fn too_few_queries() {
+        let stop = Stop::parse(
+            " * Only processed 50 queries.\n * Need to process at least 64 queries for early stopping.",
+        );
+        assert_eq!((stop.processed, stop.needed), (Some(50), Some(64)));
+        assert_eq!(stop.successful, None);
+    }
+
+    #[test]
+    fn a_blank_block_is_there_but_says_nothing() {
+        let blocks = EarlyStopping {
+            ttft: Some(Stop::parse("\n")),
+            tpot: Some(Stop::parse(" * Run unsuccessful.")),
+            query: None,
+        };
+        let said: Vec<_> = blocks.said().map(|(name, _)| name).collect();
+        assert_eq!(said, ["TPOT early stopping"]);
+    }
+}

@@ -1,0 +1,42 @@
+//! MLPerf Inference's LoadGen: its summary and its detail log, rounds v4.1 to v6.1.
+//!
+//! [`summary::parse`] reads a summary whole, [`detail::Parser`] a detail log of any length as it
+//! comes, and [`Run`] puts the two together: figures, parameters, and whether the run is valid.
+//!
+//! ## Names of figures
+//!
+//! | name | unit | what |
+//! | --- | --- | --- |
+//! | `samples_per_second`, `tokens_per_second`, `tokens_per_second_inferred` | samples/s, tokens/s | Offline |
+//! | `completed_samples_per_second`, `completed_tokens_per_second`, `completed_tokens_per_second_inferred` | samples/s, tokens/s | Server, Interactive |
+//! | `scheduled_samples_per_second` | samples/s | Server: what was asked of the system |
+//! | `early_stopping_latency_ns` | ns | SingleStream, MultiStream: what is published |
+//! | `latency_S_ns` | ns | per query; S is `min`, `max`, `mean`, `p50` … `p99`, `p99_9` |
+//! | `sample_latency_S_ns` | ns | per sample, MultiStream only |
+//! | `ttft_S_ns`, `tpot_S_ns` | ns | time to first token, time per output token |
+//! | `early_stopping_pN_ns`, `ttft_early_stopping_pN_ns`, `tpot_early_stopping_pN_ns` | ns | early stopping's estimates |
+//! | `queries_per_second_with_loadgen_overhead`, `…_without_…` | queries/s | SingleStream |
+//! | `tokens_per_second_with_loadgen_overhead`, `…_without_…` | tokens/s | with token latencies |
+//!
+//! [`Run::resolve`] also takes `tokens_per_second` and `samples_per_second` in a Server run, and
+//! `_us`, `_ms` or `_s` in place of `_ns`.
+
+pub mod detail;
+mod early_stopping;
+mod names;
+mod parameters;
+mod run;
+#[cfg(test)]
+mod run_tests;
+mod scenario;
+pub mod summary;
+mod validity;
+
+pub use detail::Detail;
+pub use early_stopping::{EarlyStopping, Stop};
+pub use names::{aliases, published_metric};
+pub use parameters::Parameters;
+pub use run::{Disagreement, Resolved, Run};
+pub use scenario::{Mode, ResultWord, Scenario};
+pub use summary::{Summary, SummaryError};
+pub use validity::{Standing, Validity};

@@ -1,0 +1,324 @@
+use rstest::rstest;
+
+use super::{Detail, Mode, ResultWord, Run, Scenario, Standing, Summary, detail, summary};
+
+macro_rules! printed {
+    ($name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/summaries/",
+            $name,
+            ".txt"
+        ))
+    };
+}
+
+const SERVER: &str = printed!("own-server_tokens-perf_valid");
+
+fn summary_of(text: &str) -> Run {
+    Run {
+        summary: Some(summary::parse(text).unwrap()),
+        detail: None,
+    }
+}
+
+/// A detail log of the Server summary above, as far as the tests need one.
+fn detail_of(entries: &[(&str, &str)]) -> Detail {
+    let usual = [
+        ("test_datetime", r#""2026-11-21T06:31:23Z""#),
+        ("effective_scenario", r#""Server""#),
+        ("effective_test_mode", r#""PerformanceOnly""#),
+        ("requested_use_token_latencies", "true"),
+        ("result_validity", r#""VALID""#),
+        ("result_completed_tokens_per_second", "3425.6"),
+    ];
+    let lines: Vec<String> = usual
+        .iter()
+        .chain(entries)
+        .map(|(key, value)| {
+            let error = *key == "error_runtime";
+            format!(r#":::MLLOG {{"key": "{key}", "value": {value}, "time_ms": 1.0, "metadata": {{"is_error": {error}, "is_warning": false}}}}"#)
+        })
+        .collect();
+    detail::parse_lines(lines.iter().map(String::as_str))
+}
+
+fn both(entries: &[(&str, &str)]) -> Run {
+    Run {
+        detail: Some(detail_of(entries)),
+        ..summary_of(SERVER)
+    }
+}
+
+#[track_caller]
+fn assert_standing(run: &Run, standing: Standing, reason: &str) {
+    let validity = run.validity();
+    assert_eq!(validity.verdict, standing, "{validity:?}");
+    let said = validity.reasons.join("\n");
+    assert!(said.contains(reason), "{said}");
+}
+
+#[test]
+fn a_server_run_has_tokens_per_second_by_another_name() {
+    let run = summary_of(SERVER);
+    let found = run.resolve("tokens_per_second").unwrap();
+    assert_eq!(found.name, "completed_tokens_per_second");
+    assert!((found.figure.value - 3425.6).abs() < 1e-9);
+    assert_eq!(
+        run.resolve("samples_per_second").unwrap().name,
+        "completed_samples_per_second"
+    );
+    assert_eq!(
+        run.resolve("completed_tokens_per_second").unwrap().figure,
+        found.figure
+    );
+}
+
+#[test]
+fn a_figure_that_is_not_there_is_none() {
+    let run = summary_of(SERVER);
+    for name in [
+        "tokens_per_second_inferred",
+        "early_stopping_latency_ns",
+        "nonsense",
+        "",
+        "_s",
+        "s",
+    ] {
+        assert_eq!(run.resolve(name), None, "{name}");
+    }
+    let offline = summary_of(printed!("own-misc-offline_errors_double_complete"));
+    assert_eq!(offline.resolve("tokens_per_second"), None);
+    assert_eq!(
+        offline.resolve("samples_per_second").unwrap().name,
+        "samples_per_second"
+    );
+}
+
+#[rstest]
+#[case("ttft_p99_us", 6414.571, "us")]
+#[case("ttft_p99_ms", 6.414_571, "ms")]
+#[case("ttft_p99_s", 0.006_414_571, "s")]
+fn times_in_the_unit_that_was_asked(#[case] name: &str, #[case] value: f64, #[case] unit: &str) {
+    let found = summary_of(SERVER).resolve(name).unwrap();
+    assert_eq!(
+        (found.name.as_ref(), found.figure.unit.as_ref()),
+        ("ttft_p99_ns", unit)
+    );
+    assert!((found.figure.value - value).abs() < 1e-9 * value);
+    assert!(found.figure.half_digit < value * 1e-6);
+}
+
+#[test]
+fn an_inferred_figure_by_loadgens_own_name() {
+    let text =
+        "SUT name : A\nScenario : Server\nCompleted tokens per second (inferred): 20471.43\n";
+    let found = summary_of(text)
+        .resolve("inferred_tokens_per_second")
+        .unwrap();
+    assert_eq!(found.name, "completed_tokens_per_second_inferred");
+}
+
+#[test]
+fn the_detail_log_comes_first() {
+    let run = both(&[("effective_target_qps", "300.001")]);
+    assert_eq!(run.parameters().target_qps, Some(300.001));
+    assert_eq!(run.parameters().ttft_latency_ns, Some(2_000_000_000));
+    assert_eq!(
+        run.figures().len(),
+        run.summary.as_ref().unwrap().figures.len()
+    );
+    assert_standing(&run, Standing::Valid, "");
+}
+
+#[test]
+fn rounding_is_no_disagreement() {
+    let text = SERVER.replace("3425.60", "3425.6");
+    let mut run = Run {
+        summary: summary_of(&text).summary,
+        ..both(&[])
+    };
+    run.detail = Some(detail_of(&[(
+        "result_completed_tokens_per_second",
+        "3425.65",
+    )]));
+    assert_eq!(run.disagreements(), []);
+    run.detail = Some(detail_of(&[(
+        "result_completed_tokens_per_second",
+        "3425.8",
+    )]));
+    assert_eq!(run.disagreements()[0].name, "completed_tokens_per_second");
+}
+
+#[rstest]
+#[case::a_figure(("result_completed_tokens_per_second", "3426.9"), "completed_tokens_per_second (3425.6, 3426.9)")]
+#[case::a_setting(("effective_min_duration_ms", "600000"), "min_duration_ms")]
+#[case::scenario(("effective_scenario", "\"Offline\""), "scenario (Server, Offline)")]
+#[case::mode(("effective_test_mode", "\"SubmissionRun\""), "mode (PerformanceOnly, SubmissionRun)")]
+fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &str) {
+    assert_standing(&both(&[entry]), Standing::Invalid, reason);
+    assert_standing(&both(&[entry]), Standing::Invalid, "not of one run");
+}
+
+#[test]
+fn valid_beside_errors_is_invalid() {
+    let run = summary_of(printed!("own-misc-offline_errors_double_complete"));
+    assert_standing(&run, Standing::Invalid, "LoadGen counted 2 errors");
+    let run = both(&[(
+        "error_runtime",
+        r#""Attempted to complete a sample twice.""#,
+    )]);
+    assert_standing(&run, Standing::Invalid, "LoadGen counted 1 error\n");
+    assert_standing(
+        &run,
+        Standing::Invalid,
+        "Attempted to complete a sample twice.",
+    );
+}
+
+#[test]
+fn valid_beside_a_constraint_that_was_not_met_is_invalid() {
+    let text = SERVER.replace(
+        "Min duration satisfied : Yes",
+        "Min duration satisfied : NO",
+    );
+    assert_standing(
+        &summary_of(&text),
+        Standing::Invalid,
+        "not satisfied, although LoadGen's result is not INVALID: min duration",
+    );
+    let run = both(&[("result_min_queries_met", "false")]);
+    assert_standing(&run, Standing::Invalid, "min queries");
+}
+
+#[test]
+fn invalid_says_why() {
+    let run = summary_of(printed!("own-server_tokens-invalid_both"));
+    for reason in [
+        "LoadGen's result is INVALID, not satisfied: performance constraints, early stopping",
+        "LoadGen: TTFT constrain not met: Reduce target QPS to improve latency.",
+        "TPOT early stopping: Run unsuccessful. Processed 600 queries.",
+    ] {
+        assert_standing(&run, Standing::Invalid, reason);
+    }
+    let wan = summary_of(printed!("own-conf-wan22_singlestream_50q_invalid"));
+    assert_standing(
+        &wan,
+        Standing::Invalid,
+        "early stopping: Only processed 50 queries. Need to process at least 64 queries",
+    );
+}
+
+#[test]
+fn invalid_by_the_detail_log_alone_says_why() {
+    let reason = r#""TTFT constrain not met: Reduce target QPS to improve latency.  * TPOT constrain not met: Reduce target QPS to improve latency. ""#;
+    let detail = detail_of(&[
+        ("result_validity", r#""INVALID""#),
+        ("result_invalid_reason", reason),
+    ]);
+    let run = Run {
+        summary: None,
+        detail: Some(detail),
+    };
+    assert_standing(
+        &run,
+        Standing::Invalid,
+        "LoadGen: TPOT constrain not met: Reduce",
+    );
+}
+
+#[test]
+fn a_summary_that_was_made_valid_is_invalid() {
+    let run = both(&[("result_validity", r#""INVALID""#)]);
+    assert_standing(
+        &run,
+        Standing::Invalid,
+        "the detail log says INVALID where the summary says VALID",
+    );
+}
+
+#[test]
+fn in_accuracy_mode_only_errors_count() {
+    let run = summary_of(printed!("own-offline-accuracy"));
+    assert_eq!(run.mode(), Some(Mode::Accuracy));
+    assert_standing(&run, Standing::Valid, "");
+    let run = summary_of(
+        "No warnings encountered during test.\n\n1 ERROR encountered. See detailed log.\n",
+    );
+    assert_standing(&run, Standing::Invalid, "LoadGen counted 1 error");
+}
+
+#[test]
+fn a_search_for_the_peak_is_no_measurement() {
+    let run = summary_of(&SERVER.replace("PerformanceOnly", "FindPeakPerformance"));
+    assert_standing(&run, Standing::Invalid, "FindPeakPerformance");
+}
+
+#[test]
+fn a_guides_excerpt_is_valid_with_a_note() {
+    let run = summary_of(printed!("v6.0-guide-llama2-interactive-no-rules"));
+    assert_standing(&run, Standing::Valid, "");
+    let notes = run.validity().notes.join("\n");
+    assert!(
+        notes.contains(
+            "an excerpt, without: Test Parameters Used, warnings encountered, errors encountered"
+        ),
+        "{notes}"
+    );
+}
+
+#[test]
+fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
+    let cut = SERVER.find("No warnings").unwrap();
+    assert_standing(
+        &summary_of(&SERVER[..cut]),
+        Standing::Unknown,
+        "they were cut off",
+    );
+    let cut = SERVER.find("Result is").unwrap();
+    assert_standing(
+        &summary_of(&SERVER[..cut]),
+        Standing::Unknown,
+        "whether the result is VALID",
+    );
+    // The detail log says what the summary lost.
+    let run = Run {
+        detail: Some(detail_of(&[])),
+        ..summary_of(&SERVER[..cut])
+    };
+    assert_standing(&run, Standing::Valid, "");
+}
+
+#[test]
+fn nothing_is_unknown() {
+    assert_standing(
+        &Run::default(),
+        Standing::Unknown,
+        "neither a summary nor a detail log",
+    );
+}
+
+#[test]
+fn a_detail_log_with_two_tests_is_unknown() {
+    let run = both(&[("test_datetime", r#""2026-11-22T06:31:23Z""#)]);
+    assert_standing(&run, Standing::Unknown, "holds 2 tests");
+}
+
+#[test]
+fn one_log_alone_is_enough() {
+    let detail = Run {
+        summary: None,
+        detail: Some(detail_of(&[])),
+    };
+    assert_standing(&detail, Standing::Valid, "");
+    assert_eq!(detail.scenario(), Some(Scenario::Server));
+    let summary = summary_of(SERVER);
+    assert_eq!(
+        summary
+            .summary
+            .as_ref()
+            .and_then(|summary: &Summary| summary.result),
+        Some(ResultWord::Valid)
+    );
+    assert_standing(&summary, Standing::Valid, "");
+}

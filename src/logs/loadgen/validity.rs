@@ -1,0 +1,264 @@
+//! Whether a run is valid by LoadGen's own rules. The rules of a round come after that.
+
+use serde::Serialize;
+
+use super::summary::Form;
+use super::{Mode, ResultWord, Run};
+
+/// How many of a log's error messages are given as reasons.
+const MESSAGES_SHOWN: usize = 3;
+
+/// The word on a run's validity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// LoadGen found nothing wrong.
+    Valid,
+    /// It did.
+    Invalid,
+    /// The logs do not go far enough to say.
+    Unknown,
+}
+
+/// Whether a run is valid, and why not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Validity {
+    /// The word.
+    pub verdict: Standing,
+    /// Why it is not valid, or why that is not known; empty where it is.
+    pub reasons: Vec<String>,
+    /// What a reader should know beside it.
+    pub notes: Vec<String>,
+}
+
+pub(super) fn of(run: &Run) -> Validity {
+    let mut broken = Vec::new();
+    let mode = run.mode();
+    if mode != Some(Mode::Accuracy) {
+        results(run, &mut broken);
+    }
+    if mode == Some(Mode::FindPeak) {
+        broken.push("mode FindPeakPerformance searches for a rate, it measures none".to_owned());
+    }
+    errors(run, &mut broken);
+    not_one_run(run, &mut broken);
+    let notes = notes(run);
+    if !broken.is_empty() {
+        return Validity {
+            verdict: Standing::Invalid,
+            reasons: broken,
+            notes,
+        };
+    }
+    let unknown = unknown(run);
+    let verdict = if unknown.is_empty() {
+        Standing::Valid
+    } else {
+        Standing::Unknown
+    };
+    Validity {
+        verdict,
+        reasons: unknown,
+        notes,
+    }
+}
+
+/// What LoadGen says of a performance test.
+fn results(run: &Run, reasons: &mut Vec<String>) {
+    let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
+    let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
+    let mut unmet: Vec<&str> = Vec::new();
+    let constraints = run.summary.iter().map(|summary| &summary.constraints);
+    for constraints in constraints.chain(run.detail.iter().map(|detail| &detail.constraints)) {
+        unmet.extend(
+            constraints
+                .broken()
+                .filter(|words| !unmet.contains(words))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let unmet = unmet.join(", ");
+    match (of_summary, of_detail) {
+        (Some(ResultWord::Valid), Some(ResultWord::Invalid)) => {
+            reasons.push("the detail log says INVALID where the summary says VALID".to_owned());
+        }
+        (Some(ResultWord::Invalid), Some(ResultWord::Valid)) => {
+            reasons.push("the summary says INVALID where the detail log says VALID".to_owned());
+        }
+        _ => {}
+    }
+    let invalid = [of_summary, of_detail].contains(&Some(ResultWord::Invalid));
+    if invalid {
+        reasons.push(if unmet.is_empty() {
+            "LoadGen's result is INVALID".to_owned()
+        } else {
+            format!("LoadGen's result is INVALID, not satisfied: {unmet}")
+        });
+        recommendations(run, reasons);
+        let stopping = run.early_stopping();
+        let failed = stopping.said().filter(|(_, stop)| {
+            stop.successful == Some(false)
+                || (stop.successful.is_none() && stop.estimates.is_empty())
+        });
+        reasons
+            .extend(failed.map(|(name, stop)| format!("{name}: {}", without_bullets(&stop.text))));
+    } else if !unmet.is_empty() {
+        reasons.push(format!(
+            "not satisfied, although LoadGen's result is not INVALID: {unmet}"
+        ));
+    }
+}
+
+fn recommendations(run: &Run, reasons: &mut Vec<String>) {
+    let of_summary = run
+        .summary
+        .iter()
+        .flat_map(|summary| &summary.recommendations);
+    let mut found: Vec<String> = of_summary.cloned().collect();
+    if found.is_empty() {
+        let reason = run
+            .detail
+            .as_ref()
+            .and_then(|detail| detail.invalid_reason.as_deref());
+        let parts = reason.into_iter().flat_map(|text| text.split(" * "));
+        found.extend(
+            parts
+                .map(|text| text.trim().to_owned())
+                .filter(|text| !text.is_empty()),
+        );
+    }
+    reasons.extend(found.into_iter().map(|text| format!("LoadGen: {text}")));
+}
+
+/// VALID can stand beside errors, and the official checker lets that pass.
+fn errors(run: &Run, reasons: &mut Vec<String>) {
+    let Some(count) = run.errors().filter(|&count| count > 0) else {
+        return;
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    reasons.push(format!("LoadGen counted {count} error{plural}"));
+    let messages = run.detail.iter().flat_map(|detail| &detail.error_messages);
+    let mut shown: Vec<&str> = Vec::new();
+    for message in messages {
+        if shown.len() < MESSAGES_SHOWN && !shown.contains(&message.text.as_str()) {
+            shown.push(&message.text);
+        }
+    }
+    reasons.extend(
+        shown
+            .into_iter()
+            .map(|text| format!("LoadGen's error: {text}")),
+    );
+}
+
+/// Two logs that are not of one run prove nothing.
+fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
+    let (Some(summary), Some(detail)) = (&run.summary, &run.detail) else {
+        return;
+    };
+    let mut differing: Vec<String> = Vec::new();
+    if let (Some(ours), Some(theirs)) = (summary.scenario, detail.scenario)
+        && ours != theirs
+    {
+        differing.push(format!("scenario ({ours}, {theirs})"));
+    }
+    if let (Some(ours), Some(theirs)) = (summary.mode, detail.mode)
+        && ours != theirs
+    {
+        differing.push(format!("mode ({ours}, {theirs})"));
+    }
+    let settings = summary.parameters.differing(&detail.parameters);
+    differing.extend(settings.into_iter().map(str::to_owned));
+    let figures = run.disagreements();
+    differing.extend(figures.iter().map(|differing| {
+        format!(
+            "{} ({}, {})",
+            differing.name, differing.summary.value, differing.detail.value
+        )
+    }));
+    if !differing.is_empty() {
+        let more = differing.len().saturating_sub(MESSAGES_SHOWN);
+        differing.truncate(MESSAGES_SHOWN);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let list = differing.join(", ");
+        reasons.push(format!(
+            "the summary and the detail log are not of one run, they differ in {list}{more}"
+        ));
+    }
+}
+
+fn unknown(run: &Run) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if run.summary.is_none() && run.detail.is_none() {
+        reasons.push("there is neither a summary nor a detail log".to_owned());
+        return reasons;
+    }
+    if let Some(tests) = run
+        .detail
+        .as_ref()
+        .map(|detail| detail.tests)
+        .filter(|&tests| tests > 1)
+    {
+        reasons.push(format!(
+            "the detail log holds {tests} tests: give one run's file"
+        ));
+    }
+    let mode = run.mode();
+    if mode.is_none() {
+        reasons.push("neither log says in which mode the test ran".to_owned());
+    }
+    let result = run.summary.as_ref().and_then(|summary| summary.result);
+    let result = result.or_else(|| run.detail.as_ref()?.result);
+    if mode != Some(Mode::Accuracy) && result.is_none() {
+        reasons.push("neither log says whether the result is VALID: the test did not end, or its log was cut off".to_owned());
+    }
+    let excerpt = run
+        .summary
+        .as_ref()
+        .is_some_and(|summary| summary.form == Form::Excerpt);
+    if run.errors().is_none() && !excerpt {
+        reasons.push("the logs end before LoadGen counts its errors: they were cut off".to_owned());
+    }
+    reasons
+}
+
+fn notes(run: &Run) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(summary) = &run.summary {
+        notes.extend(summary.notes.iter().cloned());
+        if summary.form != Form::Whole {
+            let what = match summary.form {
+                Form::Excerpt => "is an excerpt, without",
+                Form::Whole | Form::CutOff => "was cut off, without",
+            };
+            notes.push(format!(
+                "the summary {what}: {}",
+                summary.missing.join(", ")
+            ));
+        }
+    }
+    if let Some(detail) = &run.detail {
+        if !detail.is_complete() {
+            notes.push("the detail log ends before its test does".to_owned());
+        }
+        if detail.malformed > 0 {
+            notes.push(format!(
+                "{} lines of the detail log cannot be read",
+                detail.malformed
+            ));
+        }
+    }
+    if let Some(count) = run.warnings().filter(|&count| count > 0) {
+        let plural = if count == 1 { "" } else { "s" };
+        notes.push(format!("LoadGen counted {count} warning{plural}"));
+    }
+    notes
+}
+
+fn without_bullets(text: &str) -> String {
+    text.replace(" * ", " ").trim_start_matches("* ").to_owned()
+}

@@ -1,0 +1,399 @@
+//! A recipe's own figures, taken from a step's lines as they arrive.
+//!
+//! A pattern is matched against every line; the number is its group `value`, else its first group,
+//! else the whole match. What is kept is bounded: one running value, or for `all` at most
+//! [`MOST_VALUES`].
+
+use std::borrow::Cow;
+
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::figure::{self, Figure, Printed, Source};
+
+/// How many values `take: all` keeps.
+pub const MOST_VALUES: usize = 100_000;
+
+/// Which of several matches makes the figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Take {
+    /// The first one.
+    First,
+    /// The last one.
+    #[default]
+    Last,
+    /// Every one, as separate values.
+    All,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// Their sum.
+    Sum,
+    /// Their arithmetic mean.
+    Mean,
+}
+
+/// Why a pattern gives no figure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PatternError {
+    /// The regular expression does not compile.
+    #[error(
+        "the pattern `{pattern}` is no regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`"
+    )]
+    Syntax {
+        /// The pattern.
+        pattern: String,
+        /// What the compiler says.
+        reason: String,
+    },
+    /// No line matched.
+    #[error(
+        "no line matches the pattern `{pattern}`; look at the step's output for how the figure is printed"
+    )]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A line matched, but what it captured is no number.
+    #[error(
+        "the pattern `{pattern}` captured `{text}`, which is no number; put only the number into the group"
+    )]
+    NotANumber {
+        /// The pattern.
+        pattern: String,
+        /// What was captured.
+        text: String,
+    },
+    /// More values than `take: all` keeps.
+    #[error(
+        "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
+    )]
+    TooMany {
+        /// The pattern.
+        pattern: String,
+    },
+}
+
+/// How a figure is taken from a step: the ways that a recipe's `figures:` may name.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Extractor {
+    /// From the lines of the step's output.
+    Pattern(Pattern),
+}
+
+/// A regular expression, which of its matches to take, and the unit of the figure.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    regex: Regex,
+    /// The index of the group that holds the number; 0 is the whole match.
+    group: usize,
+    take: Take,
+    unit: Cow<'static, str>,
+}
+
+impl Pattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// [`PatternError::Syntax`] where it is no regular expression, or one too large.
+    pub fn new(
+        pattern: &str,
+        take: Take,
+        unit: impl Into<Cow<'static, str>>,
+    ) -> Result<Self, PatternError> {
+        let regex = RegexBuilder::new(pattern)
+            .size_limit(1 << 20)
+            .dfa_size_limit(1 << 20)
+            .build()
+            .map_err(|error| PatternError::Syntax {
+                pattern: pattern.to_owned(),
+                reason: one_line(&error.to_string()),
+            })?;
+        let named = regex.capture_names().position(|name| name == Some("value"));
+        let group = named.unwrap_or(usize::from(regex.captures_len() > 1));
+        Ok(Self {
+            regex,
+            group,
+            take,
+            unit: unit.into(),
+        })
+    }
+
+    /// A reader for one step's output.
+    #[must_use]
+    pub fn reader(&self) -> Reader<'_> {
+        Reader {
+            pattern: self,
+            kept: Vec::new(),
+            sum: Sum::default(),
+            matches: 0,
+            failed: None,
+        }
+    }
+
+    fn text(&self) -> String {
+        self.regex.as_str().to_owned()
+    }
+}
+
+/// Reads lines, one at a time, and keeps what the pattern takes.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    pattern: &'a Pattern,
+    kept: Vec<Printed>,
+    sum: Sum,
+    matches: u64,
+    failed: Option<PatternError>,
+}
+
+/// The figures that a pattern took, and from how many matches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    /// One figure, or with `take: all` one per match, in order.
+    pub figures: Vec<Figure>,
+    /// How many lines matched.
+    pub matches: u64,
+}
+
+impl Reader<'_> {
+    /// Reads one line.
+    pub fn feed(&mut self, line: &str) {
+        if self.failed.is_some() {
+            return;
+        }
+        let Some(captures) = self.pattern.regex.captures(line) else {
+            return;
+        };
+        // A group of an alternation that this line does not take captures nothing: no match.
+        let Some(capture) = captures.get(self.pattern.group) else {
+            return;
+        };
+        let Some(printed) = figure::parse_number(capture.as_str()) else {
+            self.failed = Some(PatternError::NotANumber {
+                pattern: self.pattern.text(),
+                text: shortened(capture.as_str()),
+            });
+            return;
+        };
+        self.matches += 1;
+        self.keep(printed);
+    }
+
+    fn keep(&mut self, printed: Printed) {
+        match self.pattern.take {
+            Take::Sum | Take::Mean => self.sum.add(printed),
+            Take::All if self.kept.len() == MOST_VALUES => {
+                self.failed = Some(PatternError::TooMany {
+                    pattern: self.pattern.text(),
+                });
+            }
+            Take::All => self.kept.push(printed),
+            Take::First | Take::Last | Take::Min | Take::Max => {
+                let replaces = self
+                    .kept
+                    .first()
+                    .is_none_or(|kept| match self.pattern.take {
+                        Take::Last => true,
+                        Take::Min => printed.value < kept.value,
+                        Take::Max => printed.value > kept.value,
+                        _ => false,
+                    });
+                if replaces {
+                    self.kept = vec![printed];
+                }
+            }
+        }
+    }
+
+    /// The figure, after the last line.
+    ///
+    /// # Errors
+    /// Where nothing matched, a capture was no number, or there were too many values.
+    pub fn finish(self) -> Result<Taken, PatternError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if self.matches == 0 {
+            return Err(PatternError::NoMatch {
+                pattern: self.pattern.text(),
+            });
+        }
+        let printed = match self.pattern.take {
+            Take::Sum => vec![self.sum.total()],
+            Take::Mean => vec![self.sum.mean(self.matches)],
+            _ => self.kept,
+        };
+        if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
+            return Err(PatternError::NotANumber {
+                pattern: self.pattern.text(),
+                text: lost.value.to_string(),
+            });
+        }
+        let figures = printed.into_iter().map(|printed| Figure {
+            value: printed.value,
+            unit: self.pattern.unit.clone(),
+            half_digit: printed.half_digit,
+            source: Source::Recipe,
+        });
+        Ok(Taken {
+            figures: figures.collect(),
+            matches: self.matches,
+        })
+    }
+}
+
+/// A running sum that does not lose small terms beside large ones (Neumaier's).
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    terms: f64,
+    correction: f64,
+    half_digits: f64,
+}
+
+impl Sum {
+    fn add(&mut self, printed: Printed) {
+        let total = self.terms + printed.value;
+        self.correction += if self.terms.abs() >= printed.value.abs() {
+            (self.terms - total) + printed.value
+        } else {
+            (printed.value - total) + self.terms
+        };
+        self.terms = total;
+        self.half_digits += printed.half_digit;
+    }
+
+    fn total(self) -> Printed {
+        Printed {
+            value: self.terms + self.correction,
+            half_digit: self.half_digits,
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "no log has 2^53 lines")]
+    fn mean(self, count: u64) -> Printed {
+        let total = self.total();
+        Printed {
+            value: total.value / count as f64,
+            half_digit: total.half_digit / count as f64,
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let last = text.lines().last().unwrap_or(text).trim();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+fn shortened(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut short: String = chars.by_ref().take(60).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    const LOG: &[&str] = &[
+        "starting",
+        "step 1: 14,164 tokens/s",
+        "step 2: 1.5e4 tokens/s",
+        "step 3: 13000.5 tokens/s",
+        "done in 12 s",
+    ];
+
+    fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
+        let pattern = Pattern::new(pattern, take, "tokens/s")?;
+        let mut reader = pattern.reader();
+        for line in lines {
+            reader.feed(line);
+        }
+        let taken = reader.finish()?;
+        assert!(taken.figures.iter().all(|figure| figure.unit == "tokens/s"));
+        Ok(taken
+            .figures
+            .into_iter()
+            .map(|figure| figure.value)
+            .collect())
+    }
+
+    #[rstest]
+    #[case(Take::First, &[14164.0])]
+    #[case(Take::Last, &[13000.5])]
+    #[case(Take::All, &[14164.0, 15000.0, 13000.5])]
+    #[case(Take::Min, &[13000.5])]
+    #[case(Take::Max, &[15000.0])]
+    #[case(Take::Sum, &[42164.5])]
+    #[case(Take::Mean, &[42164.5 / 3.0])]
+    fn each_way_to_take(#[case] way: Take, #[case] expected: &[f64]) {
+        assert_eq!(take(r"([\d.,e+]+) tokens/s", way, LOG).unwrap(), expected);
+    }
+
+    #[rstest]
+    #[case::named_group(r"(step) \d: (?<value>\S+)", 13000.5)]
+    #[case::first_group(r"step (\d): (\S+)", 3.0)]
+    #[case::whole_match(r"\d+\.\d+$|\d+\.\d+\b", 13000.5)]
+    fn which_group_holds_the_number(#[case] pattern: &str, #[case] expected: f64) {
+        let lines = &["step 3: 13000.5 tokens/s"];
+        assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
+    }
+
+    #[test]
+    fn half_a_digit_is_kept() {
+        let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
+        let mut reader = pattern.reader();
+        reader.feed("2,123.45 TFLOPS");
+        let taken = reader.finish().unwrap();
+        assert!((taken.figures[0].half_digit - 0.005).abs() < 1e-12);
+        assert_eq!(taken.figures[0].source, Source::Recipe);
+    }
+
+    #[test]
+    fn what_goes_wrong_says_what_to_do() {
+        let syntax = take("(", Take::Last, LOG).unwrap_err();
+        assert!(syntax.to_string().contains("unclosed group"), "{syntax}");
+        let none = take("(absent)", Take::Last, LOG).unwrap_err();
+        assert!(matches!(none, PatternError::NoMatch { .. }));
+        let text = take(r"(\w+) in 12", Take::Last, LOG).unwrap_err();
+        assert!(text.to_string().contains("captured `done`"), "{text}");
+        let huge = Pattern::new(r"(\w{500}){500}", Take::Last, "").unwrap_err();
+        assert!(matches!(huge, PatternError::Syntax { .. }));
+    }
+
+    #[test]
+    fn all_is_bounded() {
+        let pattern = Pattern::new(r"(\d)", Take::All, "").unwrap();
+        let mut reader = pattern.reader();
+        for _ in 0..=MOST_VALUES {
+            reader.feed("1");
+        }
+        assert!(matches!(reader.finish(), Err(PatternError::TooMany { .. })));
+    }
+
+    #[test]
+    fn a_sum_beyond_all_bounds_is_no_figure() {
+        let error = take(r"(\S+)", Take::Sum, &["1e308", "1e308"]).unwrap_err();
+        assert!(matches!(error, PatternError::NotANumber { .. }));
+    }
+
+    proptest! {
+        #[test]
+        fn min_mean_and_max_are_in_order(values in prop::collection::vec(-1e9_f64..1e9, 1..50)) {
+            let lines: Vec<String> = values.iter().map(|value| format!("v={value}")).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let figure = |way| take(r"v=(\S+)", way, &lines).unwrap()[0];
+            let slack = 1e-6;
+            prop_assert!(figure(Take::Min) <= figure(Take::Mean) + slack);
+            prop_assert!(figure(Take::Mean) <= figure(Take::Max) + slack);
+        }
+    }
+}

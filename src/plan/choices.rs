@@ -1,0 +1,54 @@
+//! What a person chose on the command line, as far as it changes the plan.
+
+use serde::{Deserialize, Serialize};
+
+use crate::recipe::model::Mode;
+
+/// The choices that `plan`, `run` and `batch` share.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choices {
+    /// Only these scenarios; all if empty.
+    pub scenarios: Vec<String>,
+    /// Only these modes; all if empty.
+    pub modes: Vec<Mode>,
+    /// Trials of each performance measurement, in place of the recipe's.
+    pub trials: Option<u32>,
+    /// GPUs by index.
+    pub gpus: Vec<String>,
+    /// Steps to leave out, by name.
+    pub skip: Vec<String>,
+    /// The first step to do, by name; those before it are left out.
+    pub from: Option<String>,
+    /// Whether the container is kept at the end.
+    pub keep: Keep,
+    /// When an image is pulled.
+    pub pull: PullPolicy,
+    /// Secrets that steps may name besides `HF_TOKEN`.
+    pub secrets: Vec<String>,
+}
+
+/// Whether the container is kept at the end of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// Removed in any case.
+    #[default]
+    Never,
+    /// Kept when a step failed.
+    OnFailure,
+    /// Kept.
+    Always,
+}
+
+/// When an image is pulled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum PullPolicy {
+    /// Each time.
+    Always,
+    /// Unless the engine has it: by digest where the recipe has one, else by name.
+    #[default]
+    Missing,
+    /// Never: a missing image is an error.
+    Never,
+}

@@ -1,0 +1,347 @@
+//! The plan as a script that a person can paste into a terminal: `docker pull`, `docker run`,
+//! `docker exec`, as the vendor's guide writes them. The container that it makes has the
+//! same configuration as the one that `retrial run` makes.
+
+use std::fmt::Write as _;
+
+use super::container::{ContainerSpec, GpuDevices};
+use super::step::{Action, Condition, ExecStep, Plan, Step};
+
+/// Runs a command in bash where the image has it, else in sh; stops at the first error and,
+/// where the shell can, at an error inside a pipe.
+const RUN: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; if (set -o pipefail) 2>/dev/null; then exec sh -eo pipefail -c "$0"; fi; exec sh -e -c "$0""#;
+
+/// Renders the script.
+#[must_use]
+pub fn script(plan: &Plan) -> String {
+    let name = container_name(&plan.recipe);
+    let mut out = String::new();
+    let _ = writeln!(out, "#!/bin/sh\n# {}", one_line(&plan.title));
+    let _ = writeln!(
+        out,
+        "# made by `retrial plan {} --format shell`",
+        one_line(&plan.recipe)
+    );
+    for note in &plan.notes {
+        let _ = writeln!(out, "# note: {}", one_line(note));
+    }
+    out.push_str("set -eu\n");
+    if plan
+        .steps
+        .iter()
+        .any(|step| matches!(&step.action, Action::Exec(exec) if exec.shell.is_none()))
+    {
+        let _ = writeln!(
+            out,
+            "\n# bash where the image has it, else sh; an error stops, also inside a pipe\nrun={}",
+            quote(RUN)
+        );
+    }
+    for step in &plan.steps {
+        let lines = lines_of(plan, step, &name);
+        if lines.is_empty() {
+            continue;
+        }
+        let _ = writeln!(
+            out,
+            "\n# {:02} {}{}",
+            step.number,
+            step.name,
+            condition(step)
+        );
+        let commented = matches!(
+            step.when,
+            Condition::Skipped { .. } | Condition::UntilDecided { .. }
+        );
+        for line in lines.lines() {
+            let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });
+        }
+    }
+    out
+}
+
+fn condition(step: &Step) -> String {
+    let text = step.when.to_string();
+    if text.is_empty() {
+        text
+    } else {
+        format!(" ({text})")
+    }
+}
+
+fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
+    match &step.action {
+        Action::Pull { reference, .. } => {
+            let reference = quote(reference);
+            if step.when == Condition::UnlessPresent {
+                format!(
+                    "docker image inspect {reference} >/dev/null 2>&1 || docker pull {reference}"
+                )
+            } else {
+                format!("docker pull {reference}")
+            }
+        }
+        Action::Build {
+            context,
+            dockerfile,
+            args,
+            tag,
+        } => {
+            let mut line = format!("docker build -t {}", quote(tag));
+            for (key, value) in args {
+                let _ = write!(line, " --build-arg {}", quote(&format!("{key}={value}")));
+            }
+            let _ = write!(
+                line,
+                " -f {} {}",
+                quote(&format!("{context}/{dockerfile}")),
+                quote(context)
+            );
+            line
+        }
+        Action::FetchModel {
+            repository,
+            revision,
+            mount,
+            ..
+        } => format!(
+            "# the model, on the host, before the container is made: mount it at {}\nhf download {} --revision {}",
+            mount.as_deref().unwrap_or("the hub's cache"),
+            quote(repository),
+            quote(revision)
+        ),
+        Action::Create => docker_run(&plan.container, name),
+        Action::Exec(exec) => docker_exec(exec, name),
+        Action::Host(exec) => exec.run.clone(),
+        Action::Collect {
+            measurement,
+            trial,
+            path,
+            ..
+        } => {
+            let to = plan
+                .measurements
+                .get(*measurement)
+                .map(|measured| measured.results_directory(*trial))
+                .unwrap_or_default();
+            let from = if path.contains(['*', '?', '[']) {
+                format!("\"{name}:$(docker exec {name} sh -c 'ls -d {path}')/.\"")
+            } else {
+                quote(&format!("{name}:{path}/."))
+            };
+            format!("mkdir -p {to}\ndocker cp {from} {to}", to = quote(&to))
+        }
+        Action::Judge => "# retrial judge results".to_owned(),
+        Action::Remove => format!("docker rm -f {name}"),
+    }
+}
+
+/// `docker run -d` with every flag of the container.
+fn docker_run(container: &ContainerSpec, name: &str) -> String {
+    let mut flags: Vec<String> = vec![format!("docker run -d --name {name}")];
+    let mut flag = |text: String| flags.push(quote(&text));
+    if let Some(ipc) = &container.ipc {
+        flag(format!("--ipc={ipc}"));
+    }
+    if let Some(network) = &container.network {
+        flag(format!("--network={network}"));
+    }
+    if let Some(uts) = &container.uts {
+        flag(format!("--uts={uts}"));
+    }
+    if let Some(pid) = &container.pid {
+        flag(format!("--pid={pid}"));
+    }
+    if container.privileged {
+        flag("--privileged".to_owned());
+    }
+    for name in &container.cap_add {
+        flag(format!("--cap-add={name}"));
+    }
+    for device in &container.devices {
+        flag(format!("--device={device}"));
+    }
+    match &container.gpus {
+        Some(GpuDevices::All) => flag("--gpus=all".to_owned()),
+        Some(GpuDevices::Ids(ids)) => flag(format!("--gpus=\"device={}\"", ids.join(","))),
+        None => {}
+    }
+    for option in &container.security_opt {
+        flag(format!("--security-opt={option}"));
+    }
+    for group in &container.group_add {
+        flag(format!("--group-add={group}"));
+    }
+    if let Some(bytes) = container.shm_size {
+        flag(format!("--shm-size={bytes}"));
+    }
+    for limit in &container.ulimits {
+        flag(format!(
+            "--ulimit={}={}:{}",
+            limit.name, limit.soft, limit.hard
+        ));
+    }
+    for (key, value) in &container.env {
+        flag(format!("--env={key}={value}"));
+    }
+    for mount in &container.mounts {
+        let suffix = if mount.read_only { ":ro" } else { "" };
+        flag(format!(
+            "--volume={}:{}{suffix}",
+            mount.source, mount.target
+        ));
+    }
+    if let Some(workdir) = &container.workdir {
+        flag(format!("--workdir={workdir}"));
+    }
+    if let Some(user) = &container.user {
+        flag(format!("--user={user}"));
+    }
+    if container.init {
+        flag("--init".to_owned());
+    }
+    if let Some(entrypoint) = container
+        .entrypoint
+        .as_ref()
+        .and_then(|words| words.first())
+    {
+        flag(format!("--entrypoint={entrypoint}"));
+    }
+    let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
+    flags.push(format!("{} {}", quote(&container.image), command.join(" ")));
+    wrap(&flags)
+}
+
+fn docker_exec(exec: &ExecStep, name: &str) -> String {
+    let mut line = String::from("docker exec");
+    for (key, value) in &exec.env {
+        let _ = write!(line, " -e {}", quote(&format!("{key}={value}")));
+    }
+    for secret in &exec.secrets {
+        let _ = write!(line, " -e {secret}");
+    }
+    if let Some(workdir) = &exec.workdir {
+        let _ = write!(line, " -w {}", quote(workdir));
+    }
+    if let Some(user) = &exec.user {
+        let _ = write!(line, " -u {}", quote(user));
+    }
+    let _ = write!(line, " {name} ");
+    match &exec.shell {
+        None => line.push_str("sh -c \"$run\""),
+        Some(words) => {
+            line.push_str(
+                &words
+                    .iter()
+                    .map(|word| quote(word))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            );
+            if !takes_text(words) {
+                line.push_str(" -c");
+            }
+        }
+    }
+    format!("{line} {}", quote(&exec.run))
+}
+
+/// Whether the shell's last word makes it take the command as text (`-c`, `-lc`, `-ilc`).
+#[must_use]
+pub fn takes_text(words: &[String]) -> bool {
+    words
+        .last()
+        .is_some_and(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))
+}
+
+/// The name of the container in the script: the recipe's last part.
+#[must_use]
+pub fn container_name(recipe: &str) -> String {
+    let trimmed = recipe
+        .trim_end_matches('/')
+        .trim_end_matches("/recipe.yaml")
+        .trim_end_matches(".yaml")
+        .trim_end_matches(".yml");
+    let last = trimmed.rsplit('/').next().unwrap_or(trimmed);
+    let clean: String = last
+        .chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() || "_.-".contains(character) {
+                character
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let clean = clean.trim_matches(|character: char| !character.is_ascii_alphanumeric());
+    if clean.is_empty() {
+        "retrial".to_owned()
+    } else {
+        clean.to_owned()
+    }
+}
+
+/// Several words a line, continued with a backslash.
+fn wrap(words: &[String]) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in words {
+        if width > 0 && width + word.len() > 96 {
+            out.push_str(" \\\n  ");
+            width = 2;
+        } else if width > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out.push_str(word);
+        width += word.len();
+    }
+    out
+}
+
+/// Quotes a word for a POSIX shell where it needs it. Unlike shlex, leaves `=`, `:` and `@`
+/// alone, so that flags read as a guide writes them.
+#[must_use]
+pub fn quote(word: &str) -> String {
+    let plain =
+        |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A comment must not leave its line.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_only_where_they_need_it() {
+        assert_eq!(quote("--device=/dev/kfd"), "--device=/dev/kfd");
+        assert_eq!(quote("it's"), r"'it'\''s'");
+        assert_eq!(quote("a b"), "'a b'");
+        assert_eq!(quote(""), "''");
+    }
+
+    #[test]
+    fn a_container_is_named_after_its_recipe() {
+        assert_eq!(
+            container_name("mlperf-inference/v6.0/amd/llama2-70b-mi355x"),
+            "llama2-70b-mi355x"
+        );
+        assert_eq!(container_name("./mine/recipe.yaml"), "mine");
+        assert_eq!(container_name("./-x y.yaml"), "x-y");
+    }
+}

@@ -1,0 +1,234 @@
+//! The plan and its steps.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::choices::{Keep, PullPolicy};
+use super::container::ContainerSpec;
+use super::host::Lack;
+use super::measurement::MeasurementPlan;
+use super::power::Power;
+use crate::recipe::model::{JudgeRules, ParamValue, Requires, Submission};
+
+/// Everything that a run will do, decided before it begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Version of this format.
+    pub schema: u32,
+    /// The recipe's name or path.
+    pub recipe: String,
+    /// SHA-256 of the resolved recipe.
+    pub recipe_hash: String,
+    /// The recipe's title.
+    pub title: String,
+    /// What was published.
+    pub submission: Submission,
+    /// Parameters.
+    pub params: BTreeMap<String, ParamValue>,
+    /// Variants.
+    pub variant: BTreeMap<String, String>,
+    /// Parameters that `--set` changed.
+    pub modified: Vec<String>,
+    /// What is asked of the host.
+    pub requires: Requires,
+    /// GPUs that were chosen; all where empty.
+    pub gpus: Vec<String>,
+    /// What the host lacks.
+    pub lacks: Vec<Lack>,
+    /// What is asked of a person's trust.
+    pub powers: Vec<Power>,
+    /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
+    pub image: String,
+    /// The image is pinned by digest.
+    pub pinned: bool,
+    /// The container, but for what belongs to one run (name, labels, control mount).
+    pub container: ContainerSpec,
+    /// What is measured.
+    pub measurements: Vec<MeasurementPlan>,
+    /// How it is judged.
+    pub judge: JudgeRules,
+    /// Secrets by name.
+    pub secrets: Vec<String>,
+    /// What to do, in order.
+    pub steps: Vec<Step>,
+    /// Things to know before running.
+    pub notes: Vec<String>,
+}
+
+/// One thing that is done once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// From 1.
+    pub number: u32,
+    /// Unique in the plan.
+    pub name: String,
+    /// The machine.
+    pub node: String,
+    /// The container, for steps that need one.
+    pub container: Option<String>,
+    /// When it is done.
+    pub when: Condition,
+    /// What is done.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+impl Step {
+    /// `04-offline-performance`: the step's directory in a run.
+    #[must_use]
+    pub fn directory(&self) -> String {
+        format!("{:02}-{}", self.number, self.name)
+    }
+}
+
+/// A decision that falls while the plan is executed, declared beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// In any case.
+    Always,
+    /// Unless the engine has the image.
+    UnlessPresent,
+    /// Until the evidence of the trials so far decides; looked at after these numbers of trials.
+    UntilDecided {
+        /// Trials after which is looked.
+        stages: Vec<u32>,
+    },
+    /// At the end, as `--keep` says.
+    Unless {
+        /// What keeps it.
+        keep: Keep,
+    },
+    /// Left out by `--skip` or `--from`.
+    Skipped {
+        /// Which option.
+        because: String,
+    },
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Always => Ok(()),
+            Self::UnlessPresent => formatter.write_str("unless the engine has it"),
+            Self::UntilDecided { stages } => {
+                let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
+                write!(formatter, "until decided, stages {}", stages.join(" "))
+            }
+            Self::Unless { keep: Keep::Never } => Ok(()),
+            Self::Unless {
+                keep: Keep::OnFailure,
+            } => formatter.write_str("unless a step failed"),
+            Self::Unless { keep: Keep::Always } => formatter.write_str("never: --keep always"),
+            Self::Skipped { because } => write!(formatter, "left out by {because}"),
+        }
+    }
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// Pull the image.
+    Pull {
+        /// With digest where one is wanted.
+        reference: String,
+        /// When.
+        policy: PullPolicy,
+    },
+    /// Build the image.
+    Build {
+        /// Absolute, on this machine.
+        context: String,
+        /// Relative to the context.
+        dockerfile: String,
+        /// Build arguments.
+        args: BTreeMap<String, String>,
+        /// The image's name.
+        tag: String,
+    },
+    /// Fetch a model from the hub.
+    FetchModel {
+        /// The model's key in the recipe.
+        model: String,
+        /// `owner/name`
+        repository: String,
+        /// Branch, tag or commit.
+        revision: String,
+        /// Where it is wanted in the container.
+        mount: Option<String>,
+    },
+    /// Create and start the container.
+    Create,
+    /// Run a command in the container.
+    Exec(ExecStep),
+    /// Run a command on the host.
+    Host(ExecStep),
+    /// Fetch the results out of the container.
+    Collect {
+        /// Which measurement.
+        measurement: usize,
+        /// Which trial.
+        trial: u32,
+        /// The step that made them.
+        of: u32,
+        /// Path or glob in the container.
+        path: String,
+    },
+    /// Judge.
+    Judge,
+    /// Remove the container.
+    Remove,
+}
+
+/// A command of the recipe.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ExecStep {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The command, rendered.
+    pub run: String,
+    /// The shell; none: bash with pipefail where the image has it, else sh.
+    pub shell: Option<Vec<String>>,
+    /// Environment, besides the container's.
+    pub env: Vec<(String, String)>,
+    /// Secrets that it names: given in the environment, redacted in its output.
+    pub secrets: Vec<String>,
+    /// Working directory; none: the container's.
+    pub workdir: Option<String>,
+    /// User; none: the container's.
+    pub user: Option<String>,
+    /// Longest time, seconds.
+    pub timeout_s: u64,
+    /// Longest time without output, seconds.
+    pub silence_s: Option<u64>,
+    /// Result directories (paths or globs): what lies there before is moved aside.
+    pub results: Vec<String>,
+}
+
+/// What a command is for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A model, a dataset or a setup step: without it nothing can be measured.
+    #[default]
+    Prepare,
+    /// A measurement.
+    Measure {
+        /// Which measurements it serves.
+        measurements: Vec<usize>,
+        /// Which trial.
+        trial: u32,
+    },
+    /// The check of a measurement's results.
+    Check {
+        /// Which measurement.
+        measurement: usize,
+        /// Which trial.
+        trial: u32,
+        /// The step that made the results.
+        of: u32,
+    },
+}

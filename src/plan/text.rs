@@ -1,0 +1,299 @@
+//! The plan as a person reads it before giving a recipe root on a node.
+
+use std::fmt::Write as _;
+
+use super::choices::PullPolicy;
+use super::shell::quote;
+use super::step::{Action, ExecStep, Plan, Step};
+
+/// Renders the plan. `width` only matters for nothing but long command lines, which are kept whole.
+#[must_use]
+pub fn render(plan: &Plan) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "{}", plan.title);
+    let _ = writeln!(out, "  recipe      {}", plan.recipe);
+    let submission = [
+        Some(plan.submission.suite.as_str()),
+        plan.submission.round.as_deref(),
+        plan.submission.division.as_deref(),
+        plan.submission.submitter.as_deref(),
+        plan.submission.system.as_deref(),
+        Some(plan.submission.benchmark.as_str()),
+    ];
+    let _ = writeln!(
+        out,
+        "  submission  {}",
+        submission
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" · ")
+    );
+    let chosen: Vec<String> = plan
+        .variant
+        .iter()
+        .map(|(axis, value)| format!("{axis}={value}"))
+        .chain(
+            plan.modified
+                .iter()
+                .filter_map(|name| plan.params.get(name).map(|value| format!("{name}={value}"))),
+        )
+        .collect();
+    if !chosen.is_empty() {
+        let _ = writeln!(out, "  choices     {}", chosen.join(" "));
+    }
+    let pinned = if plan.pinned {
+        ""
+    } else {
+        "   (not pinned by digest)"
+    };
+    let _ = writeln!(out, "  image       {}{pinned}", plan.image);
+    section(
+        &mut out,
+        "the host lacks",
+        plan.lacks.iter().map(|lack| {
+            let effect = if lack.fatal { "" } else { " (a warning)" };
+            format!(
+                "{}: found {}, wanted {}{effect}",
+                lack.what, lack.found, lack.wanted
+            )
+        }),
+    );
+    section(
+        &mut out,
+        "asks for your trust",
+        plan.powers
+            .iter()
+            .map(|power| format!("{}: {}", power.name, power.because)),
+    );
+    section(&mut out, "secrets", plan.secrets.iter().cloned());
+    section(&mut out, "notes", plan.notes.iter().cloned());
+    section(&mut out, "container", container_lines(plan).into_iter());
+    out.push_str("\nsteps\n");
+    for step in &plan.steps {
+        let condition = step.when.to_string();
+        let condition = if condition.is_empty() {
+            condition
+        } else {
+            format!("  [{condition}]")
+        };
+        let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
+        for line in step_lines(plan, step) {
+            for part in line.lines() {
+                let _ = writeln!(out, "       {part}");
+            }
+        }
+    }
+    out
+}
+
+fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n{title}");
+    for line in lines {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+fn container_lines(plan: &Plan) -> Vec<String> {
+    let container = &plan.container;
+    let mut lines = Vec::new();
+    let mut add = |key: &str, value: String| {
+        if !value.is_empty() {
+            lines.push(format!("{key:<13} {value}"));
+        }
+    };
+    add(
+        "privileged",
+        if container.privileged {
+            "yes".to_owned()
+        } else {
+            String::new()
+        },
+    );
+    let namespaces = [
+        ("ipc", &container.ipc),
+        ("network", &container.network),
+        ("uts", &container.uts),
+        ("pid", &container.pid),
+    ];
+    for (key, value) in namespaces {
+        add(key, value.clone().unwrap_or_default());
+    }
+    add("devices", container.devices.join(" "));
+    add("cap_add", container.cap_add.join(" "));
+    add("security_opt", container.security_opt.join(" "));
+    add("group_add", container.group_add.join(" "));
+    add(
+        "shm_size",
+        container
+            .shm_size
+            .map(|bytes| humansize::format_size(bytes, humansize::BINARY))
+            .unwrap_or_default(),
+    );
+    add(
+        "ulimits",
+        container
+            .ulimits
+            .iter()
+            .map(|limit| format!("{}={}:{}", limit.name, limit.soft, limit.hard))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    add(
+        "env",
+        container
+            .env
+            .iter()
+            .map(|(key, value)| quote(&format!("{key}={value}")))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    for mount in &container.mounts {
+        add(
+            "mount",
+            format!(
+                "{} at {}{}",
+                mount.source,
+                mount.target,
+                if mount.read_only { " (read-only)" } else { "" }
+            ),
+        );
+    }
+    add("workdir", container.workdir.clone().unwrap_or_default());
+    add("user", container.user.clone().unwrap_or_default());
+    add(
+        "entrypoint",
+        container
+            .entrypoint
+            .as_ref()
+            .map_or_else(|| "the image's own".to_owned(), |_| "bypassed".to_owned()),
+    );
+    lines
+}
+
+fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
+    match &step.action {
+        Action::Pull { reference, policy } => match policy {
+            PullPolicy::Never => vec![format!("{reference}: must be there already (--pull never)")],
+            _ => vec![format!("docker pull {reference}")],
+        },
+        Action::Build {
+            context,
+            dockerfile,
+            tag,
+            ..
+        } => vec![format!(
+            "docker build -t {tag} -f {context}/{dockerfile} {context}"
+        )],
+        Action::FetchModel {
+            repository,
+            revision,
+            mount,
+            ..
+        } => {
+            vec![format!(
+                "{repository} at {revision}, mounted at {}",
+                mount.as_deref().unwrap_or("the hub's cache")
+            )]
+        }
+        Action::Create => vec!["create and start the container above".to_owned()],
+        Action::Exec(exec) => exec_lines(exec),
+        Action::Host(exec) => {
+            let mut lines = vec!["on the host:".to_owned()];
+            lines.extend(exec_lines(exec));
+            lines
+        }
+        Action::Collect {
+            measurement,
+            trial,
+            path,
+            ..
+        } => {
+            let to = plan
+                .measurements
+                .get(*measurement)
+                .map(|measured| measured.results_directory(*trial))
+                .unwrap_or_default();
+            vec![format!("{path} → {to}")]
+        }
+        Action::Judge => plan
+            .measurements
+            .iter()
+            .map(|measured| {
+                let expected: Vec<String> = measured
+                    .expect
+                    .iter()
+                    .flat_map(|(name, list)| {
+                        list.iter()
+                            .map(move |one| format!("{name} {} ({})", one.value, kind(one.kind)))
+                    })
+                    .collect();
+                let expected = if expected.is_empty() {
+                    "measured, nothing published".to_owned()
+                } else {
+                    expected.join(", ")
+                };
+                format!("{} {}: {expected}", measured.scenario, measured.mode)
+            })
+            .collect(),
+        Action::Remove => vec!["remove the container".to_owned()],
+    }
+}
+
+fn kind(kind: crate::recipe::model::ExpectationKind) -> &'static str {
+    use crate::recipe::model::ExpectationKind as Kind;
+    match kind {
+        Kind::Official => "official",
+        Kind::Guide => "guide",
+        Kind::ThirdParty => "third party",
+    }
+}
+
+fn exec_lines(exec: &ExecStep) -> Vec<String> {
+    let mut lines = vec![exec.run.clone()];
+    let mut about = vec![format!("timeout {}", duration(exec.timeout_s))];
+    if let Some(silence) = exec.silence_s {
+        about.push(format!("silence {}", duration(silence)));
+    }
+    if let Some(workdir) = &exec.workdir {
+        about.push(format!("in {workdir}"));
+    }
+    if let Some(user) = &exec.user {
+        about.push(format!("as {user}"));
+    }
+    if let Some(shell) = &exec.shell {
+        about.push(format!("by {}", shell.join(" ")));
+    }
+    about.extend(
+        exec.env
+            .iter()
+            .map(|(key, value)| quote(&format!("{key}={value}"))),
+    );
+    about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
+    lines.push(format!("({})", about.join(", ")));
+    lines
+}
+
+/// `1h 30m`, `45s`.
+#[must_use]
+pub fn duration(seconds: u64) -> String {
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds % 3600 / 60, "m"),
+        (seconds % 60, "s"),
+    ];
+    let text: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    if text.is_empty() {
+        "0s".to_owned()
+    } else {
+        text.join(" ")
+    }
+}

@@ -1,0 +1,236 @@
+//! Scenarios: commands that are there, figures that something gives, limits and expectations that
+//! can be met.
+
+use super::{Checks, entries};
+use crate::recipe::fill::loadgen_name;
+use crate::recipe::keys::{LOADGEN_FIGURES, is_loadgen_figure};
+use crate::recipe::node::{Entry, Node};
+use crate::recipe::suggest::{did_you_mean, nearest};
+
+impl Checks<'_> {
+    pub(super) fn scenarios(&mut self) {
+        let Some(scenarios) = self.recipe.get("scenarios") else {
+            return;
+        };
+        let all = scenarios.entries();
+        if let Some(entry) = self
+            .recipe
+            .entry("scenarios")
+            .filter(|_| all.is_empty() && !self.partial)
+        {
+            self.error(
+                "no-scenario",
+                "there is no scenario",
+                &entry.key_span,
+                "write what is measured: `offline: {performance: {run: …, results: …}}`",
+            );
+        }
+        for (index, scenario) in all.iter().enumerate() {
+            let name = loadgen_name(&scenario.key);
+            let same = |other: &&Entry| name.is_some() && loadgen_name(&other.key) == name;
+            if let Some(first) = all[..index].iter().find(same) {
+                let message = format!("`{}` and `{}` are one scenario", scenario.key, first.key);
+                self.error(
+                    "duplicate-scenario",
+                    message,
+                    &scenario.key_span,
+                    "keep one of them",
+                );
+            }
+            if scenario.value.entries().is_empty() && !self.partial {
+                let message = format!("the scenario `{}` measures nothing", scenario.key);
+                self.error(
+                    "no-mode",
+                    message,
+                    &scenario.key_span,
+                    "write performance, accuracy or compliance below it",
+                );
+            }
+            for mode in scenario.value.entries() {
+                self.measurement(mode);
+            }
+        }
+    }
+
+    fn measurement(&mut self, mode: &Entry) {
+        let measurement = &mode.value;
+        if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
+            self.command(from);
+        }
+        for key in ["env", "workdir", "user", "shell", "timeout", "silence"] {
+            let Some(entry) = measurement
+                .entry(key)
+                .filter(|_| measurement.get("from").is_some())
+            else {
+                continue;
+            };
+            let message = format!("`{key}` stands beside `from`");
+            self.error(
+                "conflict",
+                message,
+                &entry.key_span,
+                "the shared command runs once for all; write it there, under `commands`",
+            );
+        }
+        let check = measurement.get("check").is_some();
+        if let Some(entry) = measurement
+            .entry("check_timeout")
+            .filter(|_| !check && !self.partial)
+        {
+            self.error(
+                "conflict",
+                "`check_timeout` stands without `check`",
+                &entry.key_span,
+                "take it out, or write the check",
+            );
+        }
+        for name in entries(measurement, "expect")
+            .iter()
+            .chain(entries(measurement, "limits"))
+        {
+            self.given(measurement, name);
+        }
+        for name in entries(measurement, "expect") {
+            self.expectation(name);
+        }
+        for limit in entries(measurement, "limits") {
+            self.limit(limit);
+        }
+        if let Some(entry) = measurement.entry("trials") {
+            let bound = |key: &str| -> Option<u32> { entry.value.get(key)?.text()?.parse().ok() };
+            if let (Some(min), Some(max)) = (bound("min"), bound("max"))
+                && min > max
+            {
+                self.error(
+                    "out-of-range",
+                    "more trials at least than at most",
+                    &entry.key_span,
+                    "min is at most max",
+                );
+            }
+        }
+        let gives =
+            measurement.get("results").is_some() || !entries(measurement, "figures").is_empty();
+        if mode.key == "performance" && !gives && !self.partial {
+            self.warning(
+                "no-figure",
+                "this measures nothing: it has neither `results` nor `figures`",
+                &mode.key_span,
+                "say where LoadGen writes (`results`), or how a figure is read (`figures`)",
+            );
+        }
+    }
+
+    fn command(&mut self, from: &Node) {
+        let name = from.text().unwrap_or("");
+        let commands = entries(self.recipe, "commands");
+        if !commands.iter().any(|command| command.key == name) {
+            let help = did_you_mean(
+                name,
+                commands.iter().map(|command| command.key.as_str()),
+                "commands",
+            );
+            self.error(
+                "unknown-command",
+                format!("there is no command `{name}`"),
+                &from.span,
+                help,
+            );
+        }
+    }
+
+    /// Whether something gives the figure that is named.
+    fn given(&mut self, measurement: &Node, named: &Entry) {
+        let own = entries(measurement, "figures");
+        let results = measurement.get("results").is_some();
+        let name = &named.key;
+        if self.partial
+            || own.iter().any(|figure| figure.key == *name)
+            || (results && is_loadgen_figure(name))
+        {
+            return;
+        }
+        let help = if is_loadgen_figure(name) {
+            "LoadGen gives it where it writes: say so with `results`".to_owned()
+        } else {
+            let known = own.iter().map(|figure| figure.key.as_str());
+            let loadgen = LOADGEN_FIGURES.iter().copied().filter(|_| results);
+            nearest(name, known.chain(loadgen)).map_or_else(
+                || format!("say how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
+                |near| format!("did you mean `{near}`?"),
+            )
+        };
+        self.error(
+            "unknown-figure",
+            format!("nothing gives the figure `{name}`"),
+            &named.key_span,
+            help,
+        );
+    }
+
+    fn expectation(&mut self, entry: &Entry) {
+        let list = match entry.value.items() {
+            [] => std::slice::from_ref(&entry.value),
+            items => items,
+        };
+        let mut official = false;
+        for expectation in list {
+            if let Some(value) = expectation.get("value") {
+                let number: f64 = value
+                    .text()
+                    .and_then(|text| text.parse().ok())
+                    .unwrap_or(1.0);
+                if number <= 0.0 {
+                    self.error(
+                        "out-of-range",
+                        "a published figure is more than zero",
+                        &value.span,
+                        "figures are compared as ratios",
+                    );
+                }
+            }
+            if let Some(kind) = expectation
+                .get("kind")
+                .filter(|kind| kind.text() == Some("official"))
+            {
+                if official {
+                    let message = format!("two official figures of `{}`", entry.key);
+                    self.error(
+                        "conflict",
+                        message,
+                        &kind.span,
+                        "one decides; the others are guide or third-party",
+                    );
+                }
+                official = true;
+            }
+        }
+    }
+
+    fn limit(&mut self, entry: &Entry) {
+        let bound = |key: &str| -> Option<f64> { entry.value.get(key)?.text()?.parse().ok() };
+        let most = bound("max")
+            .into_iter()
+            .chain(bound("below"))
+            .reduce(f64::min);
+        match (bound("min"), most) {
+            (None, None) if entry.value.entries().is_empty() && !self.partial => {
+                self.error(
+                    "missing-key",
+                    format!("the limit of `{}` says nothing", entry.key),
+                    &entry.key_span,
+                    "give min, max or below",
+                );
+            }
+            (Some(least), Some(most)) if least > most => {
+                self.error(
+                    "out-of-range",
+                    "no figure meets this limit",
+                    &entry.key_span,
+                    "min is at most max",
+                );
+            }
+            _ => {}
+        }
+    }
+}

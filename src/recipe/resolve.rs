@@ -1,0 +1,313 @@
+//! The stages in their order: checking all variants of a file, and resolving one.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::Templates;
+use super::checks::Checks;
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::emit::emit;
+use super::fill::fill;
+use super::keys::RECIPE;
+use super::load::load;
+use super::merge::settle;
+use super::model::Recipe;
+use super::names::Names;
+use super::node::{Entry, Node, Value};
+use super::origin::{Origin, origins};
+use super::settings::{self, Setting};
+use super::source::Source;
+use super::variants::{self, Choice, Variants};
+use super::walk::Walk;
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A recipe: it must be complete.
+    Recipe,
+    /// A template: what is missing comes from whoever extends it.
+    Template,
+}
+
+/// A recipe whose variants are chosen and whose params have values.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// What the plan is made from.
+    pub recipe: Recipe,
+    /// The run's recipe.yaml: everything merged, it resolves to the same recipe again.
+    pub yaml: String,
+    /// Where each value came from.
+    pub origins: Vec<Origin>,
+    /// What somebody should look at.
+    pub warnings: Diagnostics,
+    /// SHA-256 of `yaml`, hexadecimal: what trust is remembered by.
+    pub hash: String,
+}
+
+/// Every problem of a file, under all of its variants.
+#[must_use]
+pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnostics {
+    let mut problems = Diagnostics::default();
+    if let Some(merged) = load(source, templates, &mut problems) {
+        let partial = kind == Kind::Template;
+        let known = structure(&merged, partial, &mut problems);
+        let choices = known.choices();
+        if let (true, Some(impossible)) = (choices.is_empty(), merged.entry("impossible")) {
+            let message = "every combination of variants is impossible";
+            problems.push(
+                Diagnostic::error("variant", message, impossible.key_span.clone())
+                    .help("leave one"),
+            );
+        }
+        let mut used = BTreeSet::new();
+        let mut found = Vec::new();
+        for choice in &choices {
+            let mut own = Diagnostics::default();
+            let stage = Stage::new(&merged, choice, &[], partial, templates, &mut own);
+            used.extend(stage.used);
+            let enough = own.left_out() > 0;
+            found.push(own);
+            if enough {
+                // The other choices would only say more of what is too much already.
+                break;
+            }
+        }
+        collect(&mut problems, &choices, found);
+        if !partial {
+            unused(&merged, &used, &mut problems);
+        }
+    }
+    problems.sort(&source.path);
+    problems
+}
+
+/// The recipe that these settings choose.
+///
+/// # Errors
+/// Every problem of the recipe as chosen, and of the settings.
+pub fn resolve(
+    name: &str,
+    source: &Source,
+    templates: &dyn Templates,
+    settings: &[Setting],
+) -> Result<Resolved, Diagnostics> {
+    let mut problems = Diagnostics::default();
+    let resolved = try_resolve(name, source, templates, settings, &mut problems);
+    problems.sort(&source.path);
+    match resolved {
+        Some(resolved) if !problems.has_errors() => Ok(Resolved {
+            warnings: problems,
+            ..resolved
+        }),
+        _ => Err(problems),
+    }
+}
+
+/// The variants of a recipe, for `show` and `--vary`.
+///
+/// # Errors
+/// The file is no recipe, or its variants are not well formed.
+pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, Diagnostics> {
+    let mut problems = Diagnostics::default();
+    let merged = load(source, templates, &mut problems);
+    let variants = merged.map(|merged| Variants::read(&merged, &mut problems));
+    problems.sort(&source.path);
+    match variants {
+        Some(variants) if !problems.has_errors() => Ok(variants),
+        _ => Err(problems),
+    }
+}
+
+fn try_resolve(
+    name: &str,
+    source: &Source,
+    templates: &dyn Templates,
+    settings: &[Setting],
+    problems: &mut Diagnostics,
+) -> Option<Resolved> {
+    let merged = load(source, templates, problems)?;
+    let known = structure(&merged, false, problems);
+    let choice = settings::choose(&merged, &known, settings, problems);
+    if choice.len()
+        < known
+            .axes
+            .iter()
+            .filter(|axis| !axis.values.is_empty())
+            .count()
+    {
+        // Without a choice, nothing that it would give can be missed.
+        return None;
+    }
+    let stage = Stage::new(&merged, &choice, settings, false, templates, problems);
+    for (param, declared) in stage.names.unset() {
+        let message = format!("the param `{param}` has no value");
+        let help = format!("give one with --set {param}=VALUE");
+        problems.push(Diagnostic::error("unset", message, declared.span.clone()).help(help));
+    }
+    if problems.has_errors() {
+        return None;
+    }
+    let Some(recipe) = fill(name, &stage.walked, &stage.names) else {
+        let message = "this recipe passes the check and cannot be read: a fault of retrial";
+        problems.push(
+            Diagnostic::error("internal", message, source.span(0..0))
+                .help("please report it with the recipe"),
+        );
+        return None;
+    };
+    let yaml = emit(&stage.settled);
+    let hash = Sha256::digest(yaml.as_bytes())
+        .iter()
+        .fold(String::new(), |mut hash, byte| {
+            // Writing to a string cannot fail.
+            let _ = write!(hash, "{byte:02x}");
+            hash
+        });
+    Some(Resolved {
+        recipe,
+        yaml,
+        origins: origins(&stage.settled),
+        warnings: Diagnostics::default(),
+        hash,
+    })
+}
+
+/// What can be said before variants are chosen: the shapes of `variants`, `default`, `impossible`.
+fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
+    let names = Names::default();
+    let mut walk = Walk::new(&names, partial);
+    walk.before_choice(merged);
+    problems.extend(walk.problems);
+    Variants::read(merged, problems)
+}
+
+/// A recipe under one choice of variants.
+struct Stage {
+    settled: Node,
+    walked: Node,
+    names: Names,
+    used: BTreeSet<String>,
+}
+
+impl Stage {
+    fn new(
+        merged: &Node,
+        choice: &Choice,
+        settings: &[Setting],
+        partial: bool,
+        templates: &dyn Templates,
+        problems: &mut Diagnostics,
+    ) -> Self {
+        let chosen = variants::apply(merged, choice, problems);
+        let chosen = settings::apply(chosen, settings, problems);
+        let settled = settle(chosen, problems);
+        let names = Names::read(&settled, choice.clone(), problems);
+        let mut walk = Walk::new(&names, partial);
+        let walked = walk.recipe(&settled);
+        let used = std::mem::take(&mut walk.used);
+        problems.extend(walk.problems);
+        let checks = Checks {
+            recipe: &walked,
+            written: &settled,
+            partial,
+            templates,
+            problems: Diagnostics::default(),
+        };
+        problems.extend(checks.run());
+        Self {
+            settled,
+            walked,
+            names,
+            used,
+        }
+    }
+}
+
+/// The problems of all choices; those that not all have say under which they show.
+fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostics>) {
+    let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
+    let count = found.len();
+    // The same are left out under each choice, as far as anybody can tell.
+    let left_out = found.iter().map(Diagnostics::left_out).max();
+    problems.leave_out(left_out.unwrap_or(0));
+    for (index, diagnostics) in found.into_iter().enumerate() {
+        for diagnostic in diagnostics {
+            match all.iter_mut().find(|(known, _)| *known == diagnostic) {
+                Some((_, under)) => under.push(index),
+                None => all.push((diagnostic, vec![index])),
+            }
+        }
+    }
+    for (diagnostic, under) in all {
+        if problems.iter().any(|known| *known == diagnostic) {
+            continue;
+        }
+        let variants = (under.len() < count).then(|| common(choices, &under));
+        problems.push(Diagnostic {
+            variants,
+            ..diagnostic
+        });
+    }
+}
+
+/// What the choices have in common; those alone are to blame.
+fn common(choices: &[Choice], under: &[usize]) -> String {
+    let shared = |axis: &String, value: &String| {
+        under
+            .iter()
+            .all(|&index| choices[index].get(axis) == Some(value))
+    };
+    let words: Vec<_> = choices[under[0]]
+        .iter()
+        .filter(|(axis, value)| shared(axis, value))
+        .map(|(axis, value)| format!("{axis}={value}"))
+        .collect();
+    if words.is_empty() {
+        "some variants".into()
+    } else {
+        words.join(" ")
+    }
+}
+
+fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
+    for param in merged.get("params").map_or(&[][..], Node::entries) {
+        if !used.contains(&param.key) {
+            let message = format!("nothing uses the param `{}`", param.key);
+            let help = format!("name it, `${{{{ params.{} }}}}`, or take it out", param.key);
+            problems.push(
+                Diagnostic::warning("unused-param", message, param.key_span.clone()).help(help),
+            );
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Checks the parts of a merged recipe that choose variants.
+    fn before_choice(&mut self, merged: &Node) {
+        for name in ["variants", "default", "impossible"] {
+            let (Some(entry), Some(key)) = (merged.entry(name), RECIPE.key(name)) else {
+                continue;
+            };
+            // Null removes here, too: an axis, or a value of one.
+            let node = without_nulls(&entry.value, 2);
+            self.value(&node, &key.shape, &entry.key_span);
+        }
+    }
+}
+
+fn without_nulls(node: &Node, levels: usize) -> Node {
+    let Value::Map(entries) = &node.value else {
+        return node.clone();
+    };
+    if levels == 0 {
+        return node.clone();
+    }
+    let kept = entries.iter().filter(|entry| !entry.value.is_null());
+    let entries = kept.map(|entry| Entry {
+        value: without_nulls(&entry.value, levels - 1),
+        ..entry.clone()
+    });
+    Node::map(entries.collect(), node.span.clone())
+}

@@ -1,0 +1,3 @@
+//! Finished models to text: nothing is judged here, and nothing is written.
+
+pub mod terminal;

@@ -1,0 +1,62 @@
+//! Colours and symbols. Without colour there is no escape at all.
+
+use crate::logs::sanitize;
+use crate::verdict::Outcome;
+
+/// Paints text, or leaves it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Paint {
+    /// Whether to.
+    pub color: bool,
+}
+
+impl Paint {
+    pub fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    pub fn outcome(self, outcome: Outcome, text: &str) -> String {
+        self.with(color(outcome), text)
+    }
+
+    pub fn verdict(self, outcome: Outcome, text: &str) -> String {
+        self.with(&format!("1;{}", color(outcome)), text)
+    }
+
+    fn with(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn color(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Reproduced => "32",
+        Outcome::Measured => "36",
+        Outcome::Inconclusive => "33",
+        Outcome::NotReproduced | Outcome::Invalid | Outcome::Failed => "31",
+    }
+}
+
+/// Each word has a sign of its own kind, so that colour is not needed to tell them apart.
+pub(super) fn symbol(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Reproduced => "✓",
+        Outcome::Measured => "•",
+        Outcome::Inconclusive => "?",
+        Outcome::NotReproduced => "✗",
+        Outcome::Invalid | Outcome::Failed => "!",
+    }
+}
+
+/// Text of a recipe or a log, made harmless and put on one line.
+pub(super) fn clean(text: &str) -> String {
+    sanitize(&text.replace(['\n', '\t'], " ")).into_owned()
+}

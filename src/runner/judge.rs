@@ -1,0 +1,79 @@
+//! Judges a run from its own files: the same while it runs and ever after.
+
+use super::error::RunError;
+use super::session::Session;
+use crate::evidence::run::{self, RunFiles};
+use crate::journal::State;
+use crate::journal::What;
+use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::store::RunDirectory;
+use crate::store::journal::Journal;
+use crate::verdict::{self, Decision, Verdict};
+
+/// The verdict on a finished run, from its files alone.
+///
+/// # Errors
+/// Where the run's files are missing or damaged.
+pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
+    let plan: Plan = directory.read_json("plan.json")?;
+    let state = State::of(&Journal::read(&directory.journal())?);
+    let files = RunFiles {
+        directory,
+        plan: &plan,
+        state: &state,
+    };
+    let mut context = run::context(&files);
+    context.require_accuracy = require_accuracy;
+    Ok(verdict::judge(&context, &run::gather(&files)))
+}
+
+/// The judge step: the verdict, kept in `verdict.json`.
+pub(super) fn judge_and_keep(session: &Session, step: &Step) -> Result<Verdict, RunError> {
+    let verdict = judge_run(&session.run, session.options.require_accuracy)?;
+    session.run.write_json("verdict.json", &verdict)?;
+    let what = What::Judged {
+        outcome: verdict.outcome.to_string(),
+        sentence: verdict.sentence.clone(),
+    };
+    session.say(Some(step), what)?;
+    Ok(verdict)
+}
+
+/// Whether the trials so far decide, so that this step's trial is not needed; says why.
+pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
+    let (measurement, trial) = match &step.action {
+        Action::Exec(exec) => match &exec.purpose {
+            Purpose::Measure {
+                measurements,
+                trial,
+            } => (*measurements.first()?, *trial),
+            Purpose::Check {
+                measurement, trial, ..
+            } => (*measurement, *trial),
+            Purpose::Prepare => return None,
+        },
+        Action::Collect {
+            measurement, trial, ..
+        } => (*measurement, *trial),
+        _ => return None,
+    };
+    let state = session.state();
+    let files = RunFiles {
+        directory: &session.run,
+        plan: &session.plan,
+        state: &state,
+    };
+    let mut evidence = run::gather_one(&files, measurement);
+    let context = run::context(&files);
+    // Looked at only after a stage: the latest one before this trial.
+    let (index, stage) = stages
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(_, stage)| **stage < trial)?;
+    evidence.trials.retain(|earlier| earlier.trial <= *stage);
+    match verdict::decide_stage(&context, &evidence, index) {
+        Decision::Stop { because } => Some(format!("decided after {stage} trials: {because}")),
+        Decision::Continue { .. } => None,
+    }
+}

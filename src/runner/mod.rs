@@ -1,0 +1,26 @@
+//! Executes a plan, step by step, so that a kill of the tool loses nothing.
+//!
+//! The benchmark runs inside the container under `/.retrial/step`, which writes its output,
+//! process group and exit code to the run's control directory; this module only starts,
+//! follows and ends it. What happened is in the journal before the next thing begins, so
+//! [`execute`] can take up a run at any point.
+
+pub mod control;
+pub mod error;
+pub mod execute;
+pub mod session;
+
+mod collect;
+mod container;
+mod engine_back;
+mod exec;
+mod follow;
+mod image;
+mod judge;
+mod redact;
+
+pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};
+pub use error::RunError;
+pub use execute::{Ended, execute};
+pub use judge::judge_run;
+pub use session::{Options, Session};

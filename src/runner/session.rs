@@ -1,0 +1,130 @@
+//! One process's hold on a run: engine, plan, journal and the way to tell what happens.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::control::Control;
+use super::error::RunError;
+use crate::engine::api::Engine;
+use crate::journal::State;
+use crate::journal::{Event, What};
+use crate::plan::step::{Plan, Step};
+use crate::store::journal::Journal;
+use crate::store::lock::RunLock;
+use crate::store::{RunDirectory, StoreError};
+
+/// How this process goes about the run.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Every line of output is an event, not only the latest one now and then.
+    pub all_output: bool,
+    /// Performance without accuracy is inconclusive.
+    pub require_accuracy: bool,
+}
+
+/// One process's hold on a run.
+pub struct Session {
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// The run's directory.
+    pub run: RunDirectory,
+    /// The plan.
+    pub plan: Plan,
+    /// The control directory.
+    pub control: Control,
+    /// Cancelled when the run is to stop.
+    pub stop: CancellationToken,
+    /// Values of the secrets, by name.
+    pub secrets: BTreeMap<String, String>,
+    /// How.
+    pub options: Options,
+    journal: Mutex<Journal>,
+    state: Mutex<State>,
+    events: UnboundedSender<Event>,
+    _lock: RunLock,
+}
+
+impl Session {
+    /// Takes hold of a run: new, or one that was interrupted.
+    ///
+    /// # Errors
+    /// Where another process has it, or its files cannot be read or written.
+    pub fn open(
+        engine: Arc<dyn Engine>,
+        run: RunDirectory,
+        events: UnboundedSender<Event>,
+        secrets: BTreeMap<String, String>,
+        options: Options,
+    ) -> Result<Self, RunError> {
+        let lock = RunLock::take(&run.lock(), run.id())?;
+        let plan: Plan = run.read_json("plan.json")?;
+        let path = run.journal();
+        let before = if path.exists() {
+            Journal::read::<Event>(&path)?
+        } else {
+            Vec::new()
+        };
+        let journal = Journal::open(&path)?;
+        let control = Control::of(&run);
+        Ok(Self {
+            engine,
+            plan,
+            control,
+            stop: CancellationToken::new(),
+            secrets,
+            options,
+            journal: Mutex::new(journal),
+            state: Mutex::new(State::of(&before)),
+            events,
+            run,
+            _lock: lock,
+        })
+    }
+
+    /// Where the run stands now.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Says that something happened: to the journal first, then to whoever watches.
+    ///
+    /// # Errors
+    /// Where the journal cannot be written: then nothing more may be begun.
+    pub fn say(&self, step: Option<&Step>, what: What) -> Result<(), StoreError> {
+        let event = Event {
+            time: Timestamp::now(),
+            node: step.map_or_else(|| "local".to_owned(), |step| step.node.clone()),
+            container: step.and_then(|step| step.container.clone()),
+            step: step.map(|step| step.number),
+            name: step.map(|step| step.name.clone()),
+            what,
+        };
+        if event.what.is_kept() {
+            self.journal
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .write(&event)?;
+            self.state
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .apply(&event);
+        }
+        // Nobody watching is no fault: the run goes on.
+        let _ = self.events.send(event);
+        Ok(())
+    }
+
+    /// As [`Self::say`], for what is only shown.
+    pub fn show(&self, step: &Step, what: What) {
+        debug_assert!(!what.is_kept(), "kept events go through say()");
+        let _ = self.say(Some(step), what);
+    }
+}

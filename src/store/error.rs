@@ -1,0 +1,87 @@
+//! What can go wrong with run directories.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// A fault with a run's files.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// Reading or writing failed.
+    #[error("failed to {doing} {path}: {source}{advice}", path = path.display(), advice = advice(source))]
+    Io {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// A file that is not what it should be.
+    #[error("{path} cannot be used: {because}", path = path.display())]
+    Unusable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        because: String,
+    },
+    /// No run of that name.
+    #[error("there is no run {wanted:?} in {runs}{hint}", runs = runs.display())]
+    NoSuchRun {
+        /// What was typed.
+        wanted: String,
+        /// Where runs lie.
+        runs: PathBuf,
+        /// The runs that there are.
+        hint: String,
+    },
+    /// Somebody else has the run.
+    #[error(
+        "run {run} is being followed by process {pid}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
+    )]
+    Busy {
+        /// The run.
+        run: String,
+        /// Whose.
+        pid: String,
+    },
+}
+
+impl StoreError {
+    /// For `map_err`.
+    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    /// Whether the disk is full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if is_disk_full(source))
+    }
+}
+
+/// Whether an error says that the disk, or a quota, is full.
+#[must_use]
+pub fn is_disk_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    if is_disk_full(error) {
+        "\n  make room, or keep runs elsewhere: --home DIR"
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        "\n  it belongs to somebody else; keep runs elsewhere: --home DIR"
+    } else {
+        ""
+    }
+}

@@ -1,0 +1,14 @@
+//! Run directories: where evidence lies, how it is written so that a kill loses nothing,
+//! and how it is opened again when the container that wrote it may be hostile.
+
+pub mod error;
+pub mod home;
+pub mod journal;
+pub mod lock;
+pub mod open;
+pub mod run_directory;
+pub mod unpack;
+
+pub use error::StoreError;
+pub use home::Home;
+pub use run_directory::RunDirectory;

@@ -1,0 +1,152 @@
+//! Unpacks an archive that came out of a container: regular files and directories only,
+//! beneath the target, within caps. What is left out is named.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use tar::{Archive, EntryType};
+
+use super::error::StoreError;
+
+/// The largest number of files that a result may have.
+const MOST_FILES: usize = 100_000;
+
+/// What was unpacked.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Files.
+    pub files: usize,
+    /// Bytes.
+    pub bytes: u64,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Unpacks `archive` into the new directory `to`, leaving out the archive's own top folder.
+///
+/// # Errors
+/// Where the archive is cut off, too large, or the disk is full.
+pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, StoreError> {
+    let file = File::open(archive).map_err(StoreError::io("open", archive))?;
+    fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
+    let mut unpacked = Unpacked::default();
+    let mut entries = Archive::new(BufReader::new(file));
+    for entry in entries.entries().map_err(StoreError::io("read", archive))? {
+        let mut entry = entry.map_err(StoreError::io("read", archive))?;
+        let name = entry
+            .path()
+            .map_err(StoreError::io("read", archive))?
+            .into_owned();
+        let Some(relative) = below_top(&name) else {
+            unpacked
+                .left_out
+                .push(format!("{}: leads out of the results", name.display()));
+            continue;
+        };
+        let path = to.join(&relative);
+        match entry.header().entry_type() {
+            EntryType::Directory => {
+                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?
+            }
+            EntryType::Regular | EntryType::Continuous => {
+                unpacked.files += 1;
+                if unpacked.files > MOST_FILES
+                    || unpacked.bytes.saturating_add(entry.size()) > most_bytes
+                {
+                    let because = format!(
+                        "the results are larger than {} or {MOST_FILES} files",
+                        humansize::format_size(most_bytes, humansize::BINARY)
+                    );
+                    return Err(StoreError::Unusable {
+                        path: to.to_owned(),
+                        because,
+                    });
+                }
+                unpacked.bytes += write_file(&mut entry, &path)?;
+            }
+            EntryType::Symlink | EntryType::Link => {
+                unpacked
+                    .left_out
+                    .push(format!("{}: a link", relative.display()));
+            }
+            other => unpacked
+                .left_out
+                .push(format!("{}: {other:?}", relative.display())),
+        }
+    }
+    Ok(unpacked)
+}
+
+fn write_file(entry: &mut impl Read, path: &Path) -> Result<u64, StoreError> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+    }
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(StoreError::io("create", path))?;
+    io::copy(entry, &mut file).map_err(StoreError::io("write", path))
+}
+
+/// The path below the archive's top folder; none where it leads out.
+fn below_top(name: &Path) -> Option<PathBuf> {
+    let mut parts = name.components().filter(|part| *part != Component::CurDir);
+    parts.next();
+    let mut relative = PathBuf::new();
+    for part in parts {
+        match part {
+            Component::Normal(part) => relative.push(part),
+            _ => return None,
+        }
+    }
+    (!name.is_absolute() && !name.components().any(|part| part == Component::ParentDir))
+        .then_some(relative)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_archive_stays_beneath_its_target() {
+        let directory = tempfile::tempdir().unwrap();
+        let archive = directory.path().join("a.tar");
+        let mut builder = tar::Builder::new(File::create(&archive).unwrap());
+        let mut add = |name: &str, kind: EntryType, link: &str| {
+            let mut header = tar::Header::new_gnu();
+            // Written raw: the crate itself refuses to write such names.
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(kind);
+            header.set_mode(0o644);
+            header.set_size(if kind == EntryType::Regular { 2 } else { 0 });
+            if !link.is_empty() {
+                header.set_link_name(link).unwrap();
+            }
+            header.set_cksum();
+            builder
+                .append(
+                    &header,
+                    &b"hi"[..if kind == EntryType::Regular { 2 } else { 0 }],
+                )
+                .unwrap();
+        };
+        add("run_1/", EntryType::Directory, "");
+        add("run_1/summary.txt", EntryType::Regular, "");
+        add("run_1/deep/er.txt", EntryType::Regular, "");
+        add("run_1/../../escaped", EntryType::Regular, "");
+        add("run_1/evil", EntryType::Symlink, "/etc");
+        add("run_1/evil/passwd", EntryType::Regular, "");
+        builder.finish().unwrap();
+        drop(builder);
+        let to = directory.path().join("out");
+        let unpacked = unpack(&archive, &to, 1000).unwrap();
+        assert_eq!(unpacked.files, 3);
+        assert_eq!(unpacked.left_out.len(), 2);
+        assert_eq!(fs::read(to.join("summary.txt")).unwrap(), b"hi");
+        assert!(!directory.path().join("escaped").exists());
+        assert!(fs::symlink_metadata(to.join("evil")).unwrap().is_dir());
+        assert!(unpack(&archive, &directory.path().join("small"), 3).is_err());
+    }
+}

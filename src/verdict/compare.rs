@@ -1,0 +1,194 @@
+//! One published figure against its trials: what is compared, and on which side of the margin the
+//! bounds lie.
+
+use super::statistics::{Comparison, Estimate, aggregate};
+use super::{Context, Evidence, FigureValue, reference};
+use crate::recipe::model::{Aggregate, Better, Expectation};
+
+/// Rounding of logarithms: a figure that lies exactly on the margin is no worse than asked.
+const ROUNDING: f64 = 1e-12;
+
+/// On which side of the margin a figure lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// No worse than published less the margin.
+    Holds,
+    /// Worse.
+    Worse,
+    /// Not decided.
+    Open,
+}
+
+/// One published figure and its trials.
+#[derive(Debug, Clone)]
+pub(super) struct Compared {
+    pub figure: String,
+    pub unit: String,
+    /// In the order of the trials; empty where one of them has no usable figure.
+    pub values: Vec<f64>,
+    pub aggregate: Aggregate,
+    pub better: Better,
+    pub expectations: Vec<Expectation>,
+    /// Position of the expectation that decides.
+    pub decisive: usize,
+    /// None where the published figure or the trials have no logarithm.
+    pub estimate: Option<Estimate>,
+    pub margin: f64,
+    /// The margin as a log ratio.
+    pub threshold: f64,
+    /// Error of each bound.
+    pub alpha: f64,
+    /// Declared deviation of the published figure.
+    pub sigma: f64,
+}
+
+/// Every figure that something was published for.
+pub(super) fn compare(context: &Context, evidence: &Evidence) -> Vec<Compared> {
+    evidence
+        .expect
+        .iter()
+        .filter_map(|(name, expectations)| compare_one(context, evidence, name, expectations))
+        .collect()
+}
+
+fn compare_one(
+    context: &Context,
+    evidence: &Evidence,
+    name: &str,
+    expectations: &[Expectation],
+) -> Option<Compared> {
+    let decisive = reference::decisive(expectations)?;
+    let expectation = &expectations[decisive];
+    let found: Vec<Option<&FigureValue>> = evidence
+        .trials
+        .iter()
+        .map(|trial| trial.figures.get(name))
+        .collect();
+    let usable = |value: f64| value.is_finite() && value > 0.0;
+    let values: Option<Vec<f64>> = found
+        .iter()
+        .map(|figure| {
+            figure
+                .map(|figure| figure.value)
+                .filter(|value| usable(*value))
+        })
+        .collect();
+    let values = values.unwrap_or_default();
+    let unit = unit(evidence, name);
+    let meta = reference::meta(evidence, name, &unit);
+    let sigma = expectation
+        .sigma
+        .filter(|sigma| sigma.is_finite() && *sigma > 0.0)
+        .unwrap_or(0.0);
+    let comparison = Comparison {
+        reference: expectation.value,
+        sigma,
+        better: meta.better,
+        aggregate: meta.aggregate,
+        noise: reference::noise(context, evidence, name, expectation),
+    };
+    let estimate = (!values.is_empty() && usable(expectation.value))
+        .then(|| Estimate::of(&values, &comparison));
+    let margin = reference::margin(context, evidence.mode, expectation);
+    Some(Compared {
+        figure: name.to_owned(),
+        unit,
+        values,
+        aggregate: meta.aggregate,
+        better: meta.better,
+        expectations: expectations.to_vec(),
+        decisive,
+        estimate,
+        margin,
+        threshold: (1.0 - margin).ln(),
+        alpha: context.alpha(evidence.stages.len()),
+        sigma,
+    })
+}
+
+/// A figure's unit: what the trials say, else the recipe.
+pub(super) fn unit(evidence: &Evidence, name: &str) -> String {
+    evidence
+        .trials
+        .iter()
+        .filter_map(|trial| trial.figures.get(name))
+        .map(|figure| figure.unit.clone())
+        .find(|unit| !unit.is_empty())
+        .or_else(|| evidence.figure_meta.get(name)?.unit.clone())
+        .unwrap_or_default()
+}
+
+impl Compared {
+    /// On which side of the margin the figure lies, with error `alpha` on either side.
+    pub fn side(&self, alpha: f64) -> Side {
+        match self
+            .estimate
+            .as_ref()
+            .and_then(|estimate| estimate.bounds(alpha))
+        {
+            Some((lower, _)) if lower >= self.threshold - ROUNDING => Side::Holds,
+            Some((_, upper)) if upper < self.threshold - ROUNDING => Side::Worse,
+            _ => Side::Open,
+        }
+    }
+
+    /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
+    pub fn is_statistical(&self) -> bool {
+        self.estimate
+            .as_ref()
+            .and_then(|estimate| estimate.bounds(self.alpha))
+            .is_some_and(|(lower, upper)| upper > lower)
+    }
+
+    /// The expectation that decides.
+    pub fn expectation(&self) -> &Expectation {
+        &self.expectations[self.decisive]
+    }
+
+    /// The trials made one.
+    pub fn measured(&self) -> Option<FigureValue> {
+        let value = aggregate(&self.values, self.aggregate)?;
+        Some(FigureValue::new(value, self.unit.clone()))
+    }
+
+    /// The measured figure next to `reference`; above 1 is better.
+    pub fn ratio_to(&self, reference: f64) -> Option<f64> {
+        let estimate = self.estimate.as_ref()?;
+        let published = self.expectation().value;
+        if !reference.is_finite() || reference <= 0.0 {
+            return None;
+        }
+        let shift = match self.better {
+            Better::Higher => published.ln() - reference.ln(),
+            Better::Lower => reference.ln() - published.ln(),
+        };
+        Some(exp(estimate.center + shift))
+    }
+}
+
+/// `exp` that stays a number that JSON can hold.
+pub(super) fn exp(log: f64) -> f64 {
+    log.exp().min(f64::MAX)
+}
+
+/// Holm's step-down correction: which of several figures are worse, with error `alpha` that any is
+/// named wrongly. The bound is asked again at each step, so that no p-values are needed.
+pub(super) fn holm(figures: &[&Compared]) -> Vec<bool> {
+    let mut worse: Vec<bool> = figures
+        .iter()
+        .map(|figure| !figure.is_statistical() && figure.side(figure.alpha) == Side::Worse)
+        .collect();
+    let mut open: Vec<usize> = (0..figures.len())
+        .filter(|position| figures[*position].is_statistical())
+        .collect();
+    loop {
+        let share = f64::from(u32::try_from(open.len().max(1)).unwrap_or(u32::MAX));
+        let rejected = open.iter().position(|position| {
+            figures[*position].side(figures[*position].alpha / share) == Side::Worse
+        });
+        let Some(rejected) = rejected else {
+            return worse;
+        };
+        worse[open.swap_remove(rejected)] = true;
+    }
+}

@@ -1,0 +1,166 @@
+//! What a verdict is made of: one scenario in one mode, with all its trials.
+//!
+//! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::recipe::model::{Aggregate, Better, Expectation, Limit, Mode, Ordered};
+
+/// One scenario in one mode, all trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// `MLPerf`'s spelling where it is one of its scenarios, else the recipe's key.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// Where the results lie below the run's directory.
+    pub path: String,
+    /// The results are `LoadGen`'s: a performance result must say that it is valid.
+    pub loadgen: bool,
+    /// The figure by which the suite publishes this scenario, if it is known.
+    pub published_metric: Option<String>,
+    /// The target rate of the published result, queries per second, if it is known.
+    pub published_target_qps: Option<f64>,
+    /// Numbers of trials after which the evidence is looked at; the error is split between them.
+    /// Empty or one: a fixed number of trials.
+    pub stages: Vec<u32>,
+    /// What is known of figures that the recipe defines, by name.
+    pub figure_meta: BTreeMap<String, FigureMeta>,
+    /// Published figures: per figure one or several. The trials hold them under these names.
+    pub expect: Ordered<Vec<Expectation>>,
+    /// The benchmark's own limits.
+    pub limits: Ordered<Limit>,
+    /// The trials, in the order in which they ran.
+    pub trials: Vec<TrialEvidence>,
+}
+
+impl Evidence {
+    /// Evidence without trials, expectations or limits.
+    #[must_use]
+    pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
+        let scenario = scenario.into();
+        Self {
+            path: format!("results/{scenario}/{mode}"),
+            scenario,
+            mode,
+            loadgen: false,
+            published_metric: None,
+            published_target_qps: None,
+            stages: Vec::new(),
+            figure_meta: BTreeMap::new(),
+            expect: Vec::new(),
+            limits: Vec::new(),
+            trials: Vec::new(),
+        }
+    }
+}
+
+/// What is known of a figure that the recipe defines.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FigureMeta {
+    /// Which way is better.
+    pub better: Better,
+    /// How trials are made one figure.
+    pub aggregate: Aggregate,
+    /// Assumed noise of one trial, as a fraction.
+    pub noise: Option<f64>,
+    /// Its unit.
+    pub unit: Option<String>,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialEvidence {
+    /// Which, from 1.
+    pub trial: u32,
+    /// Where its results lie below the run's directory.
+    pub path: String,
+    /// How its step ended.
+    pub outcome: StepOutcome,
+    /// What it gave, by name.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// What the benchmark itself says of it.
+    pub validity: Validity,
+    /// What the log says that was asked for: `target_qps`, `min_duration_ms`, ….
+    pub parameters: BTreeMap<String, f64>,
+}
+
+impl TrialEvidence {
+    /// A trial that finished, with nothing stated yet.
+    #[must_use]
+    pub fn finished(trial: u32, path: impl Into<String>) -> Self {
+        Self {
+            trial,
+            path: path.into(),
+            outcome: StepOutcome::Finished,
+            figures: BTreeMap::new(),
+            validity: Validity::NotStated,
+            parameters: BTreeMap::new(),
+        }
+    }
+}
+
+/// A figure's value and unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigureValue {
+    /// The value.
+    pub value: f64,
+    /// Its unit, for example `tokens/s`; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+}
+
+impl FigureValue {
+    /// A value in a unit.
+    #[must_use]
+    pub fn new(value: f64, unit: impl Into<String>) -> Self {
+        Self {
+            value,
+            unit: unit.into(),
+        }
+    }
+}
+
+/// How a trial's step ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// It ended, with exit code 0.
+    Finished,
+    /// It failed.
+    Failed {
+        /// Why, as a lower-case fragment.
+        because: String,
+        /// Its exit code, where there is one.
+        code: Option<i32>,
+    },
+    /// It ran longer than its timeout.
+    TimedOut {
+        /// Why or after how long, as a lower-case fragment: `after 2 h`.
+        because: String,
+    },
+    /// It was never begun: a step before it failed, or the run was stopped.
+    NotRun {
+        /// Why, as a lower-case fragment.
+        because: String,
+    },
+    /// It ended, and left no result of its own: none at all, or one from before it began.
+    NoNewResult {
+        /// Why, as a lower-case fragment.
+        because: String,
+    },
+}
+
+/// What the benchmark itself says of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// It says that it is valid.
+    Valid,
+    /// It says that it is not, or its log holds errors; each reason a fragment.
+    Invalid(Vec<String>),
+    /// It says nothing.
+    NotStated,
+}

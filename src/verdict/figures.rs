@@ -1,0 +1,72 @@
+//! All figures of a result, published or not, and the one that is shown first.
+
+use std::collections::BTreeMap;
+
+use super::compare::unit;
+use super::statistics::aggregate;
+use super::{Evidence, FigureValue, number, reference};
+use crate::recipe::model::Mode;
+
+/// The figure that is shown first where nothing was published.
+pub(super) fn main_figure(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> Option<String> {
+    let metric = evidence
+        .published_metric
+        .clone()
+        .filter(|name| figures.contains_key(name));
+    metric
+        .or_else(|| {
+            evidence
+                .limits
+                .iter()
+                .map(|(name, _)| name.clone())
+                .find(|it| figures.contains_key(it))
+        })
+        .or_else(|| figures.keys().next().cloned())
+}
+
+pub(super) fn measured_sentence(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> String {
+    let kept = match (evidence.mode, evidence.limits.len()) {
+        (_, 0) => "nothing was published to compare with",
+        (Mode::Performance, _) => "its limits are kept, and nothing was published to compare with",
+        (Mode::Accuracy | Mode::Compliance, _) => "the benchmark's own limits are kept",
+    };
+    match main_figure(evidence, figures).and_then(|name| Some((figures.get(&name)?.clone(), name)))
+    {
+        Some((figure, name)) => {
+            let shown = number::figure(figure.value, &figure.unit);
+            format!("{name}: {shown}; {kept}.")
+        }
+        None => "valid, by the benchmark's own word.".to_owned(),
+    }
+}
+
+/// Every figure that is there in a trial, its trials made one.
+pub(super) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
+    let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for trial in &evidence.trials {
+        for (name, figure) in &trial.figures {
+            if figure.value.is_finite() {
+                values.entry(name).or_default().push(figure.value);
+            }
+        }
+    }
+    values
+        .into_iter()
+        .map(|(name, values)| {
+            let unit = unit(evidence, name);
+            let how = reference::meta(evidence, name, &unit).aggregate;
+            // Counts and differences may be zero or less: those have no logarithm.
+            let value = aggregate(&values, how).unwrap_or_else(|| {
+                let count = f64::from(u32::try_from(values.len()).unwrap_or(u32::MAX));
+                values.iter().map(|value| value / count).sum()
+            });
+            (name.clone(), FigureValue::new(value, unit))
+        })
+        .collect()
+}

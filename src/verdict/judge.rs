@@ -1,0 +1,71 @@
+//! From evidence to verdict: the figures of all results corrected for one another, accuracy coupled
+//! to performance, the run's own word.
+
+use super::compare::{Compared, holm};
+use super::coupling::couple_accuracy;
+use super::draft::Draft;
+use super::qualifier::merge;
+use super::{
+    Context, Evidence, ExitCode, Outcome, QualifierKind, ResultVerdict, Verdict, notice, sentence,
+};
+
+/// Version of verdict.json.
+const SCHEMA: u32 = 1;
+
+/// Judges a run: the same evidence gives the same verdict, whoever asks and when.
+#[must_use]
+pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
+    let drafts: Vec<Draft> = evidence.iter().map(|one| Draft::of(context, one)).collect();
+    // Only valid results are tested, so only they share the error.
+    let family: Vec<&Compared> = drafts
+        .iter()
+        .filter(|draft| draft.is_valid())
+        .flat_map(|draft| &draft.compared)
+        .collect();
+    let mut worse = holm(&family).into_iter();
+    let mut results: Vec<ResultVerdict> = drafts
+        .iter()
+        .map(|draft| {
+            let tested = if draft.is_valid() {
+                draft.compared.len()
+            } else {
+                0
+            };
+            draft.finish(context, &worse.by_ref().take(tested).collect::<Vec<_>>())
+        })
+        .collect();
+    couple_accuracy(context, evidence, &mut results);
+    overall(context, results)
+}
+
+fn overall(context: &Context, results: Vec<ResultVerdict>) -> Verdict {
+    // A run without a result is no pass.
+    let outcome = results
+        .iter()
+        .map(|result| result.outcome)
+        .max()
+        .unwrap_or(Outcome::Invalid);
+    let mut qualifiers = context.qualifiers.clone();
+    for result in &results {
+        merge(&mut qualifiers, result.qualifiers.iter().cloned());
+    }
+    let performance_only = qualifiers
+        .iter()
+        .any(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly);
+    let exit_code = match ExitCode::from(outcome) {
+        ExitCode::Success if performance_only && context.require_accuracy => ExitCode::Inconclusive,
+        code => code,
+    };
+    Verdict {
+        schema: SCHEMA,
+        submission: context.submission.clone(),
+        variant: context.variant.clone(),
+        outcome,
+        sentence: sentence::of_run(outcome, &results),
+        qualifiers,
+        exit_code,
+        notice: notice(&context.submission),
+        confidence: 1.0 - context.alpha(1),
+        results,
+    }
+}

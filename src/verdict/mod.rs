@@ -1,0 +1,47 @@
+//! What the evidence says about the published figures. Pure: evidence in, [`Verdict`] out.
+//!
+//! [`judge`] works in this order, since validity comes before speed:
+//!
+//! 1. [`rules`]: did every trial finish, give a new result, keep the benchmark's own rules?
+//! 2. [`compare`]: each published figure against its trials, as log ratios ([`statistics`]).
+//! 3. [`judge`]: Holm's correction over all figures, outcomes, accuracy coupled to performance.
+//! 4. [`sentence`]: one sentence of reason for each.
+//!
+//! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
+
+mod compare;
+mod context;
+mod coupling;
+mod draft;
+pub mod evidence;
+mod exit;
+mod figures;
+mod judge;
+mod model;
+mod more_trials;
+mod notice;
+pub mod number;
+mod outcome;
+mod outliers;
+mod qualifier;
+mod reference;
+mod rules;
+mod sentence;
+mod stages;
+pub mod statistics;
+
+pub use context::Context;
+pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};
+pub use exit::ExitCode;
+pub use judge::judge;
+pub use model::{
+    Bounds, Judgement, Noise, Reference, ResultVerdict, RuleCheck, TrialVerdict, Verdict,
+};
+pub use more_trials::MoreTrials;
+pub use notice::notice;
+pub use outcome::Outcome;
+pub use qualifier::{Qualifier, QualifierKind};
+pub use stages::{Decision, decide_stage, stages_of};
+
+#[cfg(test)]
+mod tests;

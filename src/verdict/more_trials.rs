@@ -1,0 +1,118 @@
+//! How many more trials an inconclusive figure needs.
+
+use serde::{Deserialize, Serialize};
+
+use super::statistics::{Estimate, Method, half_width, quantile};
+
+/// Past this many more trials no number is named.
+const MOST: u32 = 30;
+/// Fewest trials that are asked for where one alone says nothing: Student's t with one degree of
+/// freedom is so wide (6.3) that a second trial seldom decides.
+const FIRST: u32 = 3;
+
+/// How many more trials would decide, if they went as those so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MoreTrials {
+    /// At least so many, before anything can be estimated.
+    AtLeast(u32),
+    /// About so many.
+    About(u32),
+    /// More than so many.
+    MoreThan(u32),
+    /// None would: the published figure's own deviation is too large.
+    Never,
+}
+
+/// Estimates how many more trials would put a bound with error `alpha` on one side of `threshold`.
+pub(super) fn more_trials(estimate: &Estimate, threshold: f64, alpha: f64) -> MoreTrials {
+    let (deviation, sigma) = match &estimate.method {
+        Method::TooFew { needed } => {
+            return MoreTrials::AtLeast((*needed).max(FIRST).saturating_sub(estimate.count).max(1));
+        }
+        Method::Assumed { noise, sigma } => (*noise, *sigma),
+        Method::Student {
+            deviation, sigma, ..
+        }
+        | Method::Ordered {
+            deviation, sigma, ..
+        } => (*deviation, *sigma),
+    };
+    let distance = (estimate.center - threshold).abs();
+    if distance < quantile(alpha, f64::INFINITY) * sigma {
+        return MoreTrials::Never;
+    }
+    (1..=MOST)
+        .find(|more| {
+            let trials = f64::from(estimate.count.saturating_add(*more));
+            half_width(deviation / trials.sqrt(), trials - 1.0, sigma, alpha) <= distance
+        })
+        .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::model::{Aggregate, Better};
+    use crate::verdict::statistics::Comparison;
+
+    fn estimate(values: &[f64], noise: Option<f64>, sigma: f64) -> Estimate {
+        let comparison = Comparison {
+            reference: 100.0,
+            sigma,
+            better: Better::Higher,
+            aggregate: Aggregate::Mean,
+            noise,
+        };
+        Estimate::of(values, &comparison)
+    }
+
+    fn asked(estimate: &Estimate) -> MoreTrials {
+        more_trials(estimate, 0.95_f64.ln(), 0.05)
+    }
+
+    #[test]
+    fn the_closer_to_the_margin_the_more() {
+        assert_eq!(
+            asked(&estimate(&[95.8], Some(0.008), 0.0)),
+            MoreTrials::About(4)
+        );
+        assert_eq!(
+            asked(&estimate(&[95.3], Some(0.008), 0.0)),
+            MoreTrials::About(19)
+        );
+        assert_eq!(
+            asked(&estimate(&[95.0], Some(0.008), 0.0)),
+            MoreTrials::MoreThan(30)
+        );
+    }
+
+    #[test]
+    fn without_a_noise_it_takes_three() {
+        assert_eq!(asked(&estimate(&[99.0], None, 0.0)), MoreTrials::AtLeast(2));
+    }
+
+    #[test]
+    fn a_reference_that_is_too_vague_never_decides() {
+        assert_eq!(
+            asked(&estimate(&[96.0, 96.1, 95.9], None, 0.02)),
+            MoreTrials::Never
+        );
+    }
+
+    #[test]
+    fn what_it_promises_holds() {
+        // Trials that go on as before: the estimate is where the bound first clears the margin.
+        let so_far = [97.5, 99.5, 95.5];
+        let MoreTrials::About(more) = asked(&estimate(&so_far, None, 0.0)) else {
+            unreachable!("three trials with a deviation of 2 % decide within 30");
+        };
+        let deviation = estimate(&so_far, None, 0.0).deviation().unwrap();
+        let lower = |trials: u32| {
+            let trials = f64::from(trials);
+            0.975_f64.ln() - half_width(deviation / trials.sqrt(), trials - 1.0, 0.0, 0.05)
+        };
+        assert!(lower(3 + more) > 0.95_f64.ln() - 5e-4);
+        assert!(lower(3 + more - 1) < 0.95_f64.ln() + 5e-4);
+    }
+}

@@ -1,0 +1,180 @@
+//! Numbers as people read them: grouped, with their unit, never in scientific notation.
+
+/// Significant digits that are shown: what `LoadGen` prints.
+const DIGITS: i32 = 6;
+
+/// `103,480 tokens/s`, `27.3845 s`, `450 ms`: times are shown in the unit that fits them.
+#[must_use]
+pub fn figure(value: f64, unit: &str) -> String {
+    figure_like(value, unit, value)
+}
+
+/// A figure in the unit that fits `like`, so that two figures side by side have the same one.
+#[must_use]
+pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
+    let (factor, unit) = scale(unit, like);
+    let number = grouped(value * factor);
+    match unit {
+        "" => number,
+        "%" => format!("{number} %"),
+        unit => format!("{number} {unit}"),
+    }
+}
+
+/// The factor and the unit in which a figure is shown.
+fn scale(unit: &str, like: f64) -> (f64, &str) {
+    let nanoseconds = match unit {
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        _ => return (1.0, unit),
+    };
+    let size = like.abs() * nanoseconds;
+    if !size.is_finite() || size <= 0.0 {
+        return (1.0, unit);
+    }
+    let (shown, unit) = match size {
+        1e9.. => (1e9, "s"),
+        1e6.. => (1e6, "ms"),
+        1e3.. => (1e3, "µs"),
+        _ => (1.0, "ns"),
+    };
+    (nanoseconds / shown, unit)
+}
+
+/// `1,042,110`, `23,514.8`, `0.332412`.
+#[must_use]
+pub fn grouped(value: f64) -> String {
+    if !value.is_finite() {
+        return if value.is_nan() { "NaN" } else { "infinite" }.to_owned();
+    }
+    let size = value.abs();
+    if size > 0.0 && !(1e-9..1e18).contains(&size) {
+        // Thirty digits say less than an exponent.
+        return format!("{value:.5e}");
+    }
+    let decimals = if size > 0.0 {
+        // The digits before the point; LoadGen's largest figures have more than six of them.
+        #[expect(clippy::cast_possible_truncation, reason = "between -9 and 18")]
+        let before = size.log10().floor() as i32 + 1;
+        (DIGITS - before).max(0)
+    } else {
+        0
+    };
+    let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));
+    let text = if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        &text
+    };
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let (sign, digits) = whole
+        .strip_prefix('-')
+        .map_or(("", whole), |digits| ("-", digits));
+    let mut shown = String::from(sign);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown + rest
+}
+
+/// `0.950`
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if value < 1000.0 {
+        format!("{value:.3}")
+    } else {
+        grouped(value.round())
+    }
+}
+
+/// A fraction as `5 %` or `3.1 %`.
+#[must_use]
+pub fn percent(fraction: f64) -> String {
+    let text = format!("{:.1}", fraction * 100.0);
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    format!("{} %", if text == "-0" { "0" } else { text })
+}
+
+/// A fraction as a percentage with as many digits as it takes to tell it from another one.
+#[must_use]
+pub fn percent_unlike(fraction: f64, other: f64) -> String {
+    let other = other * 100.0;
+    (1..=6)
+        .map(|digits| {
+            (
+                format!("{:.digits$}", fraction * 100.0),
+                format!("{other:.digits$}"),
+            )
+        })
+        .find(|(shown, other)| shown != other)
+        .map_or_else(|| percent(fraction), |(shown, _)| format!("{shown} %"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(103_480.0, "tokens/s", "103,480 tokens/s")]
+    #[case(1_042_110.0, "tokens/s", "1,042,110 tokens/s")]
+    #[case(1.046_15e6, "tokens/s", "1,046,150 tokens/s")]
+    #[case(23_514.8, "tokens/s", "23,514.8 tokens/s")]
+    #[case(80.2353, "samples/s", "80.2353 samples/s")]
+    #[case(0.332_412, "ms", "332.412 µs")]
+    #[case(27_384_519_297.0, "ns", "27.3845 s")]
+    #[case(450_000_000.0, "ns", "450 ms")]
+    #[case(12_345.0, "ns", "12.345 µs")]
+    #[case(999.0, "ns", "999 ns")]
+    #[case(27.384_519_297, "s", "27.3845 s")]
+    #[case(76.034, "%", "76.034 %")]
+    #[case(0.0, "ns", "0 ns")]
+    #[case(-1234.5, "", "-1,234.5")]
+    #[case(0.000_012_5, "", "0.0000125")]
+    #[case(999_999.7, "", "1,000,000")]
+    #[case(f64::NAN, "ns", "NaN ns")]
+    #[case(f64::INFINITY, "", "infinite")]
+    fn as_people_read_them(#[case] value: f64, #[case] unit: &str, #[case] shown: &str) {
+        assert_eq!(figure(value, unit), shown);
+    }
+
+    #[test]
+    fn two_side_by_side_have_one_unit() {
+        assert_eq!(figure_like(998e6, "ns", 1.002e9), "0.998 s");
+    }
+
+    #[rstest]
+    #[case(0.05, "5 %")]
+    #[case(0.031, "3.1 %")]
+    #[case(-0.0001, "0 %")]
+    fn percentages(#[case] fraction: f64, #[case] shown: &str) {
+        assert_eq!(percent(fraction), shown);
+    }
+
+    #[rstest]
+    #[case(0.0503, 0.05, "5.03 %")]
+    #[case(0.0312, 0.05, "3.1 %")]
+    #[case(0.05, 0.05, "5 %")]
+    fn two_percentages_are_told_apart(#[case] one: f64, #[case] other: f64, #[case] shown: &str) {
+        assert_eq!(percent_unlike(one, other), shown);
+    }
+
+    proptest! {
+        #[test]
+        fn six_digits_survive(value in 1e-3_f64..1e12) {
+            let shown: f64 = grouped(value).replace(',', "").parse().unwrap();
+            prop_assert!((shown - value).abs() <= value * 5.1e-6, "{value} is shown as {shown}");
+        }
+
+        #[test]
+        fn any_number_is_shown(value in proptest::num::f64::ANY) {
+            prop_assert!(!figure(value, "ns").is_empty());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Trials that lie far from the others. They are shown, never dropped.
+
+/// Modified z-score (Iglewicz and Hoaglin, 1993) above which hyperfine warns.
+const THRESHOLD: f64 = 14.826;
+/// With fewer trials a median of deviations says nothing.
+const FEWEST: usize = 5;
+
+/// Positions of the values that lie far from the median.
+pub(super) fn outliers(values: &[f64]) -> Vec<usize> {
+    if values.len() < FEWEST || !values.iter().all(|value| value.is_finite()) {
+        return Vec::new();
+    }
+    let center = median(values);
+    let deviations: Vec<f64> = values.iter().map(|value| (value - center).abs()).collect();
+    // Where most trials printed the same figure the deviation is zero, and any other figure would
+    // be endlessly far: a thousandth of the median is the least that counts.
+    let spread = median(&deviations).max(center.abs() * 1e-3);
+    deviations
+        .iter()
+        .enumerate()
+        .filter(|(_, deviation)| spread > 0.0 && 0.6745 * **deviation / spread > THRESHOLD)
+        .map(|(position, _)| position)
+        .collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_far_off_is_named() {
+        assert_eq!(outliers(&[100.0, 100.2, 99.9, 100.1, 60.0]), [4]);
+    }
+
+    #[test]
+    fn neighbours_and_equal_trials_are_not() {
+        assert!(outliers(&[100.0, 100.2, 99.9, 100.1, 101.0]).is_empty());
+        assert!(outliers(&[100.0, 100.0, 100.0, 100.0, 100.01]).is_empty());
+        assert!(outliers(&[0.0; 6]).is_empty());
+        assert!(
+            outliers(&[1.0, 2.0, 3.0, 400.0]).is_empty(),
+            "four trials say nothing"
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! The benchmark's own rules, which come before speed: did every trial finish, give a result of
+//! its own, say that it is valid, give the figures that are asked for, keep their limits?
+//!
+//! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
+
+use super::{Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, number};
+use crate::recipe::model::{Limit, Mode};
+
+/// What the rules say of one scenario in one mode.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    /// Every rule that was checked.
+    pub rules: Vec<RuleCheck>,
+    /// Why it failed, if it did.
+    pub failed: Vec<String>,
+    /// Why it is invalid, if it is.
+    pub invalid: Vec<String>,
+    /// The trials that kept every rule.
+    pub valid_trials: Vec<bool>,
+}
+
+impl Checked {
+    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+        self.rules.push(RuleCheck {
+            rule: rule.to_owned(),
+            trial,
+            found,
+            asked: asked.to_owned(),
+            passed: true,
+        });
+    }
+
+    fn fail(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+        self.rules.push(RuleCheck {
+            rule: rule.to_owned(),
+            trial,
+            found,
+            asked: asked.to_owned(),
+            passed: false,
+        });
+    }
+}
+
+/// Checks all trials.
+pub(super) fn check(evidence: &Evidence) -> Checked {
+    let mut checked = Checked::default();
+    if evidence.trials.is_empty() {
+        checked.fail(None, "step", "no trial".to_owned(), "a trial");
+        checked.failed.push("it was never run".to_owned());
+        return checked;
+    }
+    for trial in &evidence.trials {
+        let before = checked.failed.len() + checked.invalid.len();
+        check_trial(&mut checked, evidence, trial);
+        let kept = checked.failed.len() + checked.invalid.len() == before;
+        checked.valid_trials.push(kept);
+    }
+    checked
+}
+
+fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence) {
+    let which = if evidence.trials.len() > 1 {
+        format!("trial {}: ", trial.trial)
+    } else {
+        String::new()
+    };
+    let number = Some(trial.trial);
+    let (found, is_failure) = match &trial.outcome {
+        StepOutcome::Finished => {
+            checked.pass(number, "step", "finished".to_owned(), "finished");
+            check_validity(checked, evidence, trial, &which);
+            check_figures(checked, evidence, trial, &which);
+            return;
+        }
+        StepOutcome::Failed { because, code } => match code {
+            Some(code) => (
+                format!("the step failed with exit code {code}: {because}"),
+                true,
+            ),
+            None => (format!("the step failed: {because}"), true),
+        },
+        StepOutcome::TimedOut { because } => (format!("the step ran out of time: {because}"), true),
+        StepOutcome::NotRun { because } => (format!("the step did not run: {because}"), true),
+        StepOutcome::NoNewResult { because } => (format!("no new result: {because}"), false),
+    };
+    if is_failure {
+        checked.fail(number, "step", found.clone(), "finished");
+        checked.failed.push(format!("{which}{found}"));
+    } else {
+        checked.fail(number, "result", found.clone(), "a result of this step");
+        checked.invalid.push(format!("{which}{found}"));
+    }
+}
+
+fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
+    let number = Some(trial.trial);
+    let (who, rule) = if evidence.loadgen {
+        ("LoadGen says", "LoadGen's result")
+    } else {
+        ("the benchmark says", "the benchmark's result")
+    };
+    match &trial.validity {
+        Validity::Valid => checked.pass(number, rule, "VALID".to_owned(), "VALID"),
+        Validity::Invalid(reasons) => {
+            let mut found = "INVALID".to_owned();
+            if !reasons.is_empty() {
+                found = format!("{found} ({})", reasons.join("; "));
+            }
+            checked.invalid.push(format!("{which}{who} {found}"));
+            checked.fail(number, rule, found, "VALID");
+        }
+        // An accuracy summary has no such line; a performance summary without one was cut off.
+        Validity::NotStated if evidence.loadgen && evidence.mode == Mode::Performance => {
+            let found = "no word on validity";
+            checked
+                .invalid
+                .push(format!("{which}LoadGen's summary has {found}"));
+            checked.fail(number, rule, found.to_owned(), "VALID");
+        }
+        Validity::NotStated => {}
+    }
+}
+
+fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
+    let number = Some(trial.trial);
+    for (name, _) in &evidence.expect {
+        let found = trial.figures.get(name);
+        let shown = found.map_or_else(|| "no such figure".to_owned(), show);
+        let asked = "a figure above zero";
+        // A ratio to it is taken, which zero, less and NaN have none of.
+        if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
+            checked.pass(number, name, shown, asked);
+        } else {
+            checked.invalid.push(match found {
+                Some(_) => format!("{which}{name} is {shown}, which is no figure to compare"),
+                None => format!("{which}{name} is missing"),
+            });
+            checked.fail(number, name, shown, asked);
+        }
+    }
+    for (name, limit) in &evidence.limits {
+        check_limit(checked, trial, which, name, limit);
+    }
+    if evidence.expect.is_empty() && evidence.limits.is_empty() {
+        // Compliance may be nothing but a word on validity; accuracy and speed are figures.
+        let word = trial.validity == Validity::Valid && evidence.mode == Mode::Compliance;
+        if !word
+            && !trial
+                .figures
+                .values()
+                .any(|figure| figure.value.is_finite())
+        {
+            checked.invalid.push(format!("{which}it gave no figure"));
+            checked.fail(number, "figures", "none".to_owned(), "at least one");
+        }
+    }
+}
+
+fn check_limit(
+    checked: &mut Checked,
+    trial: &TrialEvidence,
+    which: &str,
+    name: &str,
+    limit: &Limit,
+) {
+    let found = trial.figures.get(name);
+    let unit = found.map_or("", |figure| figure.unit.as_str());
+    let asked = asked(limit, unit);
+    let Some(figure) = found else {
+        checked
+            .invalid
+            .push(format!("{which}{name} is missing; asked {asked}"));
+        checked.fail(Some(trial.trial), name, "no such figure".to_owned(), &asked);
+        return;
+    };
+    let shown = show(figure);
+    // Written so that NaN keeps no limit.
+    let kept = figure.value.is_finite()
+        && limit.min.is_none_or(|min| figure.value >= min)
+        && limit.max.is_none_or(|max| figure.value <= max)
+        && limit.below.is_none_or(|below| figure.value < below);
+    if kept {
+        checked.pass(Some(trial.trial), name, shown, &asked);
+    } else {
+        checked
+            .invalid
+            .push(format!("{which}{name} is {shown}; asked {asked}"));
+        checked.fail(Some(trial.trial), name, shown, &asked);
+    }
+}
+
+fn show(figure: &FigureValue) -> String {
+    number::figure(figure.value, &figure.unit)
+}
+
+/// `at least 43.9869`, `below 450 ms`.
+fn asked(limit: &Limit, unit: &str) -> String {
+    let bounds = [
+        ("at least", limit.min),
+        ("at most", limit.max),
+        ("below", limit.below),
+    ];
+    let words: Vec<String> = bounds
+        .into_iter()
+        .filter_map(|(word, bound)| Some(format!("{word} {}", number::figure(bound?, unit))))
+        .collect();
+    if words.is_empty() {
+        "a figure".to_owned()
+    } else {
+        words.join(" and ")
+    }
+}

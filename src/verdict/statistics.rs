@@ -1,0 +1,300 @@
+//! From trials to a ratio and its one-sided bounds.
+//!
+//! Each trial is a log ratio to the reference, oriented so that above zero is better; higher- and
+//! lower-is-better are then one formula. Two or more trials: Student's t. One trial: the normal
+//! with an assumed noise. A median of five or more: the order statistics of the sign test. An
+//! Olympic mean: the winsorized variance of Tukey and `McLaughlin` (1963), from five trials on.
+
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
+
+use crate::recipe::model::{Aggregate, Better};
+
+/// How the trials of one figure stand to one reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// The aggregate as an oriented log ratio: above zero is better than the reference.
+    pub center: f64,
+    /// How many trials.
+    pub count: u32,
+    /// Where its bounds come from.
+    pub method: Method,
+}
+
+/// Where bounds come from.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Method {
+    /// There are none: this many trials are needed at least.
+    TooFew {
+        /// Trials, in all.
+        needed: u32,
+    },
+    /// One trial, and an assumed standard deviation.
+    Assumed {
+        /// Of one trial.
+        noise: f64,
+        /// Declared for the reference.
+        sigma: f64,
+    },
+    /// The standard deviation of the trials.
+    Student {
+        /// Of one trial.
+        deviation: f64,
+        /// Standard error of the aggregate, the reference's own not included.
+        error: f64,
+        /// Degrees of freedom of `error`.
+        degrees: f64,
+        /// Declared for the reference.
+        sigma: f64,
+    },
+    /// Order statistics.
+    Ordered {
+        /// The trials' log ratios, sorted.
+        sorted: Vec<f64>,
+        /// Of one trial, for show.
+        deviation: f64,
+        /// Declared for the reference.
+        sigma: f64,
+    },
+}
+
+/// What is compared, besides the trials.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Comparison {
+    /// The published value; positive.
+    pub reference: f64,
+    /// Declared standard deviation of it, as a fraction; 0: taken as exact.
+    pub sigma: f64,
+    /// Which way is better.
+    pub better: Better,
+    /// How trials are made one figure.
+    pub aggregate: Aggregate,
+    /// Assumed noise of one trial, as a fraction.
+    pub noise: Option<f64>,
+}
+
+impl Estimate {
+    /// Compares trials, all positive and finite and at least one, with a reference.
+    #[must_use]
+    pub fn of(values: &[f64], comparison: &Comparison) -> Self {
+        let logs = oriented_logs(values, comparison);
+        let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
+        let center = aggregate_log(values, comparison);
+        let sigma = comparison.sigma;
+        let method = match (comparison.aggregate, logs.len()) {
+            (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },
+            (_, ..=1) => match comparison.noise {
+                Some(noise) => Method::Assumed { noise, sigma },
+                None => Method::TooFew { needed: 2 },
+            },
+            (Aggregate::Mean, trials) => student(&logs, (1.0 / float(trials)).sqrt(), sigma),
+            (Aggregate::Median, 5..) => Method::Ordered {
+                deviation: deviation(&logs),
+                sorted: sorted(&logs),
+                sigma,
+            },
+            // The median's asymptotic error under normal noise.
+            (Aggregate::Median, trials) => {
+                let factor = (std::f64::consts::FRAC_PI_2 / float(trials)).sqrt();
+                student(&logs, factor, sigma)
+            }
+            // The exact error, under normal noise, of the median of three and of the middle two
+            // of four: there are too few left for a winsorized variance.
+            (Aggregate::Olympic, 3) => student(&logs, 0.448_7_f64.sqrt(), sigma),
+            (Aggregate::Olympic, 4) => student(&logs, 0.298_2_f64.sqrt(), sigma),
+            (Aggregate::Olympic, _) => winsorized(&logs, sigma),
+        };
+        Self {
+            center,
+            count,
+            method,
+        }
+    }
+
+    /// One-sided bounds of the log ratio, each with error `alpha`.
+    #[must_use]
+    pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
+        let (below, above) = match &self.method {
+            Method::TooFew { .. } => return None,
+            Method::Assumed { noise, sigma } => {
+                let half = quantile(alpha, f64::INFINITY) * noise.hypot(*sigma);
+                (half, half)
+            }
+            Method::Student {
+                error,
+                degrees,
+                sigma,
+                ..
+            } => {
+                let half = half_width(*error, *degrees, *sigma, alpha);
+                (half, half)
+            }
+            Method::Ordered { sorted, sigma, .. } => {
+                let rank = order_rank(sorted.len(), alpha)?;
+                let lowest = sorted.get(rank)?;
+                let highest = sorted.get(sorted.len() - 1 - rank)?;
+                let reference = quantile(alpha, f64::INFINITY) * sigma;
+                (
+                    (self.center - lowest).hypot(reference),
+                    (highest - self.center).hypot(reference),
+                )
+            }
+        };
+        Some((self.center - below, self.center + above))
+    }
+
+    /// Standard deviation of one trial, if it is known.
+    #[must_use]
+    pub fn deviation(&self) -> Option<f64> {
+        match self.method {
+            Method::TooFew { .. } => None,
+            Method::Assumed { noise, .. } => Some(noise),
+            Method::Student { deviation, .. } | Method::Ordered { deviation, .. } => {
+                Some(deviation)
+            }
+        }
+    }
+}
+
+/// The trials made one: geometric mean, median, or the arithmetic mean without the extremes (as
+/// `MLPerf` Training scores). None if a trial is not positive and finite.
+#[must_use]
+pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
+    let usable = |value: &f64| value.is_finite() && *value > 0.0;
+    if values.is_empty() || !values.iter().all(usable) {
+        return None;
+    }
+    let same = Comparison {
+        reference: 1.0,
+        sigma: 0.0,
+        better: Better::Higher,
+        aggregate: how,
+        noise: None,
+    };
+    match values {
+        // Not through the logarithm, so that one trial is shown as it was printed.
+        [first, rest @ ..] if rest.iter().all(|value| (value - first).abs() <= 0.0) => Some(*first),
+        _ => Some(
+            aggregate_log(values, &same)
+                .exp()
+                .clamp(f64::MIN_POSITIVE, f64::MAX),
+        ),
+    }
+}
+
+/// Quantile of Student's t above which `alpha` lies; the normal's where `degrees` are endless.
+#[must_use]
+pub fn quantile(alpha: f64, degrees: f64) -> f64 {
+    let upper = (1.0 - alpha).clamp(0.5, 1.0 - f64::EPSILON);
+    // Past ten million degrees the two differ by less than 1e-7.
+    let student = (degrees < 1e7)
+        .then(|| StudentsT::new(0.0, 1.0, degrees).ok())
+        .flatten();
+    student.map_or_else(
+        || Normal::standard().inverse_cdf(upper),
+        |student| student.inverse_cdf(upper),
+    )
+}
+
+/// Half of the interval of an estimated error and a declared one, with Welch's and Satterthwaite's
+/// degrees of freedom.
+pub(super) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f64 {
+    let (estimated, declared) = (error * error, sigma * sigma);
+    let total = estimated + declared;
+    let degrees = if estimated > 0.0 {
+        (total / estimated).powi(2) * degrees
+    } else {
+        f64::INFINITY
+    };
+    quantile(alpha, degrees) * total.sqrt()
+}
+
+/// Zero-based rank of the lower order statistic that bounds the median with error `alpha`.
+fn order_rank(count: usize, alpha: f64) -> Option<usize> {
+    let binomial = Binomial::new(0.5, u64::try_from(count).ok()?).ok()?;
+    (0..count.div_ceil(2))
+        .take_while(|rank| binomial.cdf(*rank as u64) <= alpha)
+        .last()
+}
+
+fn oriented_logs(values: &[f64], comparison: &Comparison) -> Vec<f64> {
+    values
+        .iter()
+        .map(|value| oriented(value.ln(), comparison))
+        .collect()
+}
+
+/// Logarithms are subtracted rather than values divided: a quotient may overflow.
+fn oriented(log: f64, comparison: &Comparison) -> f64 {
+    let distance = log - comparison.reference.ln();
+    match comparison.better {
+        Better::Higher => distance,
+        Better::Lower => -distance,
+    }
+}
+
+fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
+    let logs = sorted(&oriented_logs(values, comparison));
+    match comparison.aggregate {
+        Aggregate::Olympic if logs.len() > 2 => {
+            let ordered = sorted(values);
+            // Divided first: the sum of large figures may overflow.
+            let count = float(ordered.len() - 2);
+            let middle: f64 = ordered[1..ordered.len() - 1]
+                .iter()
+                .map(|value| value / count)
+                .sum();
+            oriented(middle.max(f64::MIN_POSITIVE).ln(), comparison)
+        }
+        Aggregate::Median => f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2]),
+        Aggregate::Mean | Aggregate::Olympic => mean(&logs),
+    }
+}
+
+fn student(logs: &[f64], factor: f64, sigma: f64) -> Method {
+    let deviation = deviation(logs);
+    Method::Student {
+        deviation,
+        error: deviation * factor,
+        degrees: float(logs.len()) - 1.0,
+        sigma,
+    }
+}
+
+fn winsorized(logs: &[f64], sigma: f64) -> Method {
+    let mut ordered = sorted(logs);
+    let last = ordered.len() - 1;
+    ordered[0] = ordered[1];
+    ordered[last] = ordered[last - 1];
+    let (count, kept) = (float(logs.len()), float(logs.len() - 2));
+    Method::Student {
+        deviation: deviation(logs),
+        error: self::deviation(&ordered) * count.sqrt() / kept,
+        degrees: kept - 1.0,
+        sigma,
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / float(values.len())
+}
+
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / (float(values.len()) - 1.0).max(1.0)).sqrt();
+    // Trials that printed the same figure differ by nothing but the rounding of this sum.
+    if deviation < 1e-14 { 0.0 } else { deviation }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn float(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! Every outcome, qualifier, precedence and exit code, by table.
+
+mod accuracy;
+mod build;
+mod comparison;
+mod corpus;
+mod properties;
+mod qualifiers;
+mod validity;

@@ -1,0 +1,170 @@
+//! Where recipes are found: names and paths, templates, companions.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+
+use retrial::catalog::{Catalog, CatalogError};
+use retrial::recipe::{Kind, Templates, check, resolve, scaffold, summarize};
+
+const RECIPE: &str = "schema: 1
+title: On disk
+extends: mine
+submission: { suite: own, benchmark: b }
+image: { build: { context: ., dockerfile: docker/Dockerfile } }
+files: { run.sh: /run.sh }
+requires: { gpus: { vendor: amd, models: [MI300X], count: 8 } }
+scenarios: { case: { performance: { run: /run.sh, figures: { speed: { csv: speed } } } } }
+";
+
+fn project() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = directory.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("recipe.yaml", RECIPE);
+    write("run.sh", "#!/bin/sh\n");
+    write("docker/Dockerfile", "FROM scratch\n");
+    write(
+        "templates/mine.yaml",
+        "schema: 1\ncontainer: { ipc: host }\n",
+    );
+    directory
+}
+
+fn open(path: &Path) -> retrial::catalog::Opened {
+    Catalog::builtin().open(path.to_str().unwrap()).unwrap()
+}
+
+#[test]
+fn a_directory_with_templates_and_companions() {
+    let project = project();
+    let opened = open(project.path());
+    assert_eq!(opened.name, project.path().to_str().unwrap());
+    assert_eq!(check(&opened.source, opened.kind, &opened).to_string(), "");
+    let resolved = resolve(&opened.name, &opened.source, &opened, &[]).unwrap();
+    assert_eq!(resolved.recipe.container.ipc.as_deref(), Some("host"));
+    assert!(!opened.is_builtin());
+    let directory = fs::canonicalize(project.path()).unwrap();
+    assert_eq!(opened.directory(), Some(directory.as_path()));
+
+    fs::remove_file(project.path().join("run.sh")).unwrap();
+    let problems = check(&opened.source, opened.kind, &opened);
+    assert!(
+        problems
+            .to_string()
+            .contains("there is no `run.sh` beside the recipe"),
+        "{problems}"
+    );
+}
+
+#[test]
+fn a_template_is_known_by_its_place() {
+    let project = project();
+    let opened = open(&project.path().join("templates/mine.yaml"));
+    assert_eq!(opened.kind, Kind::Template);
+    assert!(check(&opened.source, opened.kind, &opened).is_empty());
+    assert_eq!(open(&project.path().join("recipe.yaml")).kind, Kind::Recipe);
+}
+
+#[test]
+fn templates_do_not_lead_out_of_their_directory() {
+    let project = project();
+    let opened = open(project.path());
+    assert!(opened.template("mine").is_some());
+    for name in [
+        "../recipe",
+        "/etc/passwd",
+        "",
+        "..",
+        "./mine",
+        "a/../../recipe",
+    ] {
+        assert!(opened.template(name).is_none(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_not_there() {
+    let catalog = Catalog::builtin();
+    let project = project();
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(
+        catalog.open("./no/such.yaml"),
+        Err(CatalogError::Missing { .. })
+    ));
+    assert!(matches!(
+        catalog.open_path(empty.path()),
+        Err(CatalogError::NoRecipe { .. })
+    ));
+    assert!(matches!(
+        catalog.open_path(&project.path().join("recipe.yaml/x")),
+        Err(CatalogError::Missing { .. })
+    ));
+    assert!(matches!(
+        catalog.open("no-such-recipe"),
+        Err(CatalogError::Unknown { .. })
+    ));
+}
+
+/// Tests run in the crate's directory, where Cargo.toml lies.
+#[test]
+fn a_bare_name_is_never_a_file_here() {
+    let error = Catalog::builtin()
+        .open("Cargo.toml")
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "there is no built-in recipe `Cargo.toml`; for the one in this directory, write `./Cargo.toml`"
+    );
+}
+
+#[test]
+fn a_summary_needs_no_choice() {
+    let project = project();
+    let opened = open(project.path());
+    let summary = summarize(&opened.source, &opened).unwrap();
+    assert_eq!(summary.title, "On disk");
+    assert_eq!(summary.gpus.as_deref(), Some("8 x MI300X"));
+    assert_eq!(summary.scenarios, ["case"]);
+}
+
+#[test]
+fn every_built_in_recipe_and_template_checks() {
+    let catalog = Catalog::builtin();
+    for opened in catalog.list() {
+        assert_eq!(catalog.open(&opened.name).unwrap().source, opened.source);
+        let problems = check(&opened.source, Kind::Recipe, &opened);
+        assert!(!problems.has_errors(), "{}", problems.render(false));
+        summarize(&opened.source, &opened).unwrap();
+        // Companions are written where the engine can mount them.
+        let directory = tempfile::tempdir().unwrap();
+        opened.extract_to(directory.path()).unwrap();
+        assert!(fs::read_dir(directory.path()).unwrap().next().is_some());
+        for name in opened.names() {
+            let template = opened.template(&name).unwrap();
+            let problems = check(&template, Kind::Template, &opened);
+            assert!(!problems.has_errors(), "{}", problems.render(false));
+        }
+    }
+}
+
+#[test]
+fn a_new_recipe_checks() {
+    for name in [
+        "mine",
+        "with \"quotes\" and \\",
+        "",
+        "two\nlines: [",
+        "日本 ${{ x }}",
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("recipe.yaml"), scaffold::new(name)).unwrap();
+        let opened = open(directory.path());
+        let problems = check(&opened.source, opened.kind, &opened);
+        assert_eq!(problems.to_string(), "", "{name}");
+    }
+}

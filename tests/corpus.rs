@@ -1,0 +1,368 @@
+//! Every published summary of round v4.1, and 45 runs of our own, against what is known of them.
+//!
+//! The corpora lie beside the repository in `../shared/corpus` and are too large to be part of it;
+//! without them the tests say so and pass.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use retrial::logs::loadgen::summary::Form;
+use retrial::logs::loadgen::{
+    Mode, ResultWord, Run, Scenario, Standing, detail, published_metric, summary,
+};
+use tempfile::TempDir;
+
+const SUMMARY: &str = "mlperf_log_summary.txt";
+const DETAIL: &str = "mlperf_log_detail.txt";
+
+/// A corpus file, or `None` with a word on the terminal.
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/corpus")
+        .join(name);
+    let there = path.is_file();
+    if !there {
+        println!("skipped: {} is not there", path.display());
+    }
+    there.then_some(path)
+}
+
+fn unpacked(name: &str) -> Option<TempDir> {
+    let archive = shared(name)?;
+    let directory = tempfile::tempdir().unwrap();
+    let tar = Command::new("tar")
+        .arg("-xJf")
+        .arg(archive)
+        .arg("-C")
+        .arg(directory.path())
+        .status();
+    let tar =
+        tar.expect("tar and xz are needed to unpack the corpus: apt-get install tar xz-utils");
+    assert!(tar.success(), "tar: {tar}");
+    Some(directory)
+}
+
+/// Every directory below `root` that holds a summary.
+fn results(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        if directory.join(SUMMARY).is_file() {
+            found.push(directory.clone());
+        }
+        let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+        open.extend(
+            entries
+                .filter(|entry| entry.file_type().unwrap().is_dir())
+                .map(|entry| entry.path()),
+        );
+    }
+    found.sort();
+    found
+}
+
+fn read(directory: &Path) -> Run {
+    let text = fs::read(directory.join(SUMMARY)).unwrap();
+    let summary = summary::parse_bytes(&text);
+    let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    let detail = fs::read(directory.join(DETAIL))
+        .ok()
+        .map(|bytes| detail::parse_bytes(&bytes));
+    Run {
+        summary: Some(summary),
+        detail,
+    }
+}
+
+#[test]
+fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
+    let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
+        return;
+    };
+    let directories = results(corpus.path());
+    assert_eq!(directories.len(), 3217);
+    let (mut performance, mut misplaced, mut pairs, mut compared, mut rounded) = (0, 0, 0, 0, 0);
+    for directory in &directories {
+        let shown = directory.strip_prefix(corpus.path()).unwrap().display();
+        let run = read(directory);
+        let summary = run.summary.as_ref().unwrap();
+        assert_eq!(summary.form, Form::Whole, "{shown}: {:?}", summary.missing);
+        assert!(summary.unread.is_empty(), "{shown}: {:?}", summary.unread);
+        assert!(summary.notes.is_empty(), "{shown}: {:?}", summary.notes);
+        let validity = run.validity();
+        assert_eq!(
+            validity.verdict,
+            Standing::Valid,
+            "{shown}: {:?}",
+            validity.reasons
+        );
+        if run.mode() == Some(Mode::Performance) {
+            performance += 1;
+            misplaced += i32::from(directory.ends_with("accuracy"));
+            let tokens = summary
+                .figures
+                .keys()
+                .any(|name| name.ends_with("tokens_per_second"));
+            let metric = published_metric(run.scenario().unwrap(), tokens);
+            assert!(run.figure(metric).is_some(), "{shown}: no {metric}");
+        }
+        let Some(detail) = &run.detail else {
+            continue;
+        };
+        pairs += 1;
+        assert_eq!(
+            (detail.malformed, detail.foreign, detail.tests),
+            (0, 0, 1),
+            "{shown}"
+        );
+        assert!(
+            detail.is_complete() && detail.started_at.is_some(),
+            "{shown}"
+        );
+        assert!(detail.measured_ms.is_some_and(|ms| ms >= 0), "{shown}");
+        assert_eq!(
+            (summary.errors, summary.warnings),
+            (Some(detail.errors), Some(detail.warnings)),
+            "{shown}"
+        );
+        for (name, figure) in &summary.figures {
+            let is_estimate = name.contains("early_stopping_p");
+            let Some(logged) = detail.figures.get(name) else {
+                assert!(is_estimate, "{shown}: {name} is not in the detail log");
+                continue;
+            };
+            let difference = (figure.value - logged.value).abs();
+            assert!(
+                difference <= figure.half_digit + 2e-5 * logged.value.abs(),
+                "{shown}: {name}"
+            );
+            compared += 1;
+            rounded += i32::from(difference > 0.0);
+        }
+        if run.mode() == Some(Mode::Performance) {
+            assert_eq!(
+                summary.early_stopping.said().count(),
+                detail_blocks(summary, detail),
+                "{shown}"
+            );
+        }
+    }
+    println!(
+        "{performance} performance summaries, {pairs} detail logs, {compared} figures compared, {rounded} differ by rounding"
+    );
+    // Two performance summaries of v4.1 lie in folders of accuracy: what a run is, its log says.
+    assert_eq!((performance, misplaced, pairs), (2281, 2, 2641));
+}
+
+/// The early-stopping blocks that both logs have, with the same text.
+fn detail_blocks(summary: &summary::Summary, detail: &retrial::logs::loadgen::Detail) -> usize {
+    let of_summary: BTreeMap<_, _> = summary.early_stopping.said().collect();
+    detail
+        .early_stopping
+        .said()
+        .filter(|(name, stop)| {
+            of_summary.get(name).is_some_and(|ours| {
+                ours.estimates == stop.estimates && ours.successful == stop.successful
+            })
+        })
+        .count()
+}
+
+/// The last line of each case: two cases were run twice, and their files are the second run's.
+fn run_log(text: &str) -> BTreeMap<String, (Option<ResultWord>, u64, u64)> {
+    let mut cases = BTreeMap::new();
+    for line in text.lines().filter(|line| line.contains(" rc=")) {
+        let case = line.split_whitespace().next().unwrap();
+        let said: Vec<&str> = line.split('\'').skip(1).step_by(2).collect();
+        let count = |what: &str| {
+            let sentence = said
+                .iter()
+                .find(|sentence| sentence.contains(what))
+                .unwrap();
+            sentence.split(' ').next().unwrap().parse().unwrap_or(0)
+        };
+        let result = said
+            .iter()
+            .find_map(|sentence| sentence.strip_prefix("Result is : "));
+        let result = result.map(|word| ResultWord::from_word(word).unwrap());
+        let errors = if said
+            .iter()
+            .any(|sentence| sentence.starts_with("No errors"))
+        {
+            0
+        } else {
+            count("ERROR")
+        };
+        cases.insert(case.to_owned(), (result, count("warning"), errors));
+    }
+    cases
+}
+
+#[test]
+fn our_own_runs_give_the_verdicts_of_their_run_log() {
+    let Some(samples) = unpacked("loadgen-samples.tar.xz") else {
+        return;
+    };
+    let log = find(samples.path(), "RUN.log").expect("RUN.log");
+    let root = log.parent().unwrap();
+    let cases = run_log(&fs::read_to_string(&log).unwrap());
+    let directories = results(root);
+    assert_eq!((cases.len(), directories.len()), (45, 45));
+    let (mut valid, mut invalid) = (0, 0);
+    for directory in directories {
+        let case = directory
+            .strip_prefix(root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let (result, warnings, errors) = cases[&case];
+        let run = read(&directory);
+        let (summary, detail) = (run.summary.as_ref().unwrap(), run.detail.as_ref().unwrap());
+        assert!(summary.unread.is_empty(), "{case}: {:?}", summary.unread);
+        assert_eq!((summary.result, detail.result), (result, result), "{case}");
+        assert_eq!(
+            (summary.warnings, summary.errors),
+            (Some(warnings), Some(errors)),
+            "{case}"
+        );
+        assert_eq!(
+            (detail.warnings, detail.errors),
+            (warnings, errors),
+            "{case}"
+        );
+        assert_eq!(run.disagreements(), [], "{case}");
+        let expected = if result == Some(ResultWord::Invalid) || errors > 0 {
+            invalid += 1;
+            Standing::Invalid
+        } else {
+            valid += 1;
+            Standing::Valid
+        };
+        let validity = run.validity();
+        assert_eq!(validity.verdict, expected, "{case}: {validity:?}");
+        assert_eq!(
+            validity.reasons.is_empty(),
+            expected == Standing::Valid,
+            "{case}"
+        );
+        let alone = Run {
+            detail: None,
+            ..run.clone()
+        };
+        assert_eq!(
+            alone.validity().verdict,
+            expected,
+            "{case}, by its summary alone"
+        );
+        let alone = Run {
+            summary: None,
+            ..run.clone()
+        };
+        assert_eq!(
+            alone.validity().verdict,
+            expected,
+            "{case}, by its detail log alone"
+        );
+        let word = case.split('/').next().unwrap().split('_').next().unwrap();
+        if let Some(scenario) = Scenario::from_word(word) {
+            assert_eq!(run.scenario(), Some(scenario), "{case}");
+        }
+        let accuracy = case.ends_with("/accuracy");
+        assert_eq!(run.mode() == Some(Mode::Accuracy), accuracy, "{case}");
+        assert!(run.started_at().is_some(), "{case}");
+    }
+    println!("{valid} valid, {invalid} invalid");
+}
+
+fn find(directory: &Path, name: &str) -> Option<PathBuf> {
+    let entries: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    let here = entries
+        .iter()
+        .find(|path| path.file_name().is_some_and(|file| file == name));
+    here.cloned().or_else(|| {
+        entries
+            .iter()
+            .filter(|path| path.is_dir())
+            .find_map(|path| find(path, name))
+    })
+}
+
+/// The fields of one line of CSV with quoted fields.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    for character in line.chars() {
+        match character {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            _ => fields.last_mut().unwrap().push(character),
+        }
+    }
+    fields
+}
+
+#[test]
+fn our_figures_are_the_official_checkers() {
+    let Some(rows) = shared("official-checker-v4.1.csv") else {
+        return;
+    };
+    let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
+        return;
+    };
+    let text = fs::read_to_string(rows).unwrap();
+    let mut lines = text.lines();
+    let header = fields(lines.next().unwrap());
+    let column = |name: &str| header.iter().position(|title| title == name).unwrap();
+    let (mut equal, mut power) = (0, 0);
+    for line in lines {
+        let row = fields(line);
+        let field = |name: &str| row[column(name)].as_str();
+        let location = field("Location");
+        if matches!(field("Units"), "Watts" | "millijoules") {
+            power += 1;
+            continue;
+        }
+        let scenario = Scenario::from_word(field("Scenario")).unwrap();
+        let tokens = field("MlperfModel").starts_with("llama2")
+            || field("MlperfModel").starts_with("mixtral");
+        let inferred = field("MlperfModel").starts_with("gptj");
+        let metric = published_metric(scenario, tokens || inferred);
+        let name = match scenario {
+            Scenario::SingleStream | Scenario::MultiStream => metric.replace("_ns", "_ms"),
+            _ if inferred => format!("{metric}_inferred"),
+            _ => metric.to_owned(),
+        };
+        let run = read(
+            &corpus
+                .path()
+                .join("v4.1")
+                .join(location)
+                .join("performance/run_1"),
+        );
+        let found = run
+            .resolve(&name)
+            .unwrap_or_else(|| panic!("{location}: no {name}"));
+        let official: f64 = field("Result").parse().unwrap();
+        let difference = (found.figure.value - official).abs();
+        let slack = if run.detail.is_some() {
+            0.0
+        } else {
+            found.figure.half_digit
+        };
+        assert!(
+            difference <= 2e-5 * official + slack,
+            "{location}: {} is not {official}",
+            found.figure.value
+        );
+        equal += 1;
+    }
+    println!("{equal} rows equal, {power} rows of power left out");
+    assert_eq!(equal + power, 842);
+}

@@ -1,0 +1,150 @@
+//! A whole recipe over a whole template: what it means, and that its resolved text means the same.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+
+use retrial::recipe::model::{Image, ParamValue, Template, Trials};
+use retrial::recipe::{
+    Kind, NoTemplates, Resolved, Setting, Source, Templates, check, resolve, variants,
+};
+
+struct Fixtures;
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+impl Templates for Fixtures {
+    fn template(&self, name: &str) -> Option<Source> {
+        let path = fixtures().join("templates").join(format!("{name}.yaml"));
+        let text = std::fs::read_to_string(path).ok()?;
+        Some(Source::new(format!("templates/{name}.yaml"), text))
+    }
+
+    fn names(&self) -> Vec<String> {
+        vec!["amd-like".into()]
+    }
+
+    fn companion_exists(&self, _relative: &str) -> Option<bool> {
+        None
+    }
+}
+
+fn source() -> Source {
+    let text = std::fs::read_to_string(fixtures().join("recipes/llama2-like.yaml")).unwrap();
+    Source::new("llama2-like.yaml", text)
+}
+
+fn resolved(settings: &[(&str, &str)]) -> Resolved {
+    let settings: Vec<_> = settings
+        .iter()
+        .map(|(name, value)| Setting::new(*name, *value))
+        .collect();
+    match resolve("llama2-like", &source(), &Fixtures, &settings) {
+        Ok(resolved) => resolved,
+        Err(problems) => panic!("{problems}"),
+    }
+}
+
+#[test]
+fn the_whole_recipe() {
+    insta::assert_json_snapshot!(resolved(&[]).recipe);
+}
+
+#[test]
+fn the_resolved_text() {
+    insta::assert_snapshot!(resolved(&[]).yaml);
+}
+
+#[test]
+fn the_resolved_text_means_the_same() {
+    for settings in [
+        &[][..],
+        &[("rocm", "6.4.1"), ("gpus", "4")],
+        &[("results", "/x y/${z}: #'\"")],
+    ] {
+        let first = resolved(settings);
+        let again = Source::new("recipe.yaml", first.yaml.clone());
+        let second = resolve("llama2-like", &again, &NoTemplates, &[])
+            .map_err(|problems| problems.to_string())
+            .unwrap();
+        assert_eq!(first.recipe, second.recipe);
+        assert_eq!(first.yaml, second.yaml);
+        assert_eq!(first.hash, second.hash);
+    }
+}
+
+#[test]
+fn settings_choose() {
+    let resolved = resolved(&[("rocm", "6.4.1"), ("gpus", "4")]);
+    let recipe = resolved.recipe;
+    assert_eq!(recipe.variant["rocm"], "6.4.1");
+    assert_eq!(recipe.modified, ["gpus"]);
+    assert_eq!(recipe.params["gpus"], ParamValue::Int(4));
+    assert_eq!(recipe.requires.gpus.unwrap().count, 4);
+    assert_eq!(recipe.container.devices, ["/dev/kfd", "/dev/dri"]);
+    let image = Image::Pull {
+        reference: "rocm/amd-mlperf:rocm641".into(),
+        digest: None,
+    };
+    assert_eq!(recipe.image, image);
+    let origin = |key: &str| {
+        resolved
+            .origins
+            .iter()
+            .find(|origin| origin.key == key)
+            .unwrap()
+            .from
+            .clone()
+    };
+    assert_eq!(origin("params.gpus.set"), "--set");
+    assert_eq!(
+        origin("container.privileged"),
+        "templates/amd-like.yaml:14:15"
+    );
+    assert_eq!(origin("container.init"), "default");
+}
+
+#[test]
+fn setting_what_holds_already_modifies_nothing() {
+    assert!(
+        resolved(&[("gpus", "8"), ("rocm", "7.1.1")])
+            .recipe
+            .modified
+            .is_empty()
+    );
+}
+
+#[test]
+fn merging() {
+    let recipe = resolved(&[]).recipe;
+    assert_eq!(
+        recipe.container.devices,
+        ["/dev/kfd", "/dev/dri", "/dev/mem"]
+    );
+    assert_eq!(recipe.container.ipc, None);
+    assert_eq!(recipe.container.network.as_deref(), Some("host"));
+    assert_eq!(
+        recipe.container.env[0],
+        ("HSA_NO_SCRATCH_RECLAIM".into(), Template("1".into()))
+    );
+    let (_, offline) = &recipe.scenarios[0];
+    assert_eq!(offline.loadgen.as_deref(), Some("Offline"));
+    assert_eq!(offline.modes[0].1.trials, Trials { min: 1, max: 5 });
+    assert_eq!(recipe.scenarios[1].1.loadgen, None);
+}
+
+#[test]
+fn checks_clean() {
+    assert_eq!(check(&source(), Kind::Recipe, &Fixtures).to_string(), "");
+    let template = Fixtures.template("amd-like").unwrap();
+    assert_eq!(check(&template, Kind::Template, &Fixtures).to_string(), "");
+}
+
+#[test]
+fn variants_are_listed() {
+    let variants = variants(&source(), &Fixtures).unwrap();
+    assert_eq!(variants.axes[0].name, "rocm");
+    assert_eq!(variants.axes[0].values, ["6.4.1", "7.1.1"]);
+    assert_eq!(variants.axes[0].default.as_deref(), Some("7.1.1"));
+}

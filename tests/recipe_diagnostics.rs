@@ -1,0 +1,111 @@
+//! Bad recipes and what is said about them. Each file under `recipes-bad` has a snapshot.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+
+use retrial::recipe::{Kind, Setting, Source, Templates, check, resolve};
+
+struct Fixtures;
+
+fn tests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+impl Templates for Fixtures {
+    fn template(&self, name: &str) -> Option<Source> {
+        let path = tests()
+            .join("fixtures/templates")
+            .join(format!("{name}.yaml"));
+        let text = std::fs::read_to_string(path).ok()?;
+        Some(Source::new(format!("templates/{name}.yaml"), text))
+    }
+
+    fn names(&self) -> Vec<String> {
+        vec![
+            "amd-like".into(),
+            "broken".into(),
+            "circle-a".into(),
+            "circle-b".into(),
+        ]
+    }
+
+    fn companion_exists(&self, relative: &str) -> Option<bool> {
+        Some(relative.starts_with("there"))
+    }
+}
+
+#[test]
+fn bad_recipes() {
+    insta::glob!("recipes-bad/*.yaml", |path| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let source = Source::from_bytes(name, &std::fs::read(path).unwrap()).unwrap();
+        let problems = check(&source, Kind::Recipe, &Fixtures);
+        assert!(!problems.is_empty());
+        insta::assert_snapshot!(problems.render(false));
+    });
+}
+
+fn recipe(name: &str) -> Source {
+    let path = tests().join("fixtures/recipes").join(name);
+    Source::new(name, std::fs::read_to_string(path).unwrap())
+}
+
+fn refused(source: &Source, settings: &[(&str, &str)]) -> String {
+    let settings: Vec<_> = settings
+        .iter()
+        .map(|(name, value)| Setting::new(*name, *value))
+        .collect();
+    match resolve("x", source, &Fixtures, &settings) {
+        Ok(_) => panic!("resolved"),
+        Err(problems) => problems.render(false),
+    }
+}
+
+#[test]
+fn bad_settings() {
+    let settings = [
+        ("rokm", "1"),
+        ("rocm", "7.1.2"),
+        ("gpus", "many"),
+        ("results", "relative"),
+        ("result", "/x"),
+    ];
+    insta::assert_snapshot!(refused(&recipe("llama2-like.yaml"), &settings));
+}
+
+#[test]
+fn what_must_be_set() {
+    let source = recipe("llama2-like.yaml");
+    let text = source
+        .text
+        .replace("default: { rocm: \"7.1.1\" }\n", "")
+        .replace("default: 8, ", "");
+    insta::assert_snapshot!(refused(&Source::new("unset.yaml", text), &[]));
+}
+
+#[test]
+fn an_impossible_choice() {
+    let source = recipe("llama2-like.yaml");
+    let text = source.text.replace(
+        "default: { rocm: \"7.1.1\" }\n",
+        "default: { rocm: \"7.1.1\" }\nimpossible: [{ rocm: \"6.4.1\", because: the image was withdrawn }]\n",
+    );
+    insta::assert_snapshot!(refused(
+        &Source::new("impossible.yaml", text),
+        &[("rocm", "6.4.1")]
+    ));
+}
+
+#[test]
+fn as_json() {
+    let source = Source::new("x.yaml", "schema: 1\ntitel: x\n");
+    let problems = check(&source, Kind::Template, &Fixtures);
+    insta::assert_json_snapshot!(problems);
+}
+
+#[test]
+fn companions() {
+    let text = "schema: 1\nimage: { build: { context: there } }\nfiles: { there.sh: /x, gone.sh: /y, ../up.sh: /z }\n";
+    let problems = check(&Source::new("x.yaml", text), Kind::Template, &Fixtures);
+    insta::assert_snapshot!(problems.render(false));
+}
