@@ -33,11 +33,14 @@ struct Proxies {
 /// Names (upper case) and values for the engine at `url`: its own entry, else `default`.
 ///
 /// # Errors
-/// config.json cannot be read.
+/// config.json is not the JSON that Docker writes.
 pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, EngineError> {
     let path = configuration.join("config.json");
-    let Some(text) = read_if_there(&path)? else {
-        return Ok(Vec::new());
+    let text = match read_if_there(&path) {
+        Ok(Some(text)) => text,
+        // Another user's file (`sudo -u`, HOME kept): Docker's command line goes on without it.
+        Ok(None) | Err(EngineError::File { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
     };
     let file: ConfigurationFile = parse(&path, &text)?;
     let found = file
