@@ -97,7 +97,7 @@ fn configuration(container: &str) -> Value {
     let config = map["Config"].as_object_mut().unwrap();
     config.remove("Labels");
     config.remove("Hostname");
-    // The engine keeps variables in no order of its own.
+    // Docker's command line sends variables and binds in random order.
     if let Some(env) = config["Env"].as_array_mut() {
         env.sort_by_key(ToString::to_string);
     }
@@ -109,6 +109,7 @@ fn configuration(container: &str) -> Value {
     let host = map["HostConfig"].as_object_mut().unwrap();
     if let Some(binds) = host["Binds"].as_array_mut() {
         binds.retain(|bind| !ours(&bind.to_string()));
+        binds.sort_by_key(ToString::to_string);
     }
     for key in ["Binds", "Mounts"] {
         // No mounts of the recipe: an absent list and an empty one are the same.
