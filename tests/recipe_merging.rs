@@ -1,5 +1,10 @@
 //! Merging, variants, params and expressions, each on the smallest recipe that shows it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::format_collect,
+    reason = "tests"
+)]
 
 use retrial::recipe::model::{Image, ParamValue, Recipe};
 use retrial::recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
