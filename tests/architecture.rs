@@ -1,5 +1,6 @@
 //! The pure rooms of the crate touch no file, socket or clock, and nobody imports against the
 //! direction `cli → runner → {engine, evidence, host, store, catalog} → {recipe, plan, …}`.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 

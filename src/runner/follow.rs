@@ -269,7 +269,7 @@ impl<'a> Output<'a> {
                     What::Output {
                         line: sanitize(&line.text).into_owned(),
                     },
-                )
+                );
             });
         } else if !self.latest.is_empty() {
             self.show_latest();

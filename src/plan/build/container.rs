@@ -192,9 +192,9 @@ impl Builder<'_> {
         let mut narrowed: Vec<String> = Vec::new();
         for device in devices {
             if device == "/dev/dri" {
-                narrowed.append(&mut nodes)
+                narrowed.append(&mut nodes);
             } else {
-                narrowed.push(device)
+                narrowed.push(device);
             }
         }
         Ok((narrowed, None))

@@ -110,17 +110,16 @@ impl Builder<'_> {
         let known = shared
             .iter()
             .find(|known| known.command == name && known.trial == one.trial);
-        let number = match known {
-            Some(known) => known.step,
-            None => {
-                let step = self.shared_step(name, one)?;
-                shared.push(Shared {
-                    command: name.to_owned(),
-                    trial: one.trial,
-                    step,
-                });
-                step
-            }
+        let number = if let Some(known) = known {
+            known.step
+        } else {
+            let step = self.shared_step(name, one)?;
+            shared.push(Shared {
+                command: name.to_owned(),
+                trial: one.trial,
+                step,
+            });
+            step
         };
         let step = self.steps.iter_mut().find(|step| step.number == number);
         if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
