@@ -50,7 +50,13 @@ pub struct Global {
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Read the host's GPUs and settings behind this directory, in place of /
-    #[arg(long, global = true, value_name = "DIR", default_value = "/", hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "/",
+        hide_default_value = true
+    )]
     pub root: PathBuf,
 }
 
@@ -229,7 +235,10 @@ pub struct PlanArguments {
 
 /// How `run` goes about it.
 #[derive(Debug, Clone, Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub struct RunArguments {
     /// The same as `retrial plan`
     #[arg(long)]

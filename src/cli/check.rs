@@ -15,7 +15,11 @@ pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
     for file in files {
         // What is checked is a file; a name of the catalog where there is no such file.
         let path = std::path::Path::new(file);
-        let opened = if path.exists() { catalog.open_path(path) } else { catalog.open(file) };
+        let opened = if path.exists() {
+            catalog.open_path(path)
+        } else {
+            catalog.open(file)
+        };
         let diagnostics = match opened {
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
@@ -41,7 +45,11 @@ pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
     if global.output == Output::Json {
         terminal::print(&format!("{}\n", serde_json::json!(reports)));
     }
-    Ok(if failed { ExitCode::Usage } else { ExitCode::Success })
+    Ok(if failed {
+        ExitCode::Usage
+    } else {
+        ExitCode::Success
+    })
 }
 
 fn warnings(count: usize) -> String {

@@ -13,8 +13,8 @@ use super::power;
 use super::step::{Action, Condition, ExecStep, Plan, Purpose, Step};
 use crate::recipe::expression::{ExpressionError, Scope, render};
 use crate::recipe::model::{
-    Entrypoint, GpuVendor, Image, Measurement, MeasurementCommand, Mode, ModelSource, Ordered, Place, Recipe, Setup,
-    SharedCommand, Template, Trials,
+    Entrypoint, GpuVendor, Image, Measurement, MeasurementCommand, Mode, ModelSource, Ordered,
+    Place, Recipe, Setup, SharedCommand, Template, Trials,
 };
 use crate::verdict::stages_of;
 
@@ -53,7 +53,9 @@ pub enum PlanError {
         because: String,
     },
     /// A recipe's secret that the command line does not allow.
-    #[error("the recipe asks for the secret {name}: only HF_TOKEN may be named without asking\n  if it may have it: --secret {name}")]
+    #[error(
+        "the recipe asks for the secret {name}: only HF_TOKEN may be named without asking\n  if it may have it: --secret {name}"
+    )]
     SecretNotAllowed {
         /// The variable.
         name: String,
@@ -81,10 +83,25 @@ pub struct Origin {
 ///
 /// # Errors
 /// What the command line asks for and the recipe has not, and expressions that fail.
-pub fn build(recipe: &Recipe, origin: &Origin, choices: &Choices, host: &HostView) -> Result<Plan, PlanError> {
-    let mut builder = Builder { recipe, origin, choices, host, steps: Vec::new(), measurements: Vec::new(), notes: Vec::new() };
-    if let Some(name) =
-        recipe.secrets.iter().find(|name| *name != "HF_TOKEN" && !choices.secrets.iter().any(|allowed| allowed == *name))
+pub fn build(
+    recipe: &Recipe,
+    origin: &Origin,
+    choices: &Choices,
+    host: &HostView,
+) -> Result<Plan, PlanError> {
+    let mut builder = Builder {
+        recipe,
+        origin,
+        choices,
+        host,
+        steps: Vec::new(),
+        measurements: Vec::new(),
+        notes: Vec::new(),
+    };
+    if let Some(name) = recipe
+        .secrets
+        .iter()
+        .find(|name| *name != "HF_TOKEN" && !choices.secrets.iter().any(|allowed| allowed == *name))
     {
         return Err(PlanError::SecretNotAllowed { name: name.clone() });
     }
@@ -99,7 +116,11 @@ pub fn build(recipe: &Recipe, origin: &Origin, choices: &Choices, host: &HostVie
     builder.step_when("remove", Some("main"), keep, Action::Remove);
     builder.leave_out()?;
 
-    let sources: Vec<String> = container.mounts.iter().map(|mount| mount.source.clone()).collect();
+    let sources: Vec<String> = container
+        .mounts
+        .iter()
+        .map(|mount| mount.source.clone())
+        .collect();
     let lacks = lacks(&recipe.requires, host, &choices.gpus);
     Ok(Plan {
         schema: 1,
@@ -128,7 +149,16 @@ pub fn build(recipe: &Recipe, origin: &Origin, choices: &Choices, host: &HostVie
 /// The name of a built image: one for each resolved recipe.
 fn built_tag(recipe: &Recipe, hash: &str) -> String {
     let stem = recipe.submission.benchmark.to_lowercase();
-    let stem: String = stem.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '-' }).collect();
+    let stem: String = stem
+        .chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character
+            } else {
+                '-'
+            }
+        })
+        .collect();
     let short = hash.get(..12).unwrap_or("unhashed");
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
@@ -148,7 +178,13 @@ impl Builder<'_> {
         self.step_when(name, container, Condition::Always, action)
     }
 
-    fn step_when(&mut self, name: &str, container: Option<&str>, when: Condition, action: Action) -> u32 {
+    fn step_when(
+        &mut self,
+        name: &str,
+        container: Option<&str>,
+        when: Condition,
+        action: Action,
+    ) -> u32 {
         let number = u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1;
         self.steps.push(Step {
             number,
@@ -173,17 +209,37 @@ impl Builder<'_> {
                     _ => reference.clone(),
                 };
                 let policy = self.choices.pull;
-                let when = if policy == super::choices::PullPolicy::Missing { Condition::UnlessPresent } else { Condition::Always };
-                self.step_when("pull", None, when, Action::Pull { reference: wanted.clone(), policy });
+                let when = if policy == super::choices::PullPolicy::Missing {
+                    Condition::UnlessPresent
+                } else {
+                    Condition::Always
+                };
+                self.step_when(
+                    "pull",
+                    None,
+                    when,
+                    Action::Pull {
+                        reference: wanted.clone(),
+                        policy,
+                    },
+                );
                 let pinned = wanted.contains('@');
                 (wanted, pinned)
             }
-            Image::Build { context, dockerfile, args } => {
+            Image::Build {
+                context,
+                dockerfile,
+                args,
+            } => {
                 let directory = self.origin.directory.as_deref().unwrap_or(".");
                 let context = join(directory, context);
                 let tag = built_tag(self.recipe, &self.origin.hash);
-                let action =
-                    Action::Build { context, dockerfile: dockerfile.clone(), args: args.clone(), tag: tag.clone() };
+                let action = Action::Build {
+                    context,
+                    dockerfile: dockerfile.clone(),
+                    args: args.clone(),
+                    tag: tag.clone(),
+                };
                 self.step("build", None, action);
                 (tag, false)
             }
@@ -202,9 +258,17 @@ impl Builder<'_> {
         let mut mounts = Vec::new();
         for request in &asked.mounts {
             let source = expression("container.mounts", &request.source, &scope)?;
-            let source = if source.starts_with('/') { source } else { join(directory, &source) };
+            let source = if source.starts_with('/') {
+                source
+            } else {
+                join(directory, &source)
+            };
             let target = expression("container.mounts", &request.target, &scope)?;
-            mounts.push(Mount { source, target, read_only: request.read_only });
+            mounts.push(Mount {
+                source,
+                target,
+                read_only: request.read_only,
+            });
         }
         for companion in &self.recipe.files {
             mounts.push(Mount {
@@ -243,7 +307,11 @@ impl Builder<'_> {
             ulimits: asked.ulimits.clone(),
             env,
             mounts,
-            workdir: asked.workdir.as_ref().map(|workdir| expression("container.workdir", workdir, &scope)).transpose()?,
+            workdir: asked
+                .workdir
+                .as_ref()
+                .map(|workdir| expression("container.workdir", workdir, &scope))
+                .transpose()?,
             user: asked.user.clone(),
             init: asked.init,
             labels: std::collections::BTreeMap::new(),
@@ -257,28 +325,50 @@ impl Builder<'_> {
         let chosen = &self.choices.gpus;
         let nvidia = request.is_some_and(|request| request.vendor == GpuVendor::Nvidia);
         if chosen.is_empty() {
-            let listed = devices.iter().any(|device| device.starts_with("/dev/nvidia"));
+            let listed = devices
+                .iter()
+                .any(|device| device.starts_with("/dev/nvidia"));
             return Ok((devices, (nvidia && !listed).then_some(GpuDevices::All)));
         }
-        let error = |because: String| PlanError::Gpus { gpus: chosen.join(","), because };
+        let error = |because: String| PlanError::Gpus {
+            gpus: chosen.join(","),
+            because,
+        };
         let Some(request) = request else {
-            return Err(error("the recipe asks for no GPUs (requires.gpus)".to_owned()));
+            return Err(error(
+                "the recipe asks for no GPUs (requires.gpus)".to_owned(),
+            ));
         };
         if nvidia {
             return Ok((devices, Some(GpuDevices::Ids(chosen.clone()))));
         }
-        let of_vendor: Vec<_> = self.host.gpus.iter().filter(|gpu| gpu.vendor == request.vendor).collect();
+        let of_vendor: Vec<_> = self
+            .host
+            .gpus
+            .iter()
+            .filter(|gpu| gpu.vendor == request.vendor)
+            .collect();
         let mut nodes = Vec::new();
         for index in chosen {
-            let gpu = index.parse::<usize>().ok().and_then(|index| of_vendor.get(index));
+            let gpu = index
+                .parse::<usize>()
+                .ok()
+                .and_then(|index| of_vendor.get(index));
             let Some(gpu) = gpu else {
-                return Err(error(format!("this host has {} such GPUs, counted from 0", of_vendor.len())));
+                return Err(error(format!(
+                    "this host has {} such GPUs, counted from 0",
+                    of_vendor.len()
+                )));
             };
             nodes.extend(gpu.nodes.iter().cloned());
         }
         let mut narrowed: Vec<String> = Vec::new();
         for device in devices {
-            if device == "/dev/dri" { narrowed.append(&mut nodes) } else { narrowed.push(device) }
+            if device == "/dev/dri" {
+                narrowed.append(&mut nodes)
+            } else {
+                narrowed.push(device)
+            }
         }
         Ok((narrowed, None))
     }
@@ -286,7 +376,12 @@ impl Builder<'_> {
     fn models(&mut self) -> Result<(), PlanError> {
         let scope = self.scope();
         for (name, model) in &self.recipe.models {
-            if let ModelSource::Hub { repository, revision, .. } = &model.source {
+            if let ModelSource::Hub {
+                repository,
+                revision,
+                ..
+            } = &model.source
+            {
                 let mount = model
                     .mount
                     .as_ref()
@@ -312,7 +407,10 @@ impl Builder<'_> {
                 self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
             }
         }
-        let lists = [("dataset", &self.recipe.datasets), ("setup", &self.recipe.setup)];
+        let lists = [
+            ("dataset", &self.recipe.datasets),
+            ("setup", &self.recipe.setup),
+        ];
         for (prefix, list) in lists {
             for (name, setup) in list {
                 let scope = self.scope();
@@ -324,7 +422,8 @@ impl Builder<'_> {
                     Place::Host => self.step(&step, None, Action::Host(exec)),
                 };
                 if let Some(keep) = &setup.keep {
-                    let path = expression(&format!("{prefix} {name} keep.path"), &keep.path, &scope)?;
+                    let path =
+                        expression(&format!("{prefix} {name} keep.path"), &keep.path, &scope)?;
                     self.notes.push(format!("{step}: {path} is filled anew in each run; kept directories come with a later release"));
                 }
             }
@@ -339,7 +438,12 @@ impl Builder<'_> {
             .recipe
             .scenarios
             .iter()
-            .flat_map(|(key, scenario)| scenario.modes.iter().map(move |(mode, measurement)| (key, scenario, *mode, measurement)))
+            .flat_map(|(key, scenario)| {
+                scenario
+                    .modes
+                    .iter()
+                    .map(move |(mode, measurement)| (key, scenario, *mode, measurement))
+            })
             .filter(|(key, scenario, mode, _)| self.wanted(key, scenario.loadgen.as_deref(), *mode))
             .collect();
         if chosen.is_empty() {
@@ -352,12 +456,22 @@ impl Builder<'_> {
             let trials = plan.trials;
             self.measurements.push(plan);
             for trial in 1..=trials.max {
-                let suffix = if trials.max > 1 { format!("-{trial}") } else { String::new() };
+                let suffix = if trials.max > 1 {
+                    format!("-{trial}")
+                } else {
+                    String::new()
+                };
                 let mut scope = self.scope();
                 scope.scenario = Some(scenario.loadgen.clone().unwrap_or_else(|| (*key).clone()));
                 scope.mode = Some(*mode);
                 scope.trial = Some(trial);
-                let when = if trial > trials.min { Condition::UntilDecided { stages: stages_of(trials) } } else { Condition::Always };
+                let when = if trial > trials.min {
+                    Condition::UntilDecided {
+                        stages: stages_of(trials),
+                    }
+                } else {
+                    Condition::Always
+                };
                 let place = format!("scenarios.{key}.{mode}");
                 let results = measurement
                     .results
@@ -367,10 +481,19 @@ impl Builder<'_> {
                 let of = match &measurement.command {
                     MeasurementCommand::Run(run) => {
                         let run = expression(&format!("{place}.run"), run, &scope)?;
-                        let purpose = Purpose::Measure { measurements: vec![index], trial };
-                        let mut exec = self.exec(purpose, run, &Command::from(*measurement), &scope)?;
+                        let purpose = Purpose::Measure {
+                            measurements: vec![index],
+                            trial,
+                        };
+                        let mut exec =
+                            self.exec(purpose, run, &Command::from(*measurement), &scope)?;
                         exec.results.extend(results.clone());
-                        self.step_when(&format!("{stem}{suffix}"), Some("main"), when.clone(), Action::Exec(exec))
+                        self.step_when(
+                            &format!("{stem}{suffix}"),
+                            Some("main"),
+                            when.clone(),
+                            Action::Exec(exec),
+                        )
                     }
                     MeasurementCommand::From(name) => {
                         let number = if shared_done.insert((name.clone(), trial)) {
@@ -378,7 +501,10 @@ impl Builder<'_> {
                             shared_numbers.push((name.clone(), trial, number));
                             number
                         } else {
-                            shared_numbers.iter().find(|(known, of, _)| known == name && *of == trial).map_or(0, |found| found.2)
+                            shared_numbers
+                                .iter()
+                                .find(|(known, of, _)| known == name && *of == trial)
+                                .map_or(0, |found| found.2)
                         };
                         if let Some(step) = self.steps.iter_mut().find(|step| step.number == number)
                             && let Action::Exec(exec) = &mut step.action
@@ -393,23 +519,48 @@ impl Builder<'_> {
                 };
                 if let Some(check) = &measurement.check {
                     let run = expression(&format!("{place}.check"), check, &scope)?;
-                    let purpose = Purpose::Check { measurement: index, trial, of };
+                    let purpose = Purpose::Check {
+                        measurement: index,
+                        trial,
+                        of,
+                    };
                     let mut exec = self.exec(purpose, run, &Command::from(*measurement), &scope)?;
                     if let Some(timeout) = measurement.check_timeout {
                         exec.timeout_s = timeout.as_secs();
                     }
-                    self.step_when(&format!("{stem}-check{suffix}"), Some("main"), when.clone(), Action::Exec(exec));
+                    self.step_when(
+                        &format!("{stem}-check{suffix}"),
+                        Some("main"),
+                        when.clone(),
+                        Action::Exec(exec),
+                    );
                 }
                 if let Some(path) = results {
-                    let action = Action::Collect { measurement: index, trial, of, path };
-                    self.step_when(&format!("{stem}-collect{suffix}"), Some("main"), when.clone(), action);
+                    let action = Action::Collect {
+                        measurement: index,
+                        trial,
+                        of,
+                        path,
+                    };
+                    self.step_when(
+                        &format!("{stem}-collect{suffix}"),
+                        Some("main"),
+                        when.clone(),
+                        action,
+                    );
                 }
             }
         }
         Ok(())
     }
 
-    fn shared(&mut self, name: &str, trial: u32, suffix: &str, when: &Condition) -> Result<u32, PlanError> {
+    fn shared(
+        &mut self,
+        name: &str,
+        trial: u32,
+        suffix: &str,
+        when: &Condition,
+    ) -> Result<u32, PlanError> {
         let Some((_, command)) = self.recipe.commands.iter().find(|(key, _)| key == name) else {
             // The recipe's check refuses an unknown `from`.
             return Ok(0);
@@ -417,12 +568,26 @@ impl Builder<'_> {
         let mut scope = self.scope();
         scope.trial = Some(trial);
         let run = expression(&format!("commands.{name}.run"), &command.run, &scope)?;
-        let purpose = Purpose::Measure { measurements: Vec::new(), trial };
+        let purpose = Purpose::Measure {
+            measurements: Vec::new(),
+            trial,
+        };
         let exec = self.exec(purpose, run, &Command::from(command), &scope)?;
-        Ok(self.step_when(&format!("command-{name}{suffix}"), Some("main"), when.clone(), Action::Exec(exec)))
+        Ok(self.step_when(
+            &format!("command-{name}{suffix}"),
+            Some("main"),
+            when.clone(),
+            Action::Exec(exec),
+        ))
     }
 
-    fn measurement(&self, key: &str, loadgen: Option<&str>, mode: Mode, from: &Measurement) -> Result<MeasurementPlan, PlanError> {
+    fn measurement(
+        &self,
+        key: &str,
+        loadgen: Option<&str>,
+        mode: Mode,
+        from: &Measurement,
+    ) -> Result<MeasurementPlan, PlanError> {
         let scope = self.scope();
         let mut figures = from.figures.clone();
         for (name, figure) in &mut figures {
@@ -432,7 +597,10 @@ impl Builder<'_> {
             }
         }
         let trials = match (mode, self.choices.trials) {
-            (Mode::Performance, Some(count)) => Trials { min: count, max: count },
+            (Mode::Performance, Some(count)) => Trials {
+                min: count,
+                max: count,
+            },
             (Mode::Performance, None) => from.trials,
             _ => Trials::default(),
         };
@@ -453,34 +621,75 @@ impl Builder<'_> {
         let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
         let scenario = self.choices.scenarios.is_empty()
             || self.choices.scenarios.iter().any(|wanted| {
-                plain(wanted) == plain(key) || loadgen.is_some_and(|name| plain(wanted) == plain(name))
+                plain(wanted) == plain(key)
+                    || loadgen.is_some_and(|name| plain(wanted) == plain(name))
             });
         scenario && (self.choices.modes.is_empty() || self.choices.modes.contains(&mode))
     }
 
     fn nothing_to_measure(&self) -> PlanError {
-        let mut asked: Vec<String> = self.choices.scenarios.iter().map(|name| format!("--scenario {name}")).collect();
-        asked.extend(self.choices.modes.iter().map(|mode| format!("--mode {mode}")));
+        let mut asked: Vec<String> = self
+            .choices
+            .scenarios
+            .iter()
+            .map(|name| format!("--scenario {name}"))
+            .collect();
+        asked.extend(
+            self.choices
+                .modes
+                .iter()
+                .map(|mode| format!("--mode {mode}")),
+        );
         let has: Vec<String> = self
             .recipe
             .scenarios
             .iter()
-            .flat_map(|(key, scenario)| scenario.modes.iter().map(move |(mode, _)| format!("{key} {mode}")))
+            .flat_map(|(key, scenario)| {
+                scenario
+                    .modes
+                    .iter()
+                    .map(move |(mode, _)| format!("{key} {mode}"))
+            })
             .collect();
-        PlanError::NothingToMeasure { asked: asked.join(" "), has: has.join(", ") }
+        PlanError::NothingToMeasure {
+            asked: asked.join(" "),
+            has: has.join(", "),
+        }
     }
 
-    fn exec(&self, purpose: Purpose, run: String, command: &Command<'_>, scope: &Scope) -> Result<ExecStep, PlanError> {
-        let secrets = self.recipe.secrets.iter().filter(|name| names(&run, name)).cloned().collect();
+    fn exec(
+        &self,
+        purpose: Purpose,
+        run: String,
+        command: &Command<'_>,
+        scope: &Scope,
+    ) -> Result<ExecStep, PlanError> {
+        let secrets = self
+            .recipe
+            .secrets
+            .iter()
+            .filter(|name| names(&run, name))
+            .cloned()
+            .collect();
         Ok(ExecStep {
             purpose,
             run,
-            shell: command.shell.or(self.recipe.container.shell.as_ref()).cloned(),
-            env: command.env.map_or(Ok(Vec::new()), |env| render_map("env", env, scope))?,
+            shell: command
+                .shell
+                .or(self.recipe.container.shell.as_ref())
+                .cloned(),
+            env: command
+                .env
+                .map_or(Ok(Vec::new()), |env| render_map("env", env, scope))?,
             secrets,
-            workdir: command.workdir.map(|workdir| expression("workdir", workdir, scope)).transpose()?,
+            workdir: command
+                .workdir
+                .map(|workdir| expression("workdir", workdir, scope))
+                .transpose()?,
             user: command.user.cloned(),
-            timeout_s: command.timeout.map_or(DEFAULT_TIMEOUT_S, |timeout| timeout.as_secs().max(1)),
+            timeout_s: command
+                .timeout
+                .map_or(DEFAULT_TIMEOUT_S, |timeout| timeout.as_secs().max(1)),
             silence_s: command.silence.map(|silence| silence.as_secs()),
             results: Vec::new(),
         })
@@ -492,7 +701,9 @@ impl Builder<'_> {
             let mut found = false;
             for step in &mut self.steps {
                 if step.name == *name || step.number.to_string() == *name {
-                    step.when = Condition::Skipped { because: format!("--skip {name}") };
+                    step.when = Condition::Skipped {
+                        because: format!("--skip {name}"),
+                    };
                     found = true;
                 }
             }
@@ -501,18 +712,28 @@ impl Builder<'_> {
             }
         }
         if let Some(name) = &self.choices.from {
-            let Some(first) = self.steps.iter().position(|step| step.name == *name || step.number.to_string() == *name) else {
+            let Some(first) = self
+                .steps
+                .iter()
+                .position(|step| step.name == *name || step.number.to_string() == *name)
+            else {
                 return Err(self.no_such_step("--from", name));
             };
             for step in &mut self.steps[..first] {
-                let needed = matches!(step.action, Action::Create | Action::Pull { .. } | Action::Build { .. });
+                let needed = matches!(
+                    step.action,
+                    Action::Create | Action::Pull { .. } | Action::Build { .. }
+                );
                 if !needed {
-                    step.when = Condition::Skipped { because: format!("--from {name}") };
+                    step.when = Condition::Skipped {
+                        because: format!("--from {name}"),
+                    };
                 }
             }
         }
         if self.choices.keep == Keep::Always {
-            self.notes.push("the container is kept at the end: `retrial clean` removes it".to_owned());
+            self.notes
+                .push("the container is kept at the end: `retrial clean` removes it".to_owned());
         }
         Ok(())
     }
@@ -527,8 +748,15 @@ impl Builder<'_> {
         PlanError::NoSuchStep {
             option,
             name: name.to_owned(),
-            hint: near.map(|(_, name)| format!(" (did you mean {name}?)")).unwrap_or_default(),
-            has: self.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(", "),
+            hint: near
+                .map(|(_, name)| format!(" (did you mean {name}?)"))
+                .unwrap_or_default(),
+            has: self
+                .steps
+                .iter()
+                .map(|step| step.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
         }
     }
 }
@@ -536,8 +764,12 @@ impl Builder<'_> {
 /// Whether a command names a variable.
 fn names(run: &str, variable: &str) -> bool {
     run.match_indices(variable).any(|(start, _)| {
-        let boundary = |character: Option<char>| !character.is_some_and(|character| character.is_ascii_alphanumeric() || character == '_');
-        boundary(run[..start].chars().next_back()) && boundary(run[start + variable.len()..].chars().next())
+        let boundary = |character: Option<char>| {
+            !character
+                .is_some_and(|character| character.is_ascii_alphanumeric() || character == '_')
+        };
+        boundary(run[..start].chars().next_back())
+            && boundary(run[start + variable.len()..].chars().next())
     })
 }
 
@@ -550,11 +782,25 @@ fn join(directory: &str, relative: &str) -> String {
 }
 
 fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String, PlanError> {
-    render(template, scope).map_err(|source| PlanError::Expression { place: place.to_owned(), source })
+    render(template, scope).map_err(|source| PlanError::Expression {
+        place: place.to_owned(),
+        source,
+    })
 }
 
-fn render_map(place: &str, map: &Ordered<Template>, scope: &Scope) -> Result<Vec<(String, String)>, PlanError> {
-    map.iter().map(|(name, value)| Ok((name.clone(), expression(&format!("{place}.{name}"), value, scope)?))).collect()
+fn render_map(
+    place: &str,
+    map: &Ordered<Template>,
+    scope: &Scope,
+) -> Result<Vec<(String, String)>, PlanError> {
+    map.iter()
+        .map(|(name, value)| {
+            Ok((
+                name.clone(),
+                expression(&format!("{place}.{name}"), value, scope)?,
+            ))
+        })
+        .collect()
 }
 
 /// The keys that every kind of command has.

@@ -118,7 +118,9 @@ impl fmt::Display for Condition {
                 write!(formatter, "until decided, stages {}", stages.join(" "))
             }
             Self::Unless { keep: Keep::Never } => Ok(()),
-            Self::Unless { keep: Keep::OnFailure } => formatter.write_str("unless a step failed"),
+            Self::Unless {
+                keep: Keep::OnFailure,
+            } => formatter.write_str("unless a step failed"),
             Self::Unless { keep: Keep::Always } => formatter.write_str("never: --keep always"),
             Self::Skipped { because } => write!(formatter, "left out by {because}"),
         }

@@ -76,7 +76,11 @@ pub async fn attached(
 }
 
 /// The streams end a moment before the engine has noted the exit code.
-pub(super) async fn exit_code(client: &Client, container: &str, exec: &str) -> Result<i64, EngineError> {
+pub(super) async fn exit_code(
+    client: &Client,
+    container: &str,
+    exec: &str,
+) -> Result<i64, EngineError> {
     let mut pause = Duration::from_millis(2);
     loop {
         match status(client, exec).await? {
