@@ -182,7 +182,7 @@ pub struct Container {
     pub pid: Option<String>,
     /// `/dev/kfd`, or `host:container:rwm`.
     pub devices: Vec<String>,
-    /// Capabilities without `CAP_`.
+    /// Capabilities, with or without `CAP_`.
     pub cap_add: Vec<String>,
     /// `seccomp=unconfined`
     pub security_opt: Vec<String>,
