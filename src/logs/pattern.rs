@@ -134,8 +134,10 @@ impl Pattern {
         }
     }
 
-    fn text(&self) -> String {
-        self.regex.as_str().to_owned()
+    /// The regular expression.
+    #[must_use]
+    pub fn expression(&self) -> &str {
+        self.regex.as_str()
     }
 }
 
@@ -173,7 +175,7 @@ impl Reader<'_> {
         };
         let Some(printed) = figure::parse_number(capture.as_str()) else {
             self.failed = Some(PatternError::NotANumber {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
                 text: shortened(capture.as_str()),
             });
             return;
@@ -187,7 +189,7 @@ impl Reader<'_> {
             Take::Sum | Take::Mean => self.sum.add(printed),
             Take::All if self.kept.len() == MOST_VALUES => {
                 self.failed = Some(PatternError::TooMany {
-                    pattern: self.pattern.text(),
+                    pattern: self.pattern.expression().to_owned(),
                 });
             }
             Take::All => self.kept.push(printed),
@@ -218,7 +220,7 @@ impl Reader<'_> {
         }
         if self.matches == 0 {
             return Err(PatternError::NoMatch {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
             });
         }
         let printed = match self.pattern.take {
@@ -228,7 +230,7 @@ impl Reader<'_> {
         };
         if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
             return Err(PatternError::NotANumber {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
                 text: lost.value.to_string(),
             });
         }
