@@ -39,10 +39,16 @@ pub enum Followed {
 
 /// The longest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The shortest one.
+const LEAST_PAUSE: Duration = Duration::from_millis(1);
 /// How often the engine is asked whether the container lives.
 const LOOK: Duration = Duration::from_secs(2);
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
+/// Bytes that are read to show the latest lines.
+const TAIL: u64 = 4096;
+/// How often the latest lines are shown.
+const SHOW: Duration = Duration::from_millis(100);
 
 /// Follows a step to its end.
 pub async fn follow(
@@ -60,17 +66,16 @@ pub async fn follow(
         .copied()
         .unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step, &control.output());
-    let mut pause = Duration::from_millis(1);
-    let mut looked = Instant::now();
+    let taken_up = Instant::now();
+    let mut looked = taken_up;
     let mut last_output = Instant::now();
     loop {
-        let grew = output.read_on();
+        let grew = output.look();
         if grew {
             last_output = Instant::now();
-            pause = Duration::from_millis(1);
         }
         if let Some(exit) = control.exit() {
-            while output.read_on() {}
+            while output.look() {}
             output.finish();
             return Followed::Exited(exit);
         }
@@ -101,12 +106,13 @@ pub async fn follow(
                 return Followed::Died { because, advice };
             }
         }
-        if !grew {
+        if !(grew && session.options.all_output) {
+            // A short step's end is seen at once, and a long one is not bothered.
+            let pause = (taken_up.elapsed() / 32).clamp(LEAST_PAUSE, PAUSE);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = session.stop.cancelled() => {}
             }
-            pause = (pause * 3 / 2).min(PAUSE);
         }
     }
 }
@@ -182,15 +188,19 @@ fn disk_full(path: &Path) -> bool {
         .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
 }
 
-/// The growing output: read block by block, shown line by line or as its latest line.
+/// The growing output. Where every line is shown it is read block by block; else only its size
+/// is looked at, and its end now and then: a step that prints 300 MB is not slowed down by us.
 struct Output<'a> {
     session: &'a Session,
     step: &'a Step,
     file: Option<File>,
-    block: Vec<u8>,
-    splitter: LineSplitter,
+    /// How much of it was seen.
+    length: u64,
+    /// How much of it was shown.
+    shown_to: u64,
     shown: Instant,
-    latest: Vec<u8>,
+    splitter: LineSplitter,
+    block: Vec<u8>,
 }
 
 impl<'a> Output<'a> {
@@ -199,79 +209,77 @@ impl<'a> Output<'a> {
             session,
             step,
             file: File::open(path).ok(),
-            block: vec![0; BLOCK],
-            splitter: LineSplitter::new(),
+            length: 0,
+            shown_to: 0,
             shown: Instant::now(),
-            latest: Vec::new(),
+            splitter: LineSplitter::new(),
+            block: Vec::new(),
         }
     }
 
-    /// Reads one block; false if nothing new is there.
-    fn read_on(&mut self) -> bool {
+    /// Whether it has grown. Shows what is new.
+    fn look(&mut self) -> bool {
         let Some(file) = &mut self.file else {
             return false;
         };
-        let Ok(count) = file.read(&mut self.block) else {
+        if self.session.options.all_output {
+            return self.read_block();
+        }
+        let Ok(length) = file.metadata().map(|metadata| metadata.len()) else {
             return false;
         };
-        if count == 0 {
-            return false;
+        let grew = length > self.length;
+        self.length = length;
+        if grew && self.shown.elapsed() > SHOW {
+            self.show_latest();
         }
-        if self.session.options.all_output {
-            let (session, step) = (self.session, self.step);
-            self.splitter.push(&self.block[..count], |line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                );
-            });
-        } else {
-            let from = count.saturating_sub(4096);
-            self.latest.clear();
-            self.latest.extend_from_slice(&self.block[from..count]);
-            if self.shown.elapsed() > Duration::from_millis(100) {
-                self.show_latest();
-            }
-        }
-        true
+        grew
     }
 
+    fn read_block(&mut self) -> bool {
+        let Some(file) = &mut self.file else {
+            return false;
+        };
+        self.block.resize(BLOCK, 0);
+        let count = file.read(&mut self.block).unwrap_or(0);
+        let (session, step) = (self.session, self.step);
+        self.splitter.push(&self.block[..count], |line| {
+            let line = sanitize(&line.text).into_owned();
+            session.show(step, What::Output { line });
+        });
+        count > 0
+    }
+
+    /// Shows up to eight lines of what came since the last time, from its end.
     fn show_latest(&mut self) {
         self.shown = Instant::now();
-        let text = String::from_utf8_lossy(&self.latest);
-        for line in text
-            .split(['\n', '\r'])
-            .filter(|line| !line.trim().is_empty())
-            .rev()
-            .take(8)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-        {
-            self.session.show(
-                self.step,
-                What::Output {
-                    line: sanitize(line).into_owned(),
-                },
-            );
+        let from = self.shown_to.max(self.length.saturating_sub(TAIL));
+        self.shown_to = self.length;
+        let mut latest = Vec::new();
+        let Some(file) = &mut self.file else {
+            return;
+        };
+        if file.seek(SeekFrom::Start(from)).is_err() {
+            return;
         }
-        self.latest.clear();
+        let _ = file.take(TAIL).read_to_end(&mut latest);
+        let text = String::from_utf8_lossy(&latest);
+        let lines = text.split(['\n', '\r']);
+        let mut lines: Vec<&str> = lines.filter(|line| !line.trim().is_empty()).collect();
+        for line in lines.split_off(lines.len().saturating_sub(8)) {
+            let line = sanitize(line).into_owned();
+            self.session.show(self.step, What::Output { line });
+        }
     }
 
     fn finish(&mut self) {
         if self.session.options.all_output {
             let (session, step) = (self.session, self.step);
             self.splitter.finish(|line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                )
+                let line = sanitize(&line.text).into_owned();
+                session.show(step, What::Output { line });
             });
-        } else if !self.latest.is_empty() {
+        } else if self.shown_to < self.length {
             self.show_latest();
         }
     }
