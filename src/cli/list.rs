@@ -44,11 +44,11 @@ pub fn list(global: &Global, part: Option<&str>) -> Result<ExitCode, Failure> {
         .map(|recipe| recipe.name.len())
         .max()
         .unwrap_or(0);
-    let text: String = recipes
-        .iter()
-        .map(|recipe| format!("{:<width$}  {}\n", recipe.name, recipe.title))
-        .collect();
-    terminal::print(&text);
+    terminal::print_lines(
+        recipes
+            .iter()
+            .map(|recipe| format!("{:<width$}  {}", recipe.name, recipe.title)),
+    );
     Ok(ExitCode::Success)
 }
 

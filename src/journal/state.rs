@@ -56,7 +56,7 @@ impl State {
             (What::ContainerRemoved { .. }, _) => self.container = None,
             (What::Warning { text }, _) => self.warnings.push(text.clone()),
             (What::RunEnded { exit_code, because }, _) => {
-                self.over = Some((*exit_code, because.clone()))
+                self.over = Some((*exit_code, because.clone()));
             }
             _ => {}
         }

@@ -9,7 +9,7 @@ use crate::journal::What;
 use crate::plan::step::Step;
 
 /// How long an engine may be away when it is needed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Does an operation; while the engine is gone, waits and does it again.
 pub async fn with_engine<T, F, R>(

@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use jiff::Timestamp;
+
 use super::error::RunError;
 use super::session::Session;
 use super::{collect, container, exec, image, judge};
@@ -108,9 +110,9 @@ impl Run<'_> {
                 )?;
                 continue;
             } else {
-                let begun = Instant::now();
+                let (before, begun) = (self.running_for(step), Instant::now());
                 let end = self.one(step).await?;
-                let seconds = begun.elapsed().as_secs_f64();
+                let seconds = before + begun.elapsed().as_secs_f64();
                 self.session.say(
                     Some(step),
                     What::StepEnded {
@@ -123,6 +125,22 @@ impl Run<'_> {
             self.consequences(step, &end);
         }
         Ok(())
+    }
+
+    /// Seconds for which a step has been running since before this process; 0 for the others.
+    fn running_for(&self, step: &Step) -> f64 {
+        let state = self.session.state();
+        let began = state
+            .began
+            .get(&step.number)
+            .filter(|_| !state.ended.contains_key(&step.number));
+        match (&step.action, began) {
+            (Action::Exec(_), Some(began)) => Timestamp::now()
+                .duration_since(*began)
+                .as_secs_f64()
+                .max(0.0),
+            _ => 0.0,
+        }
     }
 
     /// Why a step is not done, if it is not.
@@ -212,9 +230,21 @@ impl Run<'_> {
         let follows =
             running.began.contains_key(&step.number) && !running.ended.contains_key(&step.number);
         if follows && matches!(step.action, Action::Exec(_)) {
-            session.say(Some(step), What::StepFollowed)?;
+            let began = running.began.get(&step.number).copied();
+            let what = What::StepFollowed {
+                doing: doing(step),
+                began,
+                timeout_s: timeout(step),
+            };
+            session.say(Some(step), what)?;
         } else {
-            session.say(Some(step), What::StepBegan { doing: doing(step) })?;
+            session.say(
+                Some(step),
+                What::StepBegan {
+                    doing: doing(step),
+                    timeout_s: timeout(step),
+                },
+            )?;
         }
         match &step.action {
             Action::Pull { reference, policy } => {
@@ -320,5 +350,13 @@ fn doing(step: &Step) -> String {
         Action::Collect { path, .. } => format!("collect {path}"),
         Action::Judge => "judge".to_owned(),
         Action::Remove => "remove the container".to_owned(),
+    }
+}
+
+/// The longest time that a step may take, where it has a limit.
+fn timeout(step: &Step) -> Option<u64> {
+    match &step.action {
+        Action::Exec(exec) | Action::Host(exec) => Some(exec.timeout_s),
+        _ => None,
     }
 }

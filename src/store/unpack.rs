@@ -47,7 +47,7 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
         let path = to.join(&relative);
         match entry.header().entry_type() {
             EntryType::Directory => {
-                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?
+                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?;
             }
             EntryType::Regular | EntryType::Continuous => {
                 unpacked.files += 1;
