@@ -20,7 +20,8 @@ fn main() {
         return;
     }
     let world = World::new();
-    let recipe = world.recipe("noop", "true", "");
+    let figures = "      figures:\n        done: { pattern: 'done: ([0-9]+)', unit: times, better: higher }\n";
+    let recipe = world.recipe("noop", "echo done: 1", figures);
     let name = format!("retrial-bench-{}", std::process::id());
     let mut inner = Vec::new();
     let mut steps: Vec<(String, Vec<f64>)> = Vec::new();
@@ -52,7 +53,7 @@ fn main() {
             let run = ["run", "-d", "--name", &name, IMAGE, "sleep", "infinity"];
             let times = [
                 timed(|| docker(&run)),
-                timed(|| must(Command::new("docker").args(["exec", &name, "true"]))),
+                timed(|| must(Command::new("docker").args(["exec", &name, "echo", "done: 1"]))),
                 timed(|| docker(&["rm", "-f", &name])),
             ];
             for (all, time) in commands.iter_mut().zip(times) {
