@@ -33,11 +33,11 @@ pub struct Arguments {
 /// Choices of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// The engine: unix:///path or tcp://host:port (else `DOCKER_HOST`, the current Docker context,
+    /// The engine, `unix:///path` or `tcp://host:port` (else `DOCKER_HOST`, the current Docker context,
     /// the default socket)
     #[arg(long, global = true, value_name = "URL")]
     pub engine: Option<String>,
-    /// Where runs are kept (else $XDG_DATA_HOME/retrial)
+    /// Where runs are kept (else `$XDG_DATA_HOME/retrial`)
     #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_HOME")]
     pub home: Option<PathBuf>,
     /// The form of the result on standard output
@@ -50,7 +50,13 @@ pub struct Global {
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// Read the host's GPUs and settings behind this directory, in place of /
-    #[arg(long, global = true, value_name = "DIR", default_value = "/", hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "/",
+        hide_default_value = true
+    )]
     pub root: PathBuf,
 }
 
@@ -229,7 +235,10 @@ pub struct PlanArguments {
 
 /// How `run` goes about it.
 #[derive(Debug, Clone, Args)]
-#[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub struct RunArguments {
     /// The same as `retrial plan`
     #[arg(long)]

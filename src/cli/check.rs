@@ -1,21 +1,24 @@
 //! `retrial check`: every problem of recipes and templates at once.
 
 use super::arguments::{Global, Output};
-use super::failure::Failure;
 use super::terminal;
 use crate::catalog::{Catalog, CatalogError};
 use crate::recipe::check as check_text;
 use crate::verdict::ExitCode;
 
 /// Checks files; a warning is no failure.
-pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
+pub fn check(global: &Global, files: &[String]) -> ExitCode {
     let catalog = Catalog::builtin();
     let mut failed = false;
     let mut reports = Vec::new();
     for file in files {
         // What is checked is a file; a name of the catalog where there is no such file.
         let path = std::path::Path::new(file);
-        let opened = if path.exists() { catalog.open_path(path) } else { catalog.open(file) };
+        let opened = if path.exists() {
+            catalog.open_path(path)
+        } else {
+            catalog.open(file)
+        };
         let diagnostics = match opened {
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
@@ -41,7 +44,11 @@ pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
     if global.output == Output::Json {
         terminal::print(&format!("{}\n", serde_json::json!(reports)));
     }
-    Ok(if failed { ExitCode::Usage } else { ExitCode::Success })
+    if failed {
+        ExitCode::Usage
+    } else {
+        ExitCode::Success
+    }
 }
 
 fn warnings(count: usize) -> String {

@@ -13,7 +13,12 @@ use crate::store::lock::RunLock;
 use crate::verdict::ExitCode;
 
 /// Removes containers that carry our label and that nobody follows.
-pub fn clean(global: &Global, run: Option<&str>, all: bool, dry_run: bool) -> Result<ExitCode, Failure> {
+pub fn clean(
+    global: &Global,
+    run: Option<&str>,
+    all: bool,
+    dry_run: bool,
+) -> Result<ExitCode, Failure> {
     let wanted = run.map(|run| open::home(global).find(run)).transpose()?;
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
@@ -33,12 +38,14 @@ pub fn clean(global: &Global, run: Option<&str>, all: bool, dry_run: bool) -> Re
             removed.push(container.name);
         }
         match global.output {
-            Output::Json => terminal::print(&format!("{}\n", serde_json::json!({ "removed": removed, "dry_run": dry_run }))),
+            Output::Json => terminal::print(&format!(
+                "{}\n",
+                serde_json::json!({ "removed": removed, "dry_run": dry_run })
+            )),
             Output::Text if removed.is_empty() => terminal::print("nothing to remove\n"),
             Output::Text => {
                 let word = if dry_run { "would remove" } else { "removed" };
-                let lines: String = removed.iter().map(|name| format!("{word} {name}\n")).collect();
-                terminal::print(&lines);
+                terminal::print_lines(removed.iter().map(|name| format!("{word} {name}")));
             }
         }
         Ok(ExitCode::Success)
@@ -50,11 +57,16 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
     let path = Path::new(container.labels.get(PATH_LABEL)?);
     let id = container.labels.get(RUN_LABEL)?;
     if let Some(holder) = RunLock::holder(&path.join("lock")) {
-        return Some(format!("process {holder} follows its run; retrial stop {id}"));
+        return Some(format!(
+            "process {holder} follows its run; retrial stop {id}"
+        ));
     }
     if !container.running || all || named {
         return None;
     }
     let events = Journal::read::<Event>(&path.join("journal.jsonl")).ok()?;
-    State::of(&events).over.is_none().then(|| format!("its benchmark goes on; retrial resume {id}, or --all to remove it"))
+    State::of(&events)
+        .over
+        .is_none()
+        .then(|| format!("its benchmark goes on; retrial resume {id}, or --all to remove it"))
 }

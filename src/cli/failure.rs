@@ -17,17 +17,26 @@ pub struct Failure {
 impl Failure {
     /// The command line or a recipe is wrong.
     pub fn usage(text: impl Into<String>) -> Self {
-        Self { exit: ExitCode::Usage, text: text.into() }
+        Self {
+            exit: ExitCode::Usage,
+            text: text.into(),
+        }
     }
 
     /// The host or its services failed.
     pub fn host(text: impl Into<String>) -> Self {
-        Self { exit: ExitCode::Host, text: text.into() }
+        Self {
+            exit: ExitCode::Host,
+            text: text.into(),
+        }
     }
 
     /// What was printed already needs no second telling.
     pub fn told(exit: ExitCode) -> Self {
-        Self { exit, text: String::new() }
+        Self {
+            exit,
+            text: String::new(),
+        }
     }
 
     /// Prints it to standard error.

@@ -28,7 +28,9 @@ pub fn judge(
         return Ok(verdict.exit_code);
     }
     let run = if path.join("plan.json").exists() {
-        let path = path.canonicalize().map_err(|error| Failure::host(format!("{directory}: {error}")))?;
+        let path = path
+            .canonicalize()
+            .map_err(|error| Failure::host(format!("{directory}: {error}")))?;
         RunDirectory::at(path)
     } else {
         open::home(global).find(directory)?
@@ -40,7 +42,10 @@ pub fn judge(
 
 fn print_folders(global: &Global, verdict: &Verdict, path: &Path) {
     if global.output == Output::Json && verdict.results.len() != 1 {
-        terminal::print(&format!("{}\n", serde_json::json!({ "results": verdict.results })));
+        terminal::print(&format!(
+            "{}\n",
+            serde_json::json!({ "results": verdict.results })
+        ));
     } else {
         supervise::print(global, verdict, &path.display().to_string());
     }
@@ -68,7 +73,10 @@ fn judge_folders(
         add(&mut evidence, directory, relative, plan.as_ref(), scenario)?;
     }
     let mut context = Context {
-        submission: Submission { benchmark: name_of(directory), ..Submission::default() },
+        submission: Submission {
+            benchmark: name_of(directory),
+            ..Submission::default()
+        },
         require_accuracy,
         ..Context::default()
     };
@@ -89,22 +97,40 @@ fn add(
     scenario: Option<&str>,
 ) -> Result<(), Failure> {
     let shown = directory.join(relative);
-    let run = folder::read(&shown).map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
+    let run = folder::read(&shown)
+        .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
     let mode = match run.mode() {
         Some(crate::logs::loadgen::Mode::Accuracy) => Mode::Accuracy,
         // An accuracy summary holds only its two last lines: then the folder's name tells.
-        None if relative.components().chain(directory.components()).any(|part| part.as_os_str() == "accuracy") => Mode::Accuracy,
+        None if relative
+            .components()
+            .chain(directory.components())
+            .any(|part| part.as_os_str() == "accuracy") =>
+        {
+            Mode::Accuracy
+        }
         _ => Mode::Performance,
     };
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
-    let name = scenario.map(str::to_owned).or_else(|| in_path(&shown)).or(said).unwrap_or_else(|| name_of(&shown));
+    let name = scenario
+        .map(str::to_owned)
+        .or_else(|| in_path(&shown))
+        .or(said)
+        .unwrap_or_else(|| name_of(&shown));
     let measured = plan.and_then(|plan| {
-        let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-        plan.measurements.iter().find(|one| one.mode == mode && (plain(&one.scenario) == plain(&name) || plain(&one.key) == plain(&name)))
+        let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+        plan.measurements.iter().find(|one| {
+            one.mode == mode
+                && (folded(&one.scenario) == folded(&name) || folded(&one.key) == folded(&name))
+        })
     });
-    let measured = measured.cloned().unwrap_or_else(|| unpublished(&name, mode));
+    let measured = measured
+        .cloned()
+        .unwrap_or_else(|| unpublished(&name, mode));
     let trials_of = relative.parent().map(Path::to_owned).unwrap_or_default();
-    let existing = evidence.iter().position(|one| one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of);
+    let existing = evidence.iter().position(|one| {
+        one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of
+    });
     let index = existing.unwrap_or_else(|| {
         let mut one = Evidence::new(measured.scenario.clone(), mode);
         one.path = trials_of.display().to_string();
@@ -125,7 +151,10 @@ fn add(
 
 fn plan_of(global: &Global, recipe: &str) -> Result<Plan, Failure> {
     let arguments = PlanArguments {
-        recipe: RecipeArguments { recipe: recipe.to_owned(), settings: Vec::new() },
+        recipe: RecipeArguments {
+            recipe: recipe.to_owned(),
+            settings: Vec::new(),
+        },
         scenario: Vec::new(),
         mode: Vec::new(),
         trials: None,
@@ -143,16 +172,32 @@ fn plan_of(global: &Global, recipe: &str) -> Result<Plan, Failure> {
 /// The scenario that a path names: MLCommons' layout has it as a folder. An Interactive
 /// result's own log says `Server`.
 fn in_path(path: &Path) -> Option<String> {
-    let known = ["Offline", "Server", "Interactive", "SingleStream", "MultiStream"];
+    let known = [
+        "Offline",
+        "Server",
+        "Interactive",
+        "SingleStream",
+        "MultiStream",
+    ];
     path.components().rev().find_map(|part| {
-        let part = part.as_os_str().to_string_lossy().to_lowercase().replace(['-', '_'], "");
-        known.iter().find(|name| name.to_lowercase() == part).map(|name| (*name).to_owned())
+        let part = part
+            .as_os_str()
+            .to_string_lossy()
+            .to_lowercase()
+            .replace(['-', '_'], "");
+        known
+            .iter()
+            .find(|name| name.to_lowercase() == part)
+            .map(|name| (*name).to_owned())
     })
 }
 
 fn name_of(path: &Path) -> String {
     let path: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    path.file_name().map_or_else(|| "results".to_owned(), |name| name.to_string_lossy().into_owned())
+    path.file_name().map_or_else(
+        || "results".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
 }
 
 /// A measurement of which nothing is published.

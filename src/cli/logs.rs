@@ -16,18 +16,37 @@ use crate::store::lock::RunLock;
 use crate::verdict::ExitCode;
 
 /// Prints the output of one step, or of all.
-pub fn logs(global: &Global, run: &str, step: Option<&str>, follow: bool) -> Result<ExitCode, Failure> {
+pub fn logs(
+    global: &Global,
+    run: &str,
+    step: Option<&str>,
+    follow: bool,
+) -> Result<ExitCode, Failure> {
     let directory = open::home(global).find(run)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let chosen: Vec<(String, PathBuf)> = plan
         .steps
         .iter()
-        .filter(|known| step.is_none_or(|step| known.name == step || known.number.to_string() == step.trim_start_matches('0')))
-        .map(|known| (known.name.clone(), directory.steps().join(known.directory()).join("output.log")))
+        .filter(|known| {
+            step.is_none_or(|step| {
+                known.name == step || known.number.to_string() == step.trim_start_matches('0')
+            })
+        })
+        .map(|known| {
+            (
+                known.name.clone(),
+                directory.steps().join(known.directory()).join("output.log"),
+            )
+        })
         .collect();
     if chosen.is_empty() {
         let names: Vec<&str> = plan.steps.iter().map(|step| step.name.as_str()).collect();
-        return Err(Failure::usage(format!("{}: no step {}; it has {}", directory.id(), step.unwrap_or_default(), names.join(", "))));
+        return Err(Failure::usage(format!(
+            "{}: no step {}; it has {}",
+            directory.id(),
+            step.unwrap_or_default(),
+            names.join(", ")
+        )));
     }
     let mut printed = 0;
     let headers = step.is_none();
@@ -57,7 +76,11 @@ pub fn logs(global: &Global, run: &str, step: Option<&str>, follow: bool) -> Res
         std::thread::sleep(Duration::from_millis(100));
     }
     if printed == 0 && !global.quiet {
-        terminal::note(&format!("{}: no output{}", directory.id(), step.map(|step| format!(" of {step}")).unwrap_or_default()));
+        terminal::note(&format!(
+            "{}: no output{}",
+            directory.id(),
+            step.map(|step| format!(" of {step}")).unwrap_or_default()
+        ));
     }
     Ok(ExitCode::Success)
 }
@@ -78,16 +101,28 @@ struct Tail {
 
 impl Tail {
     fn open(name: &str, path: &Path, header: bool) -> Self {
-        let (directory, file) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+        let (directory, file) = (
+            path.parent().unwrap_or(path),
+            path.file_name().unwrap_or_default(),
+        );
         let file = crate::store::open::open_beneath(directory, Path::new(file)).ok();
         // To a file or a pipe go the bytes as they are; a terminal gets no control characters.
         let raw = !std::io::stdout().is_terminal();
-        Self { name: name.to_owned(), path: path.to_owned(), file, splitter: LineSplitter::new(), header, raw }
+        Self {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            file,
+            splitter: LineSplitter::new(),
+            header,
+            raw,
+        }
     }
 
     /// Prints what came since the last time; gives how much it was.
     fn print_on(&mut self) -> std::io::Result<usize> {
-        let Some(file) = &mut self.file else { return Ok(0) };
+        let Some(file) = &mut self.file else {
+            return Ok(0);
+        };
         let mut out = std::io::stdout().lock();
         let mut block = vec![0; 64 << 10];
         let mut printed = 0;

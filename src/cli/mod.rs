@@ -39,7 +39,11 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { 0 });
+            return ExitCode::from(if error.use_stderr() {
+                Exit::Usage.code()
+            } else {
+                0
+            });
         }
     };
     match dispatch(arguments) {
@@ -56,23 +60,34 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         Command::List { part } => list::list(&global, part.as_deref()),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
-        Command::Check { files } => check::check(&global, &files),
+        Command::Check { files } => Ok(check::check(&global, &files)),
         Command::Plan { plan, format } => plan::plan(&global, &plan, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
-        Command::Resume { run, require_accuracy, in_background } => {
-            resume::resume(&global, &run, require_accuracy, in_background)
-        }
+        Command::Resume {
+            run,
+            require_accuracy,
+            in_background,
+        } => resume::resume(&global, &run, require_accuracy, in_background),
         Command::Logs { run, step, follow } => logs::logs(&global, &run, step.as_deref(), follow),
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
-        Command::Judge { directory, recipe, scenario, require_accuracy } => {
-            judge::judge(&global, &directory, recipe.as_deref(), scenario.as_deref(), require_accuracy)
-        }
+        Command::Judge {
+            directory,
+            recipe,
+            scenario,
+            require_accuracy,
+        } => judge::judge(
+            &global,
+            &directory,
+            recipe.as_deref(),
+            scenario.as_deref(),
+            require_accuracy,
+        ),
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),
         Command::Clean { run, all, dry_run } => clean::clean(&global, run.as_deref(), all, dry_run),
-        Command::Schema => docs::schema(),
-        Command::Completions { shell } => docs::completions(shell),
+        Command::Schema => Ok(docs::schema()),
+        Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),
     }
 }

@@ -40,9 +40,17 @@ pub struct Opened {
 /// Finds and resolves a recipe; its problems are told here.
 pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
     let catalog = Catalog::builtin();
-    let entry = catalog.open(&arguments.recipe).map_err(|error| Failure::usage(error.to_string()))?;
-    let settings: Vec<Setting> =
-        arguments.settings.iter().map(|(name, value)| Setting { name: name.clone(), value: value.clone() }).collect();
+    let entry = catalog
+        .open(&arguments.recipe)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let settings: Vec<Setting> = arguments
+        .settings
+        .iter()
+        .map(|(name, value)| Setting {
+            name: name.clone(),
+            value: value.clone(),
+        })
+        .collect();
     match resolve(&entry.name, &entry.source, &entry, &settings) {
         Ok(resolved) => Ok(Opened { entry, resolved }),
         Err(diagnostics) => {
@@ -69,27 +77,45 @@ pub fn choices(arguments: &PlanArguments) -> Choices {
 
 /// The recipe's directory on this machine. What is built in is laid out under the home,
 /// once for each resolved recipe, when it is needed.
-pub fn directory(global: &Global, opened: &Opened, lay_out: bool) -> Result<Option<String>, Failure> {
+pub fn directory(
+    global: &Global,
+    opened: &Opened,
+    lay_out: bool,
+) -> Result<Option<String>, Failure> {
     if let Some(directory) = opened.entry.directory() {
         let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         return Ok(Some(directory.display().to_string()));
     }
     let needed = !opened.resolved.recipe.files.is_empty()
-        || matches!(opened.resolved.recipe.image, crate::recipe::model::Image::Build { .. });
+        || matches!(
+            opened.resolved.recipe.image,
+            crate::recipe::model::Image::Build { .. }
+        );
     if !needed {
         return Ok(None);
     }
     let short = opened.resolved.hash.get(..16).unwrap_or("recipe");
     let path: PathBuf = home(global).root().join("recipes").join(short);
     if lay_out && !path.exists() {
-        opened.entry.extract_to(&path).map_err(|error| Failure::host(error.to_string()))?;
+        opened
+            .entry
+            .extract_to(&path)
+            .map_err(|error| Failure::host(error.to_string()))?;
     }
     Ok(Some(path.display().to_string()))
 }
 
 /// The plan of a recipe on this host.
-pub fn plan(global: &Global, arguments: &PlanArguments, opened: &Opened, lay_out: bool) -> Result<Plan, Failure> {
-    let origin = Origin { directory: directory(global, opened, lay_out)?, hash: opened.resolved.hash.clone() };
+pub fn plan(
+    global: &Global,
+    arguments: &PlanArguments,
+    opened: &Opened,
+    lay_out: bool,
+) -> Result<Plan, Failure> {
+    let origin = Origin {
+        directory: directory(global, opened, lay_out)?,
+        hash: opened.resolved.hash.clone(),
+    };
     let host = host_view(global);
     let plan = crate::plan::build(&opened.resolved.recipe, &origin, &choices(arguments), &host)?;
     Ok(plan)

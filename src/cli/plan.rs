@@ -7,16 +7,22 @@ use crate::plan::{shell, text};
 use crate::verdict::ExitCode;
 
 /// Prints the plan.
-pub fn plan(global: &Global, arguments: &PlanArguments, format: PlanFormat) -> Result<ExitCode, Failure> {
+pub fn plan(
+    global: &Global,
+    arguments: &PlanArguments,
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
     let opened = open::recipe(&arguments.recipe)?;
     let warnings = opened.resolved.warnings.render(terminal::error_color());
     if !warnings.is_empty() && !global.quiet {
         terminal::note(&warnings);
     }
     let plan = open::plan(global, arguments, &opened, false)?;
-    let json = format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
+    let json =
+        format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
     let printed = if json {
-        serde_json::to_string_pretty(&plan).map_err(|error| Failure::host(error.to_string()))? + "\n"
+        serde_json::to_string_pretty(&plan).map_err(|error| Failure::host(error.to_string()))?
+            + "\n"
     } else if format == PlanFormat::Shell {
         shell::script(&plan)
     } else {

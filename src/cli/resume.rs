@@ -6,7 +6,12 @@ use super::{open, supervise};
 use crate::verdict::ExitCode;
 
 /// Takes up a run.
-pub fn resume(global: &Global, run: &str, require_accuracy: bool, in_background: bool) -> Result<ExitCode, Failure> {
+pub fn resume(
+    global: &Global,
+    run: &str,
+    require_accuracy: bool,
+    in_background: bool,
+) -> Result<ExitCode, Failure> {
     if in_background {
         // Away from the terminal: its hangup is not ours. Fails only for a group leader.
         let _ = rustix::process::setsid();

@@ -14,7 +14,11 @@ use crate::store::RunDirectory;
 use crate::verdict::ExitCode;
 
 /// Runs a recipe.
-pub fn run(global: &Global, arguments: &PlanArguments, run: &RunArguments) -> Result<ExitCode, Failure> {
+pub fn run(
+    global: &Global,
+    arguments: &PlanArguments,
+    run: &RunArguments,
+) -> Result<ExitCode, Failure> {
     if run.dry_run {
         return super::plan::plan(global, arguments, PlanFormat::Text);
     }
@@ -41,9 +45,18 @@ pub fn run(global: &Global, arguments: &PlanArguments, run: &RunArguments) -> Re
 }
 
 fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
-    let stops = plan.lacks.iter().filter(|lack| lack.fatal || lack.what == "gpu model");
-    let lines: Vec<String> =
-        stops.map(|lack| format!("  {}: found {}, wanted {}", lack.what, lack.found, lack.wanted)).collect();
+    let stops = plan
+        .lacks
+        .iter()
+        .filter(|lack| lack.fatal || lack.what == "gpu model");
+    let lines: Vec<String> = stops
+        .map(|lack| {
+            format!(
+                "  {}: found {}, wanted {}",
+                lack.what, lack.found, lack.wanted
+            )
+        })
+        .collect();
     if lines.is_empty() || force {
         return Ok(());
     }
@@ -56,7 +69,9 @@ fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
 
 /// `offline-quickstart`: what a run's id says of it.
 fn stem(plan: &Plan) -> String {
-    shell::container_name(&plan.recipe).to_lowercase().replace(['_', '.'], "-")
+    shell::container_name(&plan.recipe)
+        .to_lowercase()
+        .replace(['_', '.'], "-")
 }
 
 /// The run's own record of what it is, before anything is done.
@@ -83,20 +98,41 @@ fn write_down(
 pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
     plan.secrets
         .iter()
-        .filter_map(|name| Some((name.clone(), std::env::var(name).ok().filter(|value| !value.is_empty())?)))
+        .filter_map(|name| {
+            Some((
+                name.clone(),
+                std::env::var(name).ok().filter(|value| !value.is_empty())?,
+            ))
+        })
         .collect()
 }
 
 /// Leaves the run to a process of its own.
-fn detach(global: &Global, directory: &RunDirectory, require_accuracy: bool) -> Result<ExitCode, Failure> {
+fn detach(
+    global: &Global,
+    directory: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
     let journal = directory.journal();
-    std::fs::File::create(&journal).map_err(|error| Failure::host(format!("{}: {error}", journal.display())))?;
-    let program = std::env::current_exe().map_err(|error| Failure::host(format!("cannot find myself: {error}")))?;
-    let log = std::fs::File::create(directory.join("detached.log"))
-        .map_err(|error| Failure::host(format!("failed to write {}: {error}", directory.path().display())))?;
-    let errors = log.try_clone().map_err(|error| Failure::host(error.to_string()))?;
+    std::fs::File::create(&journal)
+        .map_err(|error| Failure::host(format!("{}: {error}", journal.display())))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::host(format!("cannot find myself: {error}")))?;
+    let log = std::fs::File::create(directory.join("detached.log")).map_err(|error| {
+        Failure::host(format!(
+            "failed to write {}: {error}",
+            directory.path().display()
+        ))
+    })?;
+    let errors = log
+        .try_clone()
+        .map_err(|error| Failure::host(error.to_string()))?;
     let mut command = Command::new(program);
-    command.args(["resume", "--in-background", &directory.path().display().to_string()]);
+    command.args([
+        "resume",
+        "--in-background",
+        &directory.path().display().to_string(),
+    ]);
     if require_accuracy {
         command.arg("--require-accuracy");
     }
@@ -107,7 +143,9 @@ fn detach(global: &Global, directory: &RunDirectory, require_accuracy: bool) -> 
         command.arg("--home").arg(home);
     }
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    command.spawn().map_err(|error| Failure::host(format!("cannot start a process in the background: {error}")))?;
+    command.spawn().map_err(|error| {
+        Failure::host(format!("cannot start a process in the background: {error}"))
+    })?;
     let id = directory.id();
     let text = match global.output {
         Output::Json => format!("{}\n", json!({ "run": id, "path": directory.path() })),

@@ -17,28 +17,37 @@ pub fn runs(global: &Global) -> Result<ExitCode, Failure> {
     let mut rows = Vec::new();
     for id in home.run_ids() {
         let run = home.find(&id)?;
-        let title = run.read_json::<Plan>("plan.json").map(|plan| plan.title).unwrap_or_default();
+        let title = run
+            .read_json::<Plan>("plan.json")
+            .map(|plan| plan.title)
+            .unwrap_or_default();
         let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
         let verdict: Option<Verdict> = run.read_json("verdict.json").ok();
         let stands = match (&verdict, RunLock::holder(&run.lock()), &state.over) {
             (_, Some(pid), _) => format!("running (process {pid})"),
             (Some(verdict), None, _) => verdict.outcome.to_string(),
             (None, None, Some((130, _))) => "stopped".to_owned(),
-            (None, None, Some((_, because))) => because.clone().unwrap_or_else(|| "failed".to_owned()),
+            (None, None, Some((_, because))) => {
+                because.clone().unwrap_or_else(|| "failed".to_owned())
+            }
             (None, None, None) => "interrupted".to_owned(),
         };
         rows.push((id, stands, title));
     }
     if global.output == Output::Json {
-        let rows: Vec<Value> =
-            rows.into_iter().map(|(id, stands, title)| json!({ "run": id, "state": stands, "title": title })).collect();
+        let rows: Vec<Value> = rows
+            .into_iter()
+            .map(|(id, stands, title)| json!({ "run": id, "state": stands, "title": title }))
+            .collect();
         terminal::print(&format!("{}\n", Value::from(rows)));
         return Ok(ExitCode::Success);
     }
     if rows.is_empty() {
         terminal::note(&format!("no runs in {} yet", home.runs().display()));
     }
-    let text: String = rows.iter().map(|(id, stands, title)| format!("{id}  {stands:<16}  {title}\n")).collect();
-    terminal::print(&text);
+    terminal::print_lines(
+        rows.iter()
+            .map(|(id, stands, title)| format!("{id}  {stands:<16}  {title}")),
+    );
     Ok(ExitCode::Success)
 }

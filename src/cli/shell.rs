@@ -22,16 +22,36 @@ pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCod
         let engine = open::engine(global).await?;
         match engine.container(&container).await? {
             Some(state) if state.running => {}
-            _ => return Err(Failure::host(format!("{}: its container has ended; retrial resume {} makes a new one", directory.id(), directory.id()))),
+            _ => {
+                return Err(Failure::host(format!(
+                    "{}: its container has ended; retrial resume {} makes a new one",
+                    directory.id(),
+                    directory.id()
+                )));
+            }
         }
         let command = if command.is_empty() {
-            ["/bin/sh", "-c", "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh"].map(str::to_owned).to_vec()
+            [
+                "/bin/sh",
+                "-c",
+                "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh",
+            ]
+            .map(str::to_owned)
+            .to_vec()
         } else {
             command
         };
         // The mark keeps a step's end from taking it for something that the step left.
-        let spec = ExecSpec { command, env: vec![("RETRIAL_SHELL".to_owned(), "1".to_owned())], ..Default::default() };
+        let spec = ExecSpec {
+            command,
+            env: vec![("RETRIAL_SHELL".to_owned(), "1".to_owned())],
+            ..Default::default()
+        };
         let code = engine.interactive(&container, &spec).await?;
-        if code == 0 { Ok(ExitCode::Success) } else { Err(Failure::told(ExitCode::StepFailed)) }
+        if code == 0 {
+            Ok(ExitCode::Success)
+        } else {
+            Err(Failure::told(ExitCode::StepFailed))
+        }
     })
 }

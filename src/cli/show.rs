@@ -11,7 +11,11 @@ use crate::recipe::{self};
 use crate::verdict::ExitCode;
 
 /// Shows a recipe.
-pub fn show(global: &Global, arguments: &RecipeArguments, resolved: bool) -> Result<ExitCode, Failure> {
+pub fn show(
+    global: &Global,
+    arguments: &RecipeArguments,
+    resolved: bool,
+) -> Result<ExitCode, Failure> {
     let opened = open::recipe(arguments)?;
     if resolved {
         let text = if global.output == Output::Json {
@@ -25,7 +29,8 @@ pub fn show(global: &Global, arguments: &RecipeArguments, resolved: bool) -> Res
     }
     let recipe = &opened.resolved.recipe;
     if global.output == Output::Json {
-        let text = serde_json::to_string_pretty(recipe).map_err(|error| Failure::host(error.to_string()))?;
+        let text = serde_json::to_string_pretty(recipe)
+            .map_err(|error| Failure::host(error.to_string()))?;
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
@@ -48,11 +53,31 @@ pub fn show(global: &Global, arguments: &RecipeArguments, resolved: bool) -> Res
 }
 
 fn origins_text(resolved: &recipe::Resolved) -> String {
-    let width = resolved.origins.iter().map(|origin| origin.key.len()).max().unwrap_or(0).min(60);
-    let mut out = format!("{}\n# where each value came from\n", resolved.yaml.trim_end());
+    let width = resolved
+        .origins
+        .iter()
+        .map(|origin| origin.key.len())
+        .max()
+        .unwrap_or(0)
+        .min(60);
+    let mut out = format!(
+        "{}\n# where each value came from\n",
+        resolved.yaml.trim_end()
+    );
     for origin in &resolved.origins {
-        let value: String = origin.value.lines().next().unwrap_or_default().chars().take(60).collect();
-        let _ = writeln!(out, "# {:<width$}  {}  ({})", origin.key, value, origin.from);
+        let value: String = origin
+            .value
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .take(60)
+            .collect();
+        let _ = writeln!(
+            out,
+            "# {:<width$}  {}  ({})",
+            origin.key, value, origin.from
+        );
     }
     out
 }
@@ -92,7 +117,11 @@ fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>) -> String
                     ExpectationKind::Guide => "guide",
                     ExpectationKind::ThirdParty => "third party",
                 };
-                let source = one.source.as_deref().map(|source| format!(", {source}")).unwrap_or_default();
+                let source = one
+                    .source
+                    .as_deref()
+                    .map(|source| format!(", {source}"))
+                    .unwrap_or_default();
                 let what = format!("{} {}", measured.scenario, measured.mode);
                 let _ = writeln!(out, "  {what:<24} {name} {} ({kind}{source})", one.value);
             }
@@ -122,26 +151,68 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY);
     let mut lines = vec![format!("image      {}", plan.image)];
     if let Some(gpus) = &requires.gpus {
-        let partition = gpus.partition.as_deref().map(|mode| format!(", partition {mode}")).unwrap_or_default();
-        lines.push(format!("GPUs       {} × {}{partition}", gpus.count, gpus.models.join(" or ")));
+        let partition = gpus
+            .partition
+            .as_deref()
+            .map(|mode| format!(", partition {mode}"))
+            .unwrap_or_default();
+        lines.push(format!(
+            "GPUs       {} × {}{partition}",
+            gpus.count,
+            gpus.models.join(" or ")
+        ));
     }
-    lines.extend(requires.rocm.iter().map(|range| format!("ROCm       {range}")));
-    lines.extend(requires.disk.map(|bytes| format!("disk       {}", size(bytes))));
-    lines.extend(requires.memory.map(|bytes| format!("memory     {}", size(bytes))));
-    lines.extend(recipe.secrets.iter().map(|name| format!("secret     {name}")));
-    lines.extend(plan.lacks.iter().map(|lack| format!("here: {}: found {}, wanted {}", lack.what, lack.found, lack.wanted)));
+    lines.extend(
+        requires
+            .rocm
+            .iter()
+            .map(|range| format!("ROCm       {range}")),
+    );
+    lines.extend(
+        requires
+            .disk
+            .map(|bytes| format!("disk       {}", size(bytes))),
+    );
+    lines.extend(
+        requires
+            .memory
+            .map(|bytes| format!("memory     {}", size(bytes))),
+    );
+    lines.extend(
+        recipe
+            .secrets
+            .iter()
+            .map(|name| format!("secret     {name}")),
+    );
+    lines.extend(plan.lacks.iter().map(|lack| {
+        format!(
+            "here: {}: found {}, wanted {}",
+            lack.what, lack.found, lack.wanted
+        )
+    }));
     lines
 }
 
 fn choices(out: &mut String, recipe: &Recipe, axes: Option<&recipe::Variants>) {
-    let axes = axes.map(|variants| variants.axes.as_slice()).unwrap_or_default();
+    let axes = axes
+        .map(|variants| variants.axes.as_slice())
+        .unwrap_or_default();
     if recipe.params.is_empty() && axes.is_empty() {
         return;
     }
     let _ = writeln!(out, "\nchoices (--set NAME=VALUE)");
     for axis in axes {
-        let chosen = recipe.variant.get(&axis.name).map_or("none", String::as_str);
-        let _ = writeln!(out, "  {:<14} {} (one of {})", axis.name, chosen, axis.values.join(", "));
+        let chosen = recipe
+            .variant
+            .get(&axis.name)
+            .map_or("none", String::as_str);
+        let _ = writeln!(
+            out,
+            "  {:<14} {} (one of {})",
+            axis.name,
+            chosen,
+            axis.values.join(", ")
+        );
     }
     for (name, value) in &recipe.params {
         let _ = writeln!(out, "  {name:<14} {value}");

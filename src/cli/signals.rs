@@ -12,8 +12,14 @@ use crate::verdict::ExitCode;
 
 /// Heeds signals until it is aborted.
 pub async fn heed(session: Arc<Session>) {
-    let streams = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()));
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = streams else { return };
+    let streams = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
+    );
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = streams else {
+        return;
+    };
     let mut told = false;
     loop {
         tokio::select! {
@@ -33,7 +39,9 @@ pub async fn heed(session: Arc<Session>) {
             std::process::exit(ExitCode::Interrupted.code().into());
         }
         told = true;
-        let text = "stopping: the benchmark is ended, its evidence kept; once more to leave at once".to_owned();
+        let text =
+            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
+                .to_owned();
         let _ = session.say(None, What::Warning { text });
         session.stop.cancel();
     }

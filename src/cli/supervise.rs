@@ -33,11 +33,25 @@ pub async fn follow(
     let (events, mut incoming) = unbounded_channel::<Event>();
     let plan: crate::plan::Plan = directory.read_json("plan.json")?;
     let secrets = run::secrets(&plan);
-    let options = Options { all_output: global.verbose, require_accuracy };
-    let session = Arc::new(Session::open(Arc::new(engine), directory, events, secrets, options)?);
+    let options = Options {
+        all_output: global.verbose,
+        require_accuracy,
+    };
+    let session = Arc::new(Session::open(
+        Arc::new(engine),
+        directory,
+        events,
+        secrets,
+        options,
+    )?);
     let json = global.output == Output::Json;
-    let mut reporter =
-        watch::reporter(json, global.quiet, global.verbose, std::io::stderr().is_terminal(), !terminal::error_color());
+    let mut reporter = watch::reporter(
+        json,
+        global.quiet,
+        global.verbose,
+        std::io::stderr().is_terminal(),
+        !terminal::error_color(),
+    );
     let watcher = std::thread::spawn(move || {
         while let Some(event) = incoming.blocking_recv() {
             reporter.event(&event);
@@ -56,8 +70,13 @@ pub async fn follow(
     if let Some(verdict) = &ended.verdict {
         print(global, verdict, &path.display().to_string());
     } else if !json {
-        let because = ended.because.unwrap_or_else(|| "it came to no verdict".to_owned());
-        terminal::note(&format!("no verdict: {because}\n  evidence: {}\n  go on with: retrial resume {id}", path.display()));
+        let because = ended
+            .because
+            .unwrap_or_else(|| "it came to no verdict".to_owned());
+        terminal::note(&format!(
+            "no verdict: {because}\n  evidence: {}\n  go on with: retrial resume {id}",
+            path.display()
+        ));
     }
     Ok(ended.exit)
 }
@@ -70,7 +89,12 @@ pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
             terminal::print(&format!("{text}\n"));
         }
         Output::Text => {
-            terminal::print(&report::terminal::table(verdict, evidence, terminal::width(), terminal::color()));
+            terminal::print(&report::terminal::table(
+                verdict,
+                evidence,
+                terminal::width(),
+                terminal::color(),
+            ));
         }
     }
 }

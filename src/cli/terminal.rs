@@ -13,7 +13,8 @@ pub fn error_color() -> bool {
 }
 
 fn colors_wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// The width of standard output; 100 where it is no terminal.
@@ -30,4 +31,14 @@ pub fn print(text: &str) {
 /// Writes something to know.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes a result of several lines.
+pub fn print_lines(lines: impl IntoIterator<Item = String>) {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    print(&text);
 }

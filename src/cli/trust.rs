@@ -10,32 +10,53 @@ use crate::store::Home;
 /// Sees that every power of the plan is allowed: by `--allow`, by an earlier answer to the same
 /// resolved recipe, or by an answer now.
 pub fn ask(home: &Home, plan: &Plan, allowed: &[String]) -> Result<(), Failure> {
-    if let Some(unknown) = allowed.iter().find(|name| !power::NAMES.contains(&name.as_str())) {
-        return Err(Failure::usage(format!("--allow {unknown}: no such power; there are {}", power::NAMES.join(", "))));
+    if let Some(unknown) = allowed
+        .iter()
+        .find(|name| !power::NAMES.contains(&name.as_str()))
+    {
+        return Err(Failure::usage(format!(
+            "--allow {unknown}: no such power; there are {}",
+            power::NAMES.join(", ")
+        )));
     }
     let known = home.trusted(&plan.recipe_hash);
-    let missing: Vec<_> =
-        plan.powers.iter().filter(|power| !allowed.contains(&power.name) && !known.contains(&power.name)).collect();
+    let missing: Vec<_> = plan
+        .powers
+        .iter()
+        .filter(|power| !allowed.contains(&power.name) && !known.contains(&power.name))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
     let mut names: Vec<String> = missing.iter().map(|power| power.name.clone()).collect();
     names.dedup();
-    let mut text = format!("{} asks for powers that are as good as root on this machine:\n", plan.recipe);
+    let mut text = format!(
+        "{} asks for powers that are as good as root on this machine:\n",
+        plan.recipe
+    );
     for power in &missing {
         text.push_str(&format!("  {:<14} {}\n", power.name, power.because));
     }
     let flag = format!("--allow {}", names.join(","));
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return Err(Failure::usage(format!("{text}  look at it: retrial plan {}\n  if you trust it: {flag}", plan.recipe)));
+        return Err(Failure::usage(format!(
+            "{text}  look at it: retrial plan {}\n  if you trust it: {flag}",
+            plan.recipe
+        )));
     }
     let mut err = std::io::stderr();
-    let _ = write!(err, "{text}Allow this, now and for this recipe unchanged? [y/N] ");
+    let _ = write!(
+        err,
+        "{text}Allow this, now and for this recipe unchanged? [y/N] "
+    );
     let _ = err.flush();
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Err(Failure::usage(format!("not allowed; nothing was done\n  look at it: retrial plan {}", plan.recipe)));
+        return Err(Failure::usage(format!(
+            "not allowed; nothing was done\n  look at it: retrial plan {}",
+            plan.recipe
+        )));
     }
     Ok(home.remember_trust(&plan.recipe_hash, &names)?)
 }

@@ -26,11 +26,15 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
     let expression = match &source.find {
         Find::Pattern(expression) => expression,
         Find::Json(_) | Find::Csv(_) | Find::Mllog(_) => {
-            return Err("figures from JSON, CSV and MLLOG come with a later release: use `pattern`".to_owned());
+            return Err(
+                "figures from JSON, CSV and MLLOG come with a later release: use `pattern`"
+                    .to_owned(),
+            );
         }
     };
     let unit = source.unit.clone().unwrap_or_default();
-    let pattern = Pattern::new(expression, take(source.take), unit).map_err(|error| error.to_string())?;
+    let pattern =
+        Pattern::new(expression, take(source.take), unit).map_err(|error| error.to_string())?;
     let mut because = "there is no output to look in".to_owned();
     for text in texts {
         match scan(&pattern, text) {
@@ -42,12 +46,15 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
 }
 
 fn scan(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
-    let mut file = open::open_beneath(&text.directory, &text.file).map_err(|error| error.to_string())?;
+    let mut file =
+        open::open_beneath(&text.directory, &text.file).map_err(|error| error.to_string())?;
     let mut reader = pattern.reader();
     let mut splitter = LineSplitter::new();
     let mut block = vec![0; 256 << 10];
     loop {
-        let count = file.read(&mut block).map_err(|error| format!("{}: {error}", text.file.display()))?;
+        let count = file
+            .read(&mut block)
+            .map_err(|error| format!("{}: {error}", text.file.display()))?;
         if count == 0 {
             break;
         }
@@ -56,8 +63,15 @@ fn scan(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
     splitter.finish(|line| reader.feed(&line.text));
     let taken = reader.finish().map_err(|error| error.to_string())?;
     let first = taken.figures.first().ok_or("no line matches")?;
-    if taken.figures.iter().any(|other| (other.value - first.value).abs() > other.half_digit + first.half_digit) {
-        return Err(format!("{} lines match with different values: say which with `take:`", taken.matches));
+    if taken
+        .figures
+        .iter()
+        .any(|other| (other.value - first.value).abs() > other.half_digit + first.half_digit)
+    {
+        return Err(format!(
+            "{} lines match with different values: say which with `take:`",
+            taken.matches
+        ));
     }
     Ok(FigureValue::new(first.value, first.unit.clone()))
 }
@@ -77,5 +91,8 @@ fn take(take: Take) -> pattern::Take {
 /// The output of a step, below a run's directory.
 #[must_use]
 pub fn output_of(run: &Path, step_directory: &str) -> Text {
-    Text { directory: run.to_owned(), file: Path::new("steps").join(step_directory).join("output.log") }
+    Text {
+        directory: run.to_owned(),
+        file: Path::new("steps").join(step_directory).join("output.log"),
+    }
 }

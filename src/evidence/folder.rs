@@ -51,7 +51,10 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
         [one] => one.clone(),
         several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
         several => {
-            let names: Vec<String> = several.iter().map(|path| path.display().to_string()).collect();
+            let names: Vec<String> = several
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
             return Err(FolderError::Several(names.join(", ")));
         }
     };
@@ -65,7 +68,10 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
         Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
     };
-    Ok(Run { summary: Some(summary), detail })
+    Ok(Run {
+        summary: Some(summary),
+        detail,
+    })
 }
 
 /// Every folder in or below a directory that holds a summary, sorted; links are not followed.
@@ -91,9 +97,13 @@ fn stream(mut file: impl Read) -> std::io::Result<detail::Detail> {
 }
 
 fn find(folder: &Path, relative: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder.join(relative)) else { return };
+    let Ok(entries) = std::fs::read_dir(folder.join(relative)) else {
+        return;
+    };
     for entry in entries.flatten() {
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         if kind.is_dir() && depth > 0 {
             find(folder, &relative.join(entry.file_name()), depth - 1, found);
         } else if entry.file_name() == SUMMARY {

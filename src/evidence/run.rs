@@ -5,15 +5,16 @@ use std::path::Path;
 
 use super::figures::{self, Text};
 use super::folder;
+use crate::journal::State;
+use crate::journal::{StepEnd, StepFault};
 use crate::logs::loadgen::{self, Run, Standing};
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::recipe::model::Mode;
-use crate::journal::{StepEnd, StepFault};
-use crate::journal::State;
 use crate::store::RunDirectory;
 use crate::verdict::{
-    Context, Evidence, FigureMeta, FigureValue, Qualifier, QualifierKind, StepOutcome, TrialEvidence, Validity, stages_of,
+    Context, Evidence, FigureMeta, FigureValue, Qualifier, QualifierKind, StepOutcome,
+    TrialEvidence, Validity, stages_of,
 };
 
 /// How far a log's own start may lie outside its step: it is kept in whole seconds.
@@ -38,7 +39,15 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let set: Vec<String> = plan
             .modified
             .iter()
-            .map(|name| format!("--set {name}={}", plan.params.get(name).map(ToString::to_string).unwrap_or_default()))
+            .map(|name| {
+                format!(
+                    "--set {name}={}",
+                    plan.params
+                        .get(name)
+                        .map(ToString::to_string)
+                        .unwrap_or_default()
+                )
+            })
             .collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
@@ -47,15 +56,34 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
     }
     if plan.judge.reimplemented {
-        qualifiers.push(Qualifier::new(QualifierKind::Reimplemented, "the workload's own script was never published"));
+        qualifiers.push(Qualifier::new(
+            QualifierKind::Reimplemented,
+            "the workload's own script was never published",
+        ));
     }
-    let pulled = plan.steps.iter().any(|step| matches!(step.action, Action::Pull { .. }));
+    let pulled = plan
+        .steps
+        .iter()
+        .any(|step| matches!(step.action, Action::Pull { .. }));
     if pulled && !plan.pinned {
-        let ran = files.state.digests.first().map_or(String::new(), |digest| format!("; ran {digest}"));
-        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, format!("{} may move{ran}", plan.image)));
+        let ran = files
+            .state
+            .digests
+            .first()
+            .map_or(String::new(), |digest| format!("; ran {digest}"));
+        qualifiers.push(Qualifier::new(
+            QualifierKind::UnpinnedImage,
+            format!("{} may move{ran}", plan.image),
+        ));
     }
-    let performance = plan.measurements.iter().filter(|measured| measured.mode == Mode::Performance);
-    let accuracy = plan.measurements.iter().filter(|measured| measured.mode == Mode::Accuracy);
+    let performance = plan
+        .measurements
+        .iter()
+        .filter(|measured| measured.mode == Mode::Performance);
+    let accuracy = plan
+        .measurements
+        .iter()
+        .filter(|measured| measured.mode == Mode::Accuracy);
     Context {
         submission: plan.submission.clone(),
         rules: plan.judge.clone(),
@@ -71,7 +99,9 @@ pub fn context(files: &RunFiles<'_>) -> Context {
 /// The evidence of every measurement.
 #[must_use]
 pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
-    (0..files.plan.measurements.len()).map(|index| gather_one(files, index)).collect()
+    (0..files.plan.measurements.len())
+        .map(|index| gather_one(files, index))
+        .collect()
 }
 
 /// The evidence of one measurement.
@@ -100,7 +130,12 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         })
         .collect();
     for trial in 1..=measured.trials.max {
-        let one = Trial { files, index, measured, trial };
+        let one = Trial {
+            files,
+            index,
+            measured,
+            trial,
+        };
         if let Some(gathered) = one.gather(&mut evidence.published_metric) {
             evidence.trials.push(gathered);
         }
@@ -126,8 +161,15 @@ impl Trial<'_> {
             _ => false,
         });
         let collect = self.step(|step| matches!(step.action, Action::Collect { measurement, trial, .. } if measurement == self.index && trial == self.trial));
-        let ended = self.files.state.ended.get(&measure.number).map(|(end, _)| end);
-        if matches!(&measure.when, crate::plan::Condition::UntilDecided { .. }) && !matches!(ended, Some(StepEnd::Done { .. } | StepEnd::Failed { .. })) {
+        let ended = self
+            .files
+            .state
+            .ended
+            .get(&measure.number)
+            .map(|(end, _)| end);
+        if matches!(&measure.when, crate::plan::Condition::UntilDecided { .. })
+            && !matches!(ended, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
+        {
             // A trial that was not needed, or not reached: no evidence either way.
             return None;
         }
@@ -144,10 +186,18 @@ impl Trial<'_> {
             return Some(trial);
         }
         if let Some(check) = check
-            && let Some((StepEnd::Failed { because, exit_code, .. }, _)) = self.files.state.ended.get(&check.number)
+            && let Some((
+                StepEnd::Failed {
+                    because, exit_code, ..
+                },
+                _,
+            )) = self.files.state.ended.get(&check.number)
         {
             let code = exit_code.and_then(|code| i32::try_from(code).ok());
-            trial.outcome = StepOutcome::Failed { because: format!("its check failed: {because}"), code };
+            trial.outcome = StepOutcome::Failed {
+                because: format!("its check failed: {because}"),
+                code,
+            };
         }
         let folder = self.files.directory.join(&relative);
         if self.measured.loadgen {
@@ -171,11 +221,19 @@ impl Trial<'_> {
         }
     }
 
-    fn read_loadgen(&self, measure: &Step, folder: &Path, trial: &mut TrialEvidence, published: &mut Option<String>) {
+    fn read_loadgen(
+        &self,
+        measure: &Step,
+        folder: &Path,
+        trial: &mut TrialEvidence,
+        published: &mut Option<String>,
+    ) {
         let run = match folder::read(folder) {
             Ok(run) => run,
             Err(error) => {
-                trial.outcome = StepOutcome::NoNewResult { because: error.to_string() };
+                trial.outcome = StepOutcome::NoNewResult {
+                    because: error.to_string(),
+                };
                 return;
             }
         };
@@ -190,16 +248,32 @@ impl Trial<'_> {
     fn stale(&self, measure: &Step, run: &Run) -> Option<String> {
         let started = run.started_at()?;
         let began = self.files.state.began.get(&measure.number)?;
-        let ended = self.files.state.ended.get(&measure.number).map(|(_, time)| *time)?;
+        let ended = self
+            .files
+            .state
+            .ended
+            .get(&measure.number)
+            .map(|(_, time)| *time)?;
         let early = started.as_second() < began.as_second() - CLOCK_SLACK_S;
         let late = started.as_second() > ended.as_second() + CLOCK_SLACK_S;
-        (early || late).then(|| format!("its log began at {started}, outside of the step ({began} to {ended})"))
+        (early || late).then(|| {
+            format!("its log began at {started}, outside of the step ({began} to {ended})")
+        })
     }
 
-    fn read_figures(&self, measure: &Step, check: Option<&Step>, folder: &Path, trial: &mut TrialEvidence) {
+    fn read_figures(
+        &self,
+        measure: &Step,
+        check: Option<&Step>,
+        folder: &Path,
+        trial: &mut TrialEvidence,
+    ) {
         for (name, source) in &self.measured.figures {
             let texts: Vec<Text> = match &source.file {
-                Some(file) => vec![Text { directory: folder.to_owned(), file: file.0.clone().into() }],
+                Some(file) => vec![Text {
+                    directory: folder.to_owned(),
+                    file: file.0.clone().into(),
+                }],
                 None => check
                     .into_iter()
                     .chain([measure])
@@ -217,30 +291,59 @@ impl Trial<'_> {
 fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
-        Some(StepEnd::Failed { fault: StepFault::Timeout, because, .. }) => StepOutcome::TimedOut { because: because.clone() },
-        Some(StepEnd::Failed { because, exit_code, .. }) => {
-            StepOutcome::Failed { because: because.clone(), code: exit_code.and_then(|code| i32::try_from(code).ok()) }
-        }
-        Some(StepEnd::Skipped { because }) => StepOutcome::NotRun { because: because.clone() },
-        Some(StepEnd::Stopped) => StepOutcome::NotRun { because: "the run was stopped".to_owned() },
-        None => StepOutcome::NotRun { because: "it was not reached".to_owned() },
+        Some(StepEnd::Failed {
+            fault: StepFault::Timeout,
+            because,
+            ..
+        }) => StepOutcome::TimedOut {
+            because: because.clone(),
+        },
+        Some(StepEnd::Failed {
+            because, exit_code, ..
+        }) => StepOutcome::Failed {
+            because: because.clone(),
+            code: exit_code.and_then(|code| i32::try_from(code).ok()),
+        },
+        Some(StepEnd::Skipped { because }) => StepOutcome::NotRun {
+            because: because.clone(),
+        },
+        Some(StepEnd::Stopped) => StepOutcome::NotRun {
+            because: "the run was stopped".to_owned(),
+        },
+        None => StepOutcome::NotRun {
+            because: "it was not reached".to_owned(),
+        },
     }
 }
 
 /// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
 /// the recipe expects, validity, and what was asked for.
-pub fn loadgen_evidence(run: &Run, measured: &MeasurementPlan, trial: &mut TrialEvidence, published: &mut Option<String>) {
+pub fn loadgen_evidence(
+    run: &Run,
+    measured: &MeasurementPlan,
+    trial: &mut TrialEvidence,
+    published: &mut Option<String>,
+) {
     let all = run.figures();
     let value = |figure: &crate::logs::Figure| FigureValue::new(figure.value, figure.unit.clone());
-    trial.figures.extend(all.iter().map(|(name, figure)| (name.to_string(), value(figure))));
-    let named = measured.expect.iter().map(|(name, _)| name).chain(measured.limits.iter().map(|(name, _)| name));
+    trial.figures.extend(
+        all.iter()
+            .map(|(name, figure)| (name.to_string(), value(figure))),
+    );
+    let named = measured
+        .expect
+        .iter()
+        .map(|(name, _)| name)
+        .chain(measured.limits.iter().map(|(name, _)| name));
     for name in named {
         if let Some(found) = run.resolve(name) {
             trial.figures.insert(name.clone(), value(&found.figure));
         }
     }
     if let (Some(scenario), Mode::Performance) = (run.scenario(), measured.mode) {
-        let tokens = all.keys().any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
+        let tokens = all
+            .keys()
+            .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
         *published = Some(loadgen::published_metric(scenario, tokens).to_owned());
     }
     let validity = run.validity();
@@ -257,8 +360,10 @@ pub fn loadgen_evidence(run: &Run, measured: &MeasurementPlan, trial: &mut Trial
         _ => Validity::Invalid(reasons),
     };
     if let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(run.parameters()) {
-        let numbers: BTreeMap<String, f64> =
-            parameters.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect();
+        let numbers: BTreeMap<String, f64> = parameters
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_f64()?)))
+            .collect();
         trial.parameters.extend(numbers);
     }
 }

@@ -50,9 +50,22 @@ pub enum What {
     StepBegan {
         /// Its command, or what it does, in one line.
         doing: String,
+        /// The longest time it may take, seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_s: Option<u64>,
     },
     /// A step that was running when the tool was killed is followed again.
-    StepFollowed,
+    StepFollowed {
+        /// Its command in one line.
+        #[serde(default)]
+        doing: String,
+        /// When it began.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        began: Option<Timestamp>,
+        /// The longest time it may take since then, seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_s: Option<u64>,
+    },
     /// A step ended.
     StepEnded {
         /// How.
@@ -79,7 +92,8 @@ pub enum What {
     ContainerCreated {
         /// Its id.
         id: String,
-        /// Its name.
+        /// Its name. The event's own `name` is the step's: two of them could not be read back.
+        #[serde(rename = "container_name")]
         name: String,
     },
     /// The container that was removed.

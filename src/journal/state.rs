@@ -55,7 +55,9 @@ impl State {
             (What::ContainerCreated { id, .. }, _) => self.container = Some(id.clone()),
             (What::ContainerRemoved { .. }, _) => self.container = None,
             (What::Warning { text }, _) => self.warnings.push(text.clone()),
-            (What::RunEnded { exit_code, because }, _) => self.over = Some((*exit_code, because.clone())),
+            (What::RunEnded { exit_code, because }, _) => {
+                self.over = Some((*exit_code, because.clone()));
+            }
             _ => {}
         }
     }
@@ -64,11 +66,18 @@ impl State {
     /// lived in it is lost: its preparation, and measurements whose results were not fetched.
     #[must_use]
     pub fn standing(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
-        let done = |number: u32| self.ended.get(&number).is_some_and(|(end, _)| end.is_done());
+        let done = |number: u32| {
+            self.ended
+                .get(&number)
+                .is_some_and(|(end, _)| end.is_done())
+        };
         let collected = |number: u32| {
             plan.steps.iter().all(|step| match &step.action {
                 Action::Collect { of, .. } if *of == number => done(step.number),
-                Action::Exec(exec) => !matches!(exec.purpose, Purpose::Check { of, .. } if of == number) || done(step.number),
+                Action::Exec(exec) => {
+                    !matches!(exec.purpose, Purpose::Check { of, .. } if of == number)
+                        || done(step.number)
+                }
                 _ => true,
             })
         };

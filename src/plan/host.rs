@@ -19,7 +19,7 @@ pub struct HostView {
     pub memory: u64,
     /// GPUs, in the order of their indices.
     pub gpus: Vec<Gpu>,
-    /// ROCm release installed on the host, if any.
+    /// `ROCm` release installed on the host, if any.
     pub rocm: Option<String>,
     /// Version of the amdgpu driver (DKMS), if any.
     pub amdgpu: Option<String>,
@@ -64,14 +64,26 @@ pub struct Lack {
 pub fn lacks(requires: &Requires, host: &HostView, chosen: &[String]) -> Vec<Lack> {
     let mut lacks = Vec::new();
     if let Some(request) = &requires.gpus {
-        let of_vendor: Vec<&Gpu> = host.gpus.iter().filter(|gpu| gpu.vendor == request.vendor).collect();
+        let of_vendor: Vec<&Gpu> = host
+            .gpus
+            .iter()
+            .filter(|gpu| gpu.vendor == request.vendor)
+            .collect();
         let vendor = match request.vendor {
             GpuVendor::Amd => "AMD",
             GpuVendor::Nvidia => "NVIDIA",
         };
-        let have = if chosen.is_empty() { of_vendor.len() } else { chosen.len().min(of_vendor.len()) };
+        let have = if chosen.is_empty() {
+            of_vendor.len()
+        } else {
+            chosen.len().min(of_vendor.len())
+        };
         if have < request.count as usize {
-            let because = if chosen.is_empty() { "" } else { " chosen by --gpus" };
+            let because = if chosen.is_empty() {
+                ""
+            } else {
+                " chosen by --gpus"
+            };
             lacks.push(Lack {
                 what: "gpus".to_owned(),
                 found: format!("{have} {vendor} GPUs{because}"),
@@ -82,7 +94,13 @@ pub fn lacks(requires: &Requires, host: &HostView, chosen: &[String]) -> Vec<Lac
         let other: Vec<&str> = of_vendor
             .iter()
             .map(|gpu| gpu.model.as_str())
-            .filter(|model| !request.models.is_empty() && !request.models.iter().any(|wanted| wanted.eq_ignore_ascii_case(model)))
+            .filter(|model| {
+                !request.models.is_empty()
+                    && !request
+                        .models
+                        .iter()
+                        .any(|wanted| wanted.eq_ignore_ascii_case(model))
+            })
             .collect();
         if let Some(model) = other.first() {
             lacks.push(Lack {
@@ -96,18 +114,33 @@ pub fn lacks(requires: &Requires, host: &HostView, chosen: &[String]) -> Vec<Lac
     if let (Some(range), Some(found)) = (&requires.rocm, &host.rocm)
         && release_satisfies(found, range) == Some(false)
     {
-        lacks.push(Lack { what: "rocm".to_owned(), found: found.clone(), wanted: range.clone(), fatal: false });
+        lacks.push(Lack {
+            what: "rocm".to_owned(),
+            found: found.clone(),
+            wanted: range.clone(),
+            fatal: false,
+        });
     }
     if let (Some(wanted), Some(free)) = (requires.disk, host.disk_free)
         && free < wanted
     {
-        lacks.push(Lack { what: "disk".to_owned(), found: bytes(free), wanted: bytes(wanted), fatal: false });
+        lacks.push(Lack {
+            what: "disk".to_owned(),
+            found: bytes(free),
+            wanted: bytes(wanted),
+            fatal: false,
+        });
     }
     if let Some(wanted) = requires.memory
         && host.memory > 0
         && host.memory < wanted
     {
-        lacks.push(Lack { what: "memory".to_owned(), found: bytes(host.memory), wanted: bytes(wanted), fatal: false });
+        lacks.push(Lack {
+            what: "memory".to_owned(),
+            found: bytes(host.memory),
+            wanted: bytes(wanted),
+            fatal: false,
+        });
     }
     lacks
 }
@@ -121,11 +154,19 @@ fn bytes(count: u64) -> String {
 #[must_use]
 pub fn release_satisfies(release: &str, range: &str) -> Option<bool> {
     let numbers = |text: &str| -> Option<Vec<u32>> {
-        text.split('-').next()?.split('.').map(|part| part.trim().parse().ok()).collect()
+        text.split('-')
+            .next()?
+            .split('.')
+            .map(|part| part.trim().parse().ok())
+            .collect()
     };
     let found = numbers(release)?;
     let mut all = true;
-    for part in range.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+    for part in range
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+    {
         let digits = part.find(|character: char| character.is_ascii_digit())?;
         let mut wanted = numbers(&part[digits..])?;
         let mut have = found.clone();

@@ -15,12 +15,23 @@ pub struct Power {
 
 impl Power {
     fn new(name: &str, because: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), because: because.into() }
+        Self {
+            name: name.to_owned(),
+            because: because.into(),
+        }
     }
 }
 
 /// The powers that can be allowed, for the command line's help.
-pub const NAMES: [&str; 7] = ["privileged", "sys-admin", "dev-mem", "host-pid", "engine-socket", "mounts", "host"];
+pub const NAMES: [&str; 7] = [
+    "privileged",
+    "sys-admin",
+    "dev-mem",
+    "host-pid",
+    "engine-socket",
+    "mounts",
+    "host",
+];
 
 /// What the recipe asks of a person's trust. `mounts` are the absolute sources after rendering.
 #[must_use]
@@ -28,39 +39,74 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
     let container = &recipe.container;
     let mut powers = Vec::new();
     if container.privileged {
-        powers.push(Power::new("privileged", "container.privileged: every device and kernel setting of the host"));
+        powers.push(Power::new(
+            "privileged",
+            "container.privileged: every device and kernel setting of the host",
+        ));
     }
     if let Some(name) = container.cap_add.iter().find(|name| {
         let name = name.to_ascii_uppercase();
-        matches!(name.trim_start_matches("CAP_"), "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO")
+        matches!(
+            name.trim_start_matches("CAP_"),
+            "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO"
+        )
     }) {
-        powers.push(Power::new("sys-admin", format!("container.cap_add {name}: enough to leave the container")));
+        powers.push(Power::new(
+            "sys-admin",
+            format!("container.cap_add {name}: enough to leave the container"),
+        ));
     }
     if let Some(device) = container.devices.iter().find(|device| {
         let source = device.split(':').next().unwrap_or_default();
         matches!(source, "/dev/mem" | "/dev/kmem" | "/dev/port" | "/dev")
-            || ["/dev/sd", "/dev/nvme", "/dev/vd", "/dev/dm-"].iter().any(|prefix| source.starts_with(prefix))
+            || ["/dev/sd", "/dev/nvme", "/dev/vd", "/dev/dm-"]
+                .iter()
+                .any(|prefix| source.starts_with(prefix))
     }) {
-        powers.push(Power::new("dev-mem", format!("container.devices {device}: the host's memory or disks")));
+        powers.push(Power::new(
+            "dev-mem",
+            format!("container.devices {device}: the host's memory or disks"),
+        ));
     }
     if container.pid.as_deref() == Some("host") {
-        powers.push(Power::new("host-pid", "container.pid host: the host's processes"));
+        powers.push(Power::new(
+            "host-pid",
+            "container.pid host: the host's processes",
+        ));
     }
     for source in mounts {
-        if source.ends_with("docker.sock") || source.ends_with("podman.sock") || source.ends_with("containerd.sock") {
-            powers.push(Power::new("engine-socket", format!("mount {source}: the engine, and through it the host")));
+        if source.ends_with("docker.sock")
+            || source.ends_with("podman.sock")
+            || source.ends_with("containerd.sock")
+        {
+            powers.push(Power::new(
+                "engine-socket",
+                format!("mount {source}: the engine, and through it the host"),
+            ));
         } else if !recipe_directory.is_some_and(|directory| below(source, directory)) {
-            powers.push(Power::new("mounts", format!("mount {source}: outside the recipe's directory")));
+            powers.push(Power::new(
+                "mounts",
+                format!("mount {source}: outside the recipe's directory"),
+            ));
         }
     }
-    let on_host = recipe.datasets.iter().chain(&recipe.setup).find(|(_, setup)| setup.on == Place::Host);
+    let on_host = recipe
+        .datasets
+        .iter()
+        .chain(&recipe.setup)
+        .find(|(_, setup)| setup.on == Place::Host);
     if let Some((name, _)) = on_host {
-        powers.push(Power::new("host", format!("step {name}: `on: host` runs on this machine, not in the container")));
+        powers.push(Power::new(
+            "host",
+            format!("step {name}: `on: host` runs on this machine, not in the container"),
+        ));
     }
     powers
 }
 
 fn below(path: &str, directory: &str) -> bool {
     !path.split('/').any(|part| part == "..")
-        && path.strip_prefix(directory.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        && path
+            .strip_prefix(directory.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

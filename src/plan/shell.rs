@@ -17,21 +17,42 @@ pub fn script(plan: &Plan) -> String {
     let name = container_name(&plan.recipe);
     let mut out = String::new();
     let _ = writeln!(out, "#!/bin/sh\n# {}", one_line(&plan.title));
-    let _ = writeln!(out, "# made by `retrial plan {} --format shell`", one_line(&plan.recipe));
+    let _ = writeln!(
+        out,
+        "# made by `retrial plan {} --format shell`",
+        one_line(&plan.recipe)
+    );
     for note in &plan.notes {
         let _ = writeln!(out, "# note: {}", one_line(note));
     }
     out.push_str("set -eu\n");
-    if plan.steps.iter().any(|step| matches!(&step.action, Action::Exec(exec) if exec.shell.is_none())) {
-        let _ = writeln!(out, "\n# bash where the image has it, else sh; an error stops, also inside a pipe\nrun={}", quote(RUN));
+    if plan
+        .steps
+        .iter()
+        .any(|step| matches!(&step.action, Action::Exec(exec) if exec.shell.is_none()))
+    {
+        let _ = writeln!(
+            out,
+            "\n# bash where the image has it, else sh; an error stops, also inside a pipe\nrun={}",
+            quote(RUN)
+        );
     }
     for step in &plan.steps {
         let lines = lines_of(plan, step, &name);
         if lines.is_empty() {
             continue;
         }
-        let _ = writeln!(out, "\n# {:02} {}{}", step.number, step.name, condition(step));
-        let commented = matches!(step.when, Condition::Skipped { .. } | Condition::UntilDecided { .. });
+        let _ = writeln!(
+            out,
+            "\n# {:02} {}{}",
+            step.number,
+            step.name,
+            condition(step)
+        );
+        let commented = matches!(
+            step.when,
+            Condition::Skipped { .. } | Condition::UntilDecided { .. }
+        );
         for line in lines.lines() {
             let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });
         }
@@ -41,7 +62,11 @@ pub fn script(plan: &Plan) -> String {
 
 fn condition(step: &Step) -> String {
     let text = step.when.to_string();
-    if text.is_empty() { text } else { format!(" ({text})") }
+    if text.is_empty() {
+        text
+    } else {
+        format!(" ({text})")
+    }
 }
 
 fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
@@ -49,20 +74,37 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
         Action::Pull { reference, .. } => {
             let reference = quote(reference);
             if step.when == Condition::UnlessPresent {
-                format!("docker image inspect {reference} >/dev/null 2>&1 || docker pull {reference}")
+                format!(
+                    "docker image inspect {reference} >/dev/null 2>&1 || docker pull {reference}"
+                )
             } else {
                 format!("docker pull {reference}")
             }
         }
-        Action::Build { context, dockerfile, args, tag } => {
+        Action::Build {
+            context,
+            dockerfile,
+            args,
+            tag,
+        } => {
             let mut line = format!("docker build -t {}", quote(tag));
             for (key, value) in args {
                 let _ = write!(line, " --build-arg {}", quote(&format!("{key}={value}")));
             }
-            let _ = write!(line, " -f {} {}", quote(&format!("{context}/{dockerfile}")), quote(context));
+            let _ = write!(
+                line,
+                " -f {} {}",
+                quote(&format!("{context}/{dockerfile}")),
+                quote(context)
+            );
             line
         }
-        Action::FetchModel { repository, revision, mount, .. } => format!(
+        Action::FetchModel {
+            repository,
+            revision,
+            mount,
+            ..
+        } => format!(
             "# the model, on the host, before the container is made: mount it at {}\nhf download {} --revision {}",
             mount.as_deref().unwrap_or("the hub's cache"),
             quote(repository),
@@ -71,8 +113,17 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
         Action::Create => docker_run(&plan.container, name),
         Action::Exec(exec) => docker_exec(exec, name),
         Action::Host(exec) => exec.run.clone(),
-        Action::Collect { measurement, trial, path, .. } => {
-            let to = plan.measurements.get(*measurement).map(|measured| measured.results_directory(*trial)).unwrap_or_default();
+        Action::Collect {
+            measurement,
+            trial,
+            path,
+            ..
+        } => {
+            let to = plan
+                .measurements
+                .get(*measurement)
+                .map(|measured| measured.results_directory(*trial))
+                .unwrap_or_default();
             let from = if path.contains(['*', '?', '[']) {
                 format!("\"{name}:$(docker exec {name} sh -c 'ls -d {path}')/.\"")
             } else {
@@ -89,31 +140,71 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
 fn docker_run(container: &ContainerSpec, name: &str) -> String {
     let mut flags: Vec<String> = vec![format!("docker run -d --name {name}")];
     let mut flag = |text: String| flags.push(quote(&text));
-    if let Some(ipc) = &container.ipc { flag(format!("--ipc={ipc}")); }
-    if let Some(network) = &container.network { flag(format!("--network={network}")); }
-    if let Some(uts) = &container.uts { flag(format!("--uts={uts}")); }
-    if let Some(pid) = &container.pid { flag(format!("--pid={pid}")); }
-    if container.privileged { flag("--privileged".to_owned()); }
-    for name in &container.cap_add { flag(format!("--cap-add={name}")); }
-    for device in &container.devices { flag(format!("--device={device}")); }
+    if let Some(ipc) = &container.ipc {
+        flag(format!("--ipc={ipc}"));
+    }
+    if let Some(network) = &container.network {
+        flag(format!("--network={network}"));
+    }
+    if let Some(uts) = &container.uts {
+        flag(format!("--uts={uts}"));
+    }
+    if let Some(pid) = &container.pid {
+        flag(format!("--pid={pid}"));
+    }
+    if container.privileged {
+        flag("--privileged".to_owned());
+    }
+    for name in &container.cap_add {
+        flag(format!("--cap-add={name}"));
+    }
+    for device in &container.devices {
+        flag(format!("--device={device}"));
+    }
     match &container.gpus {
         Some(GpuDevices::All) => flag("--gpus=all".to_owned()),
         Some(GpuDevices::Ids(ids)) => flag(format!("--gpus=\"device={}\"", ids.join(","))),
         None => {}
     }
-    for option in &container.security_opt { flag(format!("--security-opt={option}")); }
-    for group in &container.group_add { flag(format!("--group-add={group}")); }
-    if let Some(bytes) = container.shm_size { flag(format!("--shm-size={bytes}")); }
-    for limit in &container.ulimits { flag(format!("--ulimit={}={}:{}", limit.name, limit.soft, limit.hard)); }
-    for (key, value) in &container.env { flag(format!("--env={key}={value}")); }
+    for option in &container.security_opt {
+        flag(format!("--security-opt={option}"));
+    }
+    for group in &container.group_add {
+        flag(format!("--group-add={group}"));
+    }
+    if let Some(bytes) = container.shm_size {
+        flag(format!("--shm-size={bytes}"));
+    }
+    for limit in &container.ulimits {
+        flag(format!(
+            "--ulimit={}={}:{}",
+            limit.name, limit.soft, limit.hard
+        ));
+    }
+    for (key, value) in &container.env {
+        flag(format!("--env={key}={value}"));
+    }
     for mount in &container.mounts {
         let suffix = if mount.read_only { ":ro" } else { "" };
-        flag(format!("--volume={}:{}{suffix}", mount.source, mount.target));
+        flag(format!(
+            "--volume={}:{}{suffix}",
+            mount.source, mount.target
+        ));
     }
-    if let Some(workdir) = &container.workdir { flag(format!("--workdir={workdir}")); }
-    if let Some(user) = &container.user { flag(format!("--user={user}")); }
-    if container.init { flag("--init".to_owned()); }
-    if let Some(entrypoint) = container.entrypoint.as_ref().and_then(|words| words.first()) {
+    if let Some(workdir) = &container.workdir {
+        flag(format!("--workdir={workdir}"));
+    }
+    if let Some(user) = &container.user {
+        flag(format!("--user={user}"));
+    }
+    if container.init {
+        flag("--init".to_owned());
+    }
+    if let Some(entrypoint) = container
+        .entrypoint
+        .as_ref()
+        .and_then(|words| words.first())
+    {
         flag(format!("--entrypoint={entrypoint}"));
     }
     let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
@@ -139,7 +230,13 @@ fn docker_exec(exec: &ExecStep, name: &str) -> String {
     match &exec.shell {
         None => line.push_str("sh -c \"$run\""),
         Some(words) => {
-            line.push_str(&words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "));
+            line.push_str(
+                &words
+                    .iter()
+                    .map(|word| quote(word))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            );
             if !takes_text(words) {
                 line.push_str(" -c");
             }
@@ -151,20 +248,36 @@ fn docker_exec(exec: &ExecStep, name: &str) -> String {
 /// Whether the shell's last word makes it take the command as text (`-c`, `-lc`, `-ilc`).
 #[must_use]
 pub fn takes_text(words: &[String]) -> bool {
-    words.last().is_some_and(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))
+    words
+        .last()
+        .is_some_and(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))
 }
 
 /// The name of the container in the script: the recipe's last part.
 #[must_use]
 pub fn container_name(recipe: &str) -> String {
-    let trimmed = recipe.trim_end_matches('/').trim_end_matches("/recipe.yaml").trim_end_matches(".yaml").trim_end_matches(".yml");
+    let trimmed = recipe
+        .trim_end_matches('/')
+        .trim_end_matches("/recipe.yaml")
+        .trim_end_matches(".yaml")
+        .trim_end_matches(".yml");
     let last = trimmed.rsplit('/').next().unwrap_or(trimmed);
     let clean: String = last
         .chars()
-        .map(|character| if character.is_ascii_alphanumeric() || "_.-".contains(character) { character } else { '-' })
+        .map(|character| {
+            if character.is_ascii_alphanumeric() || "_.-".contains(character) {
+                character
+            } else {
+                '-'
+            }
+        })
         .collect();
     let clean = clean.trim_matches(|character: char| !character.is_ascii_alphanumeric());
-    if clean.is_empty() { "retrial".to_owned() } else { clean.to_owned() }
+    if clean.is_empty() {
+        "retrial".to_owned()
+    } else {
+        clean.to_owned()
+    }
 }
 
 /// Several words a line, continued with a backslash.
@@ -189,7 +302,8 @@ fn wrap(words: &[String]) -> String {
 /// alone, so that flags read as a guide writes them.
 #[must_use]
 pub fn quote(word: &str) -> String {
-    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+%".contains(character);
+    let plain =
+        |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+%".contains(character);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
@@ -198,7 +312,15 @@ pub fn quote(word: &str) -> String {
 
 /// A comment must not leave its line.
 fn one_line(text: &str) -> String {
-    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+    text.chars()
+        .map(|character| {
+            if character.is_control() {
+                ' '
+            } else {
+                character
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -215,7 +337,10 @@ mod tests {
 
     #[test]
     fn a_container_is_named_after_its_recipe() {
-        assert_eq!(container_name("mlperf-inference/v6.0/amd/llama2-70b-mi355x"), "llama2-70b-mi355x");
+        assert_eq!(
+            container_name("mlperf-inference/v6.0/amd/llama2-70b-mi355x"),
+            "llama2-70b-mi355x"
+        );
         assert_eq!(container_name("./mine/recipe.yaml"), "mine");
         assert_eq!(container_name("./-x y.yaml"), "x-y");
     }

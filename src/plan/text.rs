@@ -20,30 +20,63 @@ pub fn render(plan: &Plan) -> String {
         plan.submission.system.as_deref(),
         Some(plan.submission.benchmark.as_str()),
     ];
-    let _ = writeln!(out, "  submission  {}", submission.into_iter().flatten().collect::<Vec<_>>().join(" · "));
+    let _ = writeln!(
+        out,
+        "  submission  {}",
+        submission
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" · ")
+    );
     let chosen: Vec<String> = plan
         .variant
         .iter()
         .map(|(axis, value)| format!("{axis}={value}"))
-        .chain(plan.modified.iter().filter_map(|name| plan.params.get(name).map(|value| format!("{name}={value}"))))
+        .chain(
+            plan.modified
+                .iter()
+                .filter_map(|name| plan.params.get(name).map(|value| format!("{name}={value}"))),
+        )
         .collect();
     if !chosen.is_empty() {
         let _ = writeln!(out, "  choices     {}", chosen.join(" "));
     }
-    let pinned = if plan.pinned { "" } else { "   (not pinned by digest)" };
+    let pinned = if plan.pinned {
+        ""
+    } else {
+        "   (not pinned by digest)"
+    };
     let _ = writeln!(out, "  image       {}{pinned}", plan.image);
-    section(&mut out, "the host lacks", plan.lacks.iter().map(|lack| {
-        let effect = if lack.fatal { "" } else { " (a warning)" };
-        format!("{}: found {}, wanted {}{effect}", lack.what, lack.found, lack.wanted)
-    }));
-    section(&mut out, "asks for your trust", plan.powers.iter().map(|power| format!("{}: {}", power.name, power.because)));
+    section(
+        &mut out,
+        "the host lacks",
+        plan.lacks.iter().map(|lack| {
+            let effect = if lack.fatal { "" } else { " (a warning)" };
+            format!(
+                "{}: found {}, wanted {}{effect}",
+                lack.what, lack.found, lack.wanted
+            )
+        }),
+    );
+    section(
+        &mut out,
+        "asks for your trust",
+        plan.powers
+            .iter()
+            .map(|power| format!("{}: {}", power.name, power.because)),
+    );
     section(&mut out, "secrets", plan.secrets.iter().cloned());
     section(&mut out, "notes", plan.notes.iter().cloned());
     section(&mut out, "container", container_lines(plan).into_iter());
     out.push_str("\nsteps\n");
     for step in &plan.steps {
         let condition = step.when.to_string();
-        let condition = if condition.is_empty() { condition } else { format!("  [{condition}]") };
+        let condition = if condition.is_empty() {
+            condition
+        } else {
+            format!("  [{condition}]")
+        };
         let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
         for line in step_lines(plan, step) {
             for part in line.lines() {
@@ -73,8 +106,20 @@ fn container_lines(plan: &Plan) -> Vec<String> {
             lines.push(format!("{key:<13} {value}"));
         }
     };
-    add("privileged", if container.privileged { "yes".to_owned() } else { String::new() });
-    let namespaces = [("ipc", &container.ipc), ("network", &container.network), ("uts", &container.uts), ("pid", &container.pid)];
+    add(
+        "privileged",
+        if container.privileged {
+            "yes".to_owned()
+        } else {
+            String::new()
+        },
+    );
+    let namespaces = [
+        ("ipc", &container.ipc),
+        ("network", &container.network),
+        ("uts", &container.uts),
+        ("pid", &container.pid),
+    ];
     for (key, value) in namespaces {
         add(key, value.clone().unwrap_or_default());
     }
@@ -82,15 +127,51 @@ fn container_lines(plan: &Plan) -> Vec<String> {
     add("cap_add", container.cap_add.join(" "));
     add("security_opt", container.security_opt.join(" "));
     add("group_add", container.group_add.join(" "));
-    add("shm_size", container.shm_size.map(|bytes| humansize::format_size(bytes, humansize::BINARY)).unwrap_or_default());
-    add("ulimits", container.ulimits.iter().map(|limit| format!("{}={}:{}", limit.name, limit.soft, limit.hard)).collect::<Vec<_>>().join(" "));
-    add("env", container.env.iter().map(|(key, value)| quote(&format!("{key}={value}"))).collect::<Vec<_>>().join(" "));
+    add(
+        "shm_size",
+        container
+            .shm_size
+            .map(|bytes| humansize::format_size(bytes, humansize::BINARY))
+            .unwrap_or_default(),
+    );
+    add(
+        "ulimits",
+        container
+            .ulimits
+            .iter()
+            .map(|limit| format!("{}={}:{}", limit.name, limit.soft, limit.hard))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
+    add(
+        "env",
+        container
+            .env
+            .iter()
+            .map(|(key, value)| quote(&format!("{key}={value}")))
+            .collect::<Vec<_>>()
+            .join(" "),
+    );
     for mount in &container.mounts {
-        add("mount", format!("{} at {}{}", mount.source, mount.target, if mount.read_only { " (read-only)" } else { "" }));
+        add(
+            "mount",
+            format!(
+                "{} at {}{}",
+                mount.source,
+                mount.target,
+                if mount.read_only { " (read-only)" } else { "" }
+            ),
+        );
     }
     add("workdir", container.workdir.clone().unwrap_or_default());
     add("user", container.user.clone().unwrap_or_default());
-    add("entrypoint", container.entrypoint.as_ref().map_or_else(|| "the image's own".to_owned(), |_| "bypassed".to_owned()));
+    add(
+        "entrypoint",
+        container
+            .entrypoint
+            .as_ref()
+            .map_or_else(|| "the image's own".to_owned(), |_| "bypassed".to_owned()),
+    );
     lines
 }
 
@@ -100,9 +181,24 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             PullPolicy::Never => vec![format!("{reference}: must be there already (--pull never)")],
             _ => vec![format!("docker pull {reference}")],
         },
-        Action::Build { context, dockerfile, tag, .. } => vec![format!("docker build -t {tag} -f {context}/{dockerfile} {context}")],
-        Action::FetchModel { repository, revision, mount, .. } => {
-            vec![format!("{repository} at {revision}, mounted at {}", mount.as_deref().unwrap_or("the hub's cache"))]
+        Action::Build {
+            context,
+            dockerfile,
+            tag,
+            ..
+        } => vec![format!(
+            "docker build -t {tag} -f {context}/{dockerfile} {context}"
+        )],
+        Action::FetchModel {
+            repository,
+            revision,
+            mount,
+            ..
+        } => {
+            vec![format!(
+                "{repository} at {revision}, mounted at {}",
+                mount.as_deref().unwrap_or("the hub's cache")
+            )]
         }
         Action::Create => vec!["create and start the container above".to_owned()],
         Action::Exec(exec) => exec_lines(exec),
@@ -111,17 +207,39 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             lines.extend(exec_lines(exec));
             lines
         }
-        Action::Collect { measurement, trial, path, .. } => {
-            let to = plan.measurements.get(*measurement).map(|measured| measured.results_directory(*trial)).unwrap_or_default();
+        Action::Collect {
+            measurement,
+            trial,
+            path,
+            ..
+        } => {
+            let to = plan
+                .measurements
+                .get(*measurement)
+                .map(|measured| measured.results_directory(*trial))
+                .unwrap_or_default();
             vec![format!("{path} → {to}")]
         }
-        Action::Judge => plan.measurements.iter().map(|measured| {
-            let expected: Vec<String> = measured.expect.iter().flat_map(|(name, list)| {
-                list.iter().map(move |one| format!("{name} {} ({})", one.value, kind(one.kind)))
-            }).collect();
-            let expected = if expected.is_empty() { "measured, nothing published".to_owned() } else { expected.join(", ") };
-            format!("{} {}: {expected}", measured.scenario, measured.mode)
-        }).collect(),
+        Action::Judge => plan
+            .measurements
+            .iter()
+            .map(|measured| {
+                let expected: Vec<String> = measured
+                    .expect
+                    .iter()
+                    .flat_map(|(name, list)| {
+                        list.iter()
+                            .map(move |one| format!("{name} {} ({})", one.value, kind(one.kind)))
+                    })
+                    .collect();
+                let expected = if expected.is_empty() {
+                    "measured, nothing published".to_owned()
+                } else {
+                    expected.join(", ")
+                };
+                format!("{} {}: {expected}", measured.scenario, measured.mode)
+            })
+            .collect(),
         Action::Remove => vec!["remove the container".to_owned()],
     }
 }
@@ -150,7 +268,11 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
     if let Some(shell) = &exec.shell {
         about.push(format!("by {}", shell.join(" ")));
     }
-    about.extend(exec.env.iter().map(|(key, value)| quote(&format!("{key}={value}"))));
+    about.extend(
+        exec.env
+            .iter()
+            .map(|(key, value)| quote(&format!("{key}={value}"))),
+    );
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
     lines.push(format!("({})", about.join(", ")));
     lines
@@ -159,7 +281,19 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
 /// `1h 30m`, `45s`.
 #[must_use]
 pub fn duration(seconds: u64) -> String {
-    let parts = [(seconds / 3600, "h"), (seconds % 3600 / 60, "m"), (seconds % 60, "s")];
-    let text: Vec<String> = parts.iter().filter(|(count, _)| *count > 0).map(|(count, unit)| format!("{count}{unit}")).collect();
-    if text.is_empty() { "0s".to_owned() } else { text.join(" ") }
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds % 3600 / 60, "m"),
+        (seconds % 60, "s"),
+    ];
+    let text: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    if text.is_empty() {
+        "0s".to_owned()
+    } else {
+        text.join(" ")
+    }
 }

@@ -364,17 +364,10 @@ fn device(text: &str) -> Option<Wrong> {
     }
 }
 
+/// With or without `CAP_`: vendors' guides write both, and a plan shows what they write.
 fn capability(text: &str) -> Option<Wrong> {
-    if let Some(bare) = text
-        .strip_prefix("CAP_")
-        .filter(|bare| CAPABILITIES.contains(bare))
-    {
-        return wrong(
-            format!("capabilities stand without `CAP_`: `{text}`"),
-            format!("write `{bare}`"),
-        );
-    }
-    listed(text, CAPABILITIES, "no capability")
+    let bare = text.strip_prefix("CAP_").unwrap_or(text);
+    listed(bare, CAPABILITIES, "no capability")
 }
 
 fn security_option(text: &str) -> Option<Wrong> {

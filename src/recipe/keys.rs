@@ -332,7 +332,7 @@ static CONTAINER: Object = Object {
         key(
             "cap_add",
             S::List(&S::Text(F::Capability), 0),
-            "Capabilities, without CAP_.",
+            "Capabilities, with or without CAP_.",
         ),
         key(
             "security_opt",

@@ -136,7 +136,7 @@ pub enum Image {
 pub struct Requires {
     /// GPUs.
     pub gpus: Option<GpuRequest>,
-    /// A range of ROCm releases, for example `>=7.1.0`.
+    /// A range of `ROCm` releases, for example `>=7.1.0`.
     pub rocm: Option<String>,
     /// Free disk, bytes.
     pub disk: Option<u64>,
@@ -182,7 +182,7 @@ pub struct Container {
     pub pid: Option<String>,
     /// `/dev/kfd`, or `host:container:rwm`.
     pub devices: Vec<String>,
-    /// Capabilities without `CAP_`.
+    /// Capabilities, with or without `CAP_`.
     pub cap_add: Vec<String>,
     /// `seccomp=unconfined`
     pub security_opt: Vec<String>,

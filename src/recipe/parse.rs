@@ -61,6 +61,8 @@ enum FrameKind {
         key: Option<(String, Span, bool)>,
         /// Values of `<<`, with where they stand among the entries.
         merges: Vec<(usize, Node)>,
+        /// Where each key stands among the entries.
+        places: HashMap<String, usize>,
     },
 }
 
@@ -163,7 +165,11 @@ impl<'a> Builder<'a> {
                 let node = if self.at_key() {
                     Node::scalar(name, false, span)
                 } else {
-                    Node::null(span)
+                    Node {
+                        // Told above; a plain null would be told again.
+                        value: Value::Removed,
+                        span,
+                    }
                 };
                 self.finish(node, 0)
             }
@@ -177,6 +183,7 @@ impl<'a> Builder<'a> {
                     entries: Vec::new(),
                     key: None,
                     merges: Vec::new(),
+                    places: HashMap::new(),
                 };
                 self.open(kind, anchor, span)
             }
@@ -296,6 +303,7 @@ impl<'a> Builder<'a> {
                 entries,
                 key,
                 merges,
+                places,
             } => match key.take() {
                 None => *key = Some(read_key(node)?),
                 Some((name, _, true)) if name == "<<" => merges.push((entries.len(), node)),
@@ -304,8 +312,8 @@ impl<'a> Builder<'a> {
                         Some(stem) if !stem.is_empty() => (stem.to_owned(), true),
                         _ => (name, false),
                     };
-                    if let Some(first) = entries.iter().find(|entry| entry.key == name) {
-                        let (line, _) = first.key_span.position();
+                    if let Some(&first) = places.get(&name) {
+                        let (line, _) = entries[first].key_span.position();
                         self.problems.push(
                             Diagnostic::error(
                                 "duplicate-key",
@@ -315,6 +323,7 @@ impl<'a> Builder<'a> {
                             .help(format!("the first is on line {line}; keep one")),
                         );
                     } else {
+                        places.insert(name.clone(), entries.len());
                         entries.push(Entry {
                             key: name,
                             key_span: span,

@@ -1,3 +1,5 @@
 //! Finished models to text: nothing is judged here, and nothing is written.
 
+pub mod human;
+pub mod progress;
 pub mod terminal;

@@ -3,8 +3,8 @@
 
 use super::engine_back::with_engine;
 use super::error::RunError;
-use crate::journal::{StepEnd, StepFault, What};
 use super::session::Session;
+use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::step::Step;
 use crate::store::{StoreError, unpack};
 
@@ -20,13 +20,23 @@ pub async fn collect(
     of: u32,
     pattern: &str,
 ) -> Result<StepEnd, RunError> {
-    let (Some(measured), Some(source)) =
-        (session.plan.measurements.get(measurement), session.plan.steps.iter().find(|step| step.number == of))
-    else {
-        return Ok(failed(StepFault::Request, "the plan does not say what to collect".to_owned(), ""));
+    let (Some(measured), Some(source)) = (
+        session.plan.measurements.get(measurement),
+        session.plan.steps.iter().find(|step| step.number == of),
+    ) else {
+        return Ok(failed(
+            StepFault::Request,
+            "the plan does not say what to collect".to_owned(),
+            "",
+        ));
     };
     let control = session.control.step(&source.directory());
-    let found: Vec<String> = control.found().into_iter().filter(|(known, _)| known == pattern).map(|(_, path)| path).collect();
+    let found: Vec<String> = control
+        .found()
+        .into_iter()
+        .filter(|(known, _)| known == pattern)
+        .map(|(_, path)| path)
+        .collect();
     let path = match &found[..] {
         [path] => path.clone(),
         [] => {
@@ -39,21 +49,38 @@ pub async fn collect(
         several => {
             return Ok(failed(
                 StepFault::Command,
-                format!("{pattern} matches {} directories: {}", several.len(), several.join(", ")),
+                format!(
+                    "{pattern} matches {} directories: {}",
+                    several.len(),
+                    several.join(", ")
+                ),
                 "make `results:` match one directory",
             ));
         }
     };
     let Some(container) = session.state().container else {
-        return Ok(failed(StepFault::Host, "the container is gone".to_owned(), ""));
+        return Ok(failed(
+            StepFault::Host,
+            "the container is gone".to_owned(),
+            "",
+        ));
     };
     let relative = measured.results_directory(trial);
     let target = session.run.join(&relative);
     let archive = session.run.join(&format!("{}.tar", step.directory()));
-    let copied = with_engine(session, step, || session.engine.copy_out(&container, &path, &archive, MOST_BYTES)).await;
+    let copied = with_engine(session, step, || {
+        session
+            .engine
+            .copy_out(&container, &path, &archive, MOST_BYTES)
+    })
+    .await;
     let end = match copied {
         Ok(true) => unpacked(session, step, &path, &relative, &archive, &target)?,
-        Ok(false) => failed(StepFault::Command, format!("no new result: {path} is gone again"), ""),
+        Ok(false) => failed(
+            StepFault::Command,
+            format!("no new result: {path} is gone again"),
+            "",
+        ),
         Err(error) => failed(StepFault::Host, error.to_string(), ""),
     };
     let _ = std::fs::remove_file(&archive);
@@ -92,5 +119,11 @@ fn unpacked(
 }
 
 fn failed(fault: StepFault, because: String, advice: &str) -> StepEnd {
-    StepEnd::Failed { fault, because, exit_code: None, last_lines: Vec::new(), advice: advice.to_owned() }
+    StepEnd::Failed {
+        fault,
+        because,
+        exit_code: None,
+        last_lines: Vec::new(),
+        advice: advice.to_owned(),
+    }
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::engine_back::with_engine;
 use super::error::RunError;
-use crate::journal::{StepEnd, StepFault, What};
 use super::session::Session;
-use crate::journal::State;
 use crate::engine::error::EngineError;
+use crate::journal::State;
+use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::container::{ContainerSpec, Mount};
 use crate::plan::first_process;
 use crate::plan::step::Step;
@@ -36,15 +36,27 @@ pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError>
     if let Some(end) = claimed(session, step).await {
         return Ok(end);
     }
-    let nonce = format!("{}-{}", session.run.id(), jiff::Timestamp::now().as_nanosecond());
-    session.control.lay_out(&nonce, session.plan.container.pid.is_none())?;
+    let nonce = format!(
+        "{}-{}",
+        session.run.id(),
+        jiff::Timestamp::now().as_nanosecond()
+    );
+    session
+        .control
+        .lay_out(&nonce, session.plan.container.pid.is_none())?;
     let spec = spec_of(session);
     let created = with_engine(session, step, || session.engine.create(&spec)).await;
     let id = match created {
         Ok(id) => id,
         Err(error) => return Ok(failed(StepFault::Host, error.to_string(), "")),
     };
-    session.say(Some(step), What::ContainerCreated { id: id.clone(), name: spec.name.clone() })?;
+    session.say(
+        Some(step),
+        What::ContainerCreated {
+            id: id.clone(),
+            name: spec.name.clone(),
+        },
+    )?;
     if let Err(error) = session.engine.start(&id).await {
         let because = start_fault(&error);
         let _ = remove(session).await;
@@ -55,7 +67,11 @@ pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError>
         Sight::Stopped => Ok(StepEnd::Stopped),
         Sight::Died(because) => {
             let _ = remove(session).await;
-            Ok(failed(StepFault::Host, because, "with `entrypoint: image`, the image's entrypoint must run the command that it is given"))
+            Ok(failed(
+                StepFault::Host,
+                because,
+                "with `entrypoint: image`, the image's entrypoint must run the command that it is given",
+            ))
         }
         Sight::Apart => {
             let because = format!(
@@ -64,19 +80,31 @@ pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError>
                 session.control.path().display()
             );
             let _ = remove(session).await;
-            Ok(failed(StepFault::Host, because, "run retrial on the engine's own machine; engines elsewhere come with a later release"))
+            Ok(failed(
+                StepFault::Host,
+                because,
+                "run retrial on the engine's own machine; engines elsewhere come with a later release",
+            ))
         }
     }
 }
 
 fn failed(fault: StepFault, because: String, advice: &str) -> StepEnd {
-    StepEnd::Failed { fault, because, exit_code: None, last_lines: Vec::new(), advice: advice.to_owned() }
+    StepEnd::Failed {
+        fault,
+        because,
+        exit_code: None,
+        last_lines: Vec::new(),
+        advice: advice.to_owned(),
+    }
 }
 
 fn start_fault(error: &EngineError) -> String {
     let text = error.to_string();
     if text.contains("/bin/sh") && (text.contains("no such file") || text.contains("not found")) {
-        return format!("the image has no /bin/sh, which Retrial's first process and steps need\n  {text}");
+        return format!(
+            "the image has no /bin/sh, which Retrial's first process and steps need\n  {text}"
+        );
     }
     text
 }
@@ -84,7 +112,9 @@ fn start_fault(error: &EngineError) -> String {
 /// The first bind mount whose source is not there.
 fn missing_mount(container: &ContainerSpec) -> Option<&str> {
     let sources = container.mounts.iter().map(|mount| mount.source.as_str());
-    sources.filter(|source| source.starts_with('/')).find(|source| !Path::new(source).exists())
+    sources
+        .filter(|source| source.starts_with('/'))
+        .find(|source| !Path::new(source).exists())
 }
 
 /// The container with what belongs to this run: name, labels, control mount.
@@ -104,7 +134,10 @@ fn spec_of(session: &Session) -> ContainerSpec {
     });
     spec.labels = BTreeMap::from([
         (RUN_LABEL.to_owned(), session.run.id().to_owned()),
-        (PATH_LABEL.to_owned(), session.run.path().display().to_string()),
+        (
+            PATH_LABEL.to_owned(),
+            session.run.path().display().to_string(),
+        ),
     ]);
     if session.plan.requires.gpus.is_some() {
         spec.labels.insert(GPU_LABEL.to_owned(), claim_of(session));
@@ -113,13 +146,19 @@ fn spec_of(session: &Session) -> ContainerSpec {
 }
 
 fn claim_of(session: &Session) -> String {
-    if session.plan.gpus.is_empty() { "all".to_owned() } else { session.plan.gpus.join(",") }
+    if session.plan.gpus.is_empty() {
+        "all".to_owned()
+    } else {
+        session.plan.gpus.join(",")
+    }
 }
 
 /// Whether another container of ours has a GPU that this run wants.
 async fn claimed(session: &Session, step: &Step) -> Option<StepEnd> {
     session.plan.requires.gpus.as_ref()?;
-    let others = with_engine(session, step, || session.engine.containers(GPU_LABEL)).await.ok()?;
+    let others = with_engine(session, step, || session.engine.containers(GPU_LABEL))
+        .await
+        .ok()?;
     let mine = claim_of(session);
     let mine: Vec<&str> = mine.split(',').collect();
     let other = others.iter().filter(|other| other.running).find(|other| {
@@ -127,14 +166,21 @@ async fn claimed(session: &Session, step: &Step) -> Option<StepEnd> {
         let theirs: Vec<&str> = theirs.split(',').collect();
         let run = other.labels.get(RUN_LABEL).map_or("", String::as_str);
         run != session.run.id()
-            && (theirs.contains(&"all") || mine.contains(&"all") || theirs.iter().any(|gpu| mine.contains(gpu)))
+            && (theirs.contains(&"all")
+                || mine.contains(&"all")
+                || theirs.iter().any(|gpu| mine.contains(gpu)))
     })?;
-    let run = other.labels.get(RUN_LABEL).map_or("unknown", String::as_str);
+    let run = other
+        .labels
+        .get(RUN_LABEL)
+        .map_or("unknown", String::as_str);
     let gpus = other.labels.get(GPU_LABEL).map_or("all", String::as_str);
     Some(failed(
         StepFault::Host,
         format!("GPUs ({gpus}) are in use by run {run}"),
-        &format!("wait for it (retrial logs -f {run}), end it (retrial stop {run}), or choose others with --gpus"),
+        &format!(
+            "wait for it (retrial logs -f {run}), end it (retrial stop {run}), or choose others with --gpus"
+        ),
     ))
 }
 
@@ -163,9 +209,18 @@ async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
                 && !state.running
                 && !session.control.seen(nonce)
             {
-                let log = session.engine.container_log(id, 10).await.unwrap_or_default();
-                let code = state.exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
-                return Sight::Died(format!("the container's first process ended at once{code}\n{}", log.trim_end()));
+                let log = session
+                    .engine
+                    .container_log(id, 10)
+                    .await
+                    .unwrap_or_default();
+                let code = state
+                    .exit_code
+                    .map_or_else(String::new, |code| format!(" with exit code {code}"));
+                return Sight::Died(format!(
+                    "the container's first process ended at once{code}\n{}",
+                    log.trim_end()
+                ));
             }
         }
         if since.elapsed() > SIGHT {
@@ -196,7 +251,9 @@ pub async fn find_again(session: &Session, state: &State) -> Result<bool, RunErr
 
 /// Removes the run's container, if there is one.
 pub async fn remove(session: &Session) -> Result<(), RunError> {
-    let Some(id) = session.state().container else { return Ok(()) };
+    let Some(id) = session.state().container else {
+        return Ok(());
+    };
     give_back(session, &id).await;
     session.engine.remove(&id).await?;
     session.say(None, What::ContainerRemoved { id })?;
@@ -225,7 +282,9 @@ async fn give_back(session: &Session, id: &str) {
     }
     let owner = format!("{}:{}", user.as_raw(), rustix::process::getgid().as_raw());
     let spec = crate::engine::api::ExecSpec {
-        command: ["chown", "-hR", &owner, first_process::CONTROL].map(str::to_owned).to_vec(),
+        command: ["chown", "-hR", &owner, first_process::CONTROL]
+            .map(str::to_owned)
+            .to_vec(),
         user: Some("0".to_owned()),
         ..Default::default()
     };

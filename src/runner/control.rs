@@ -29,7 +29,9 @@ impl Control {
     /// Of a run.
     #[must_use]
     pub fn of(run: &RunDirectory) -> Self {
-        Self { path: run.control() }
+        Self {
+            path: run.control(),
+        }
     }
 
     /// On this machine.
@@ -75,7 +77,9 @@ impl Control {
     /// Why the first process ended, if it wrote it: `deadline` or `stopped`.
     #[must_use]
     pub fn ended(&self) -> Option<String> {
-        self.read("ended").map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+        self.read("ended")
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty())
     }
 
     /// When the container ends by itself: so many seconds from now, or never.
@@ -98,7 +102,10 @@ impl Control {
     /// A step's side of the control directory.
     #[must_use]
     pub fn step(&self, directory: &str) -> StepControl {
-        StepControl { path: self.path.join("steps").join(directory), name: directory.to_owned() }
+        StepControl {
+            path: self.path.join("steps").join(directory),
+            name: directory.to_owned(),
+        }
     }
 
     fn read(&self, name: &str) -> Option<String> {
@@ -170,7 +177,16 @@ impl StepControl {
             fs::write(&path, text).map_err(StoreError::io("write", &path))?;
             set_mode(&path, 0o644)?;
         }
-        for name in ["output.log", "pid.tmp", "exit.tmp", "oom", "left", "code", "found", "stale"] {
+        for name in [
+            "output.log",
+            "pid.tmp",
+            "exit.tmp",
+            "oom",
+            "left",
+            "code",
+            "found",
+            "stale",
+        ] {
             let path = self.path.join(name);
             fs::write(&path, "").map_err(StoreError::io("create", &path))?;
             set_mode(&path, 0o666)?;
@@ -192,14 +208,26 @@ impl StepControl {
             (Some(before), Some(after)) => Some(after.saturating_sub(before)),
             _ => None,
         };
-        let left = self.read("left").unwrap_or_default().lines().map(str::to_owned).collect();
-        Some(StepExit { code, oom_kills, left })
+        let left = self
+            .read("left")
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        Some(StepExit {
+            code,
+            oom_kills,
+            left,
+        })
     }
 
     /// Result directories that the step made: pattern and path of each.
     #[must_use]
     pub fn found(&self) -> Vec<(String, String)> {
         let text = self.read("found").unwrap_or_default();
-        text.lines().filter_map(|line| line.split_once('\t')).map(|(pattern, path)| (pattern.to_owned(), path.to_owned())).collect()
+        text.lines()
+            .filter_map(|line| line.split_once('\t'))
+            .map(|(pattern, path)| (pattern.to_owned(), path.to_owned()))
+            .collect()
     }
 }

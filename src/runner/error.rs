@@ -15,7 +15,9 @@ pub enum RunError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The run is over already.
-    #[error("run {run} is over: {how}\n  see it: retrial judge {path}    begin anew: retrial run {recipe}")]
+    #[error(
+        "run {run} is over: {how}\n  see it: retrial judge {path}    begin anew: retrial run {recipe}"
+    )]
     Over {
         /// The run.
         run: String,

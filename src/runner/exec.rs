@@ -6,12 +6,12 @@ use std::time::Duration;
 use super::control::{GRACE_S, StepControl, StepExit};
 use super::engine_back::with_engine;
 use super::error::RunError;
-use crate::journal::{StepEnd, StepFault, What};
 use super::follow::{Followed, follow};
 use super::redact;
 use super::session::Session;
 use crate::engine::api::ExecSpec;
 use crate::engine::error::EngineError;
+use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::first_process::{CONTROL, DEFAULT_SHELL};
 use crate::plan::shell::takes_text;
 use crate::plan::step::{ExecStep, Step};
@@ -21,9 +21,18 @@ use crate::store::StoreError;
 const TERM_GRACE: Duration = Duration::from_secs(10);
 
 /// Runs a step's command; `again` if it may be running since before a kill of the tool.
-pub async fn run(session: &Session, step: &Step, command: &ExecStep, again: bool) -> Result<StepEnd, RunError> {
+pub async fn run(
+    session: &Session,
+    step: &Step,
+    command: &ExecStep,
+    again: bool,
+) -> Result<StepEnd, RunError> {
     let Some(container) = session.state().container else {
-        return Ok(fault(StepFault::Host, "there is no container to run it in".to_owned(), ""));
+        return Ok(fault(
+            StepFault::Host,
+            "there is no container to run it in".to_owned(),
+            "",
+        ));
     };
     let control = session.control.step(&step.directory());
     if !(again && control.exists()) {
@@ -36,7 +45,11 @@ pub async fn run(session: &Session, step: &Step, command: &ExecStep, again: bool
         let after = command.timeout_s.saturating_add(GRACE_S);
         session.control.set_deadline(Some(after))?;
         let spec = exec_spec(session, step, command);
-        match with_engine(session, step, || session.engine.exec_detached(&container, &spec)).await {
+        match with_engine(session, step, || {
+            session.engine.exec_detached(&container, &spec)
+        })
+        .await
+        {
             Ok(id) => exec_id = Some(id),
             Err(error) => {
                 keep_output(session, step, &control, command)?;
@@ -44,18 +57,36 @@ pub async fn run(session: &Session, step: &Step, command: &ExecStep, again: bool
             }
         }
     }
-    let followed = follow(session, step, command, &control, &container, exec_id.as_deref()).await;
+    let followed = follow(
+        session,
+        step,
+        command,
+        &control,
+        &container,
+        exec_id.as_deref(),
+    )
+    .await;
     let end = match followed {
-        Followed::Exited(exit) => exited(session, step, &control, &container, command, exit).await?,
+        Followed::Exited(exit) => {
+            exited(session, step, &control, &container, command, exit).await?
+        }
         Followed::Stopped => {
             end_step(session, step, &control, &container).await;
             StepEnd::Stopped
         }
         Followed::TimedOut { because } => {
             end_step(session, step, &control, &container).await;
-            failed(StepFault::Timeout, because, None, "give it longer with `timeout:` (or `silence:`) in the recipe", &control)
+            failed(
+                StepFault::Timeout,
+                because,
+                None,
+                "give it longer with `timeout:` (or `silence:`) in the recipe",
+                &control,
+            )
         }
-        Followed::Died { because, advice } => failed(StepFault::Host, because, None, &advice, &control),
+        Followed::Died { because, advice } => {
+            failed(StepFault::Host, because, None, &advice, &control)
+        }
     };
     keep_output(session, step, &control, command)?;
     session.control.set_deadline(Some(GRACE_S))?;
@@ -64,7 +95,11 @@ pub async fn run(session: &Session, step: &Step, command: &ExecStep, again: bool
 
 /// The exec that starts the container's side of a step.
 fn exec_spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
-    let mut words = vec!["/bin/sh".to_owned(), format!("{CONTROL}/step"), step.directory()];
+    let mut words = vec![
+        "/bin/sh".to_owned(),
+        format!("{CONTROL}/step"),
+        step.directory(),
+    ];
     match &command.shell {
         None => words.extend(DEFAULT_SHELL.map(str::to_owned)),
         Some(shell) => {
@@ -76,21 +111,51 @@ fn exec_spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
         }
     }
     let mut env = command.env.clone();
-    env.push(("RETRIAL_STEP".to_owned(), format!("{}/{}", session.run.id(), step.directory())));
+    env.push((
+        "RETRIAL_STEP".to_owned(),
+        format!("{}/{}", session.run.id(), step.directory()),
+    ));
     if !command.secrets.is_empty() {
         env.push(("RETRIAL_SECRETS".to_owned(), command.secrets.join(" ")));
-        let values = command.secrets.iter().filter_map(|name| Some((name.clone(), session.secrets.get(name)?.clone())));
+        let values = command
+            .secrets
+            .iter()
+            .filter_map(|name| Some((name.clone(), session.secrets.get(name)?.clone())));
         env.extend(values);
     }
-    ExecSpec { command: words, env, workdir: command.workdir.clone(), user: command.user.clone(), privileged: false }
+    ExecSpec {
+        command: words,
+        env,
+        workdir: command.workdir.clone(),
+        user: command.user.clone(),
+        privileged: false,
+    }
 }
 
 fn fault(fault: StepFault, because: String, advice: &str) -> StepEnd {
-    StepEnd::Failed { fault, because, exit_code: None, last_lines: Vec::new(), advice: advice.to_owned() }
+    StepEnd::Failed {
+        fault,
+        because,
+        exit_code: None,
+        last_lines: Vec::new(),
+        advice: advice.to_owned(),
+    }
 }
 
-fn failed(fault: StepFault, because: String, exit_code: Option<i64>, advice: &str, control: &StepControl) -> StepEnd {
-    StepEnd::Failed { fault, because, exit_code, last_lines: super::follow::last_lines(&control.output(), 12), advice: advice.to_owned() }
+fn failed(
+    fault: StepFault,
+    because: String,
+    exit_code: Option<i64>,
+    advice: &str,
+    control: &StepControl,
+) -> StepEnd {
+    StepEnd::Failed {
+        fault,
+        because,
+        exit_code,
+        last_lines: super::follow::last_lines(&control.output(), 12),
+        advice: advice.to_owned(),
+    }
 }
 
 async fn refused(session: &Session, container: &str, error: &EngineError) -> StepEnd {
@@ -100,7 +165,11 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Ste
         None if !error.is_gone() => "the container is gone: somebody removed it".to_owned(),
         _ => error.to_string(),
     };
-    fault(StepFault::Host, because, &format!("go on with: retrial resume {}", session.run.id()))
+    fault(
+        StepFault::Host,
+        because,
+        &format!("go on with: retrial resume {}", session.run.id()),
+    )
 }
 
 /// The step's own exit: ends what it left, and says how it went.
@@ -113,7 +182,12 @@ async fn exited(
     exit: StepExit,
 ) -> Result<StepEnd, RunError> {
     if !exit.left.is_empty() {
-        session.say(Some(step), What::LeftRunning { processes: exit.left.clone() })?;
+        session.say(
+            Some(step),
+            What::LeftRunning {
+                processes: exit.left.clone(),
+            },
+        )?;
         end_left(session, step, container).await;
     }
     let killed = exit.oom_kills.unwrap_or(0);
@@ -121,15 +195,28 @@ async fn exited(
         return Ok(StepEnd::Done { exit_code: Some(0) });
     }
     let (because, advice) = if killed > 0 {
-        let processes = if killed == 1 { "a process".to_owned() } else { format!("{killed} processes") };
+        let processes = if killed == 1 {
+            "a process".to_owned()
+        } else {
+            format!("{killed} processes")
+        };
         (
-            format!("the kernel killed {processes} of it for want of memory (its own exit code: {})", exit.code),
+            format!(
+                "the kernel killed {processes} of it for want of memory (its own exit code: {})",
+                exit.code
+            ),
             "give the container or the host more memory, or the benchmark a smaller batch",
         )
     } else {
         (exit_words(exit.code), advice_for(exit.code, command))
     };
-    Ok(failed(StepFault::Command, because, Some(exit.code), advice, control))
+    Ok(failed(
+        StepFault::Command,
+        because,
+        Some(exit.code),
+        advice,
+        control,
+    ))
 }
 
 fn exit_words(code: i64) -> String {
@@ -181,7 +268,9 @@ async fn end_left(session: &Session, step: &Step, container: &str) {
     let until = tokio::time::Instant::now() + TERM_GRACE;
     let mut signal = "TERM";
     loop {
-        let Some(left) = signal_step(session, step, container, signal).await else { return };
+        let Some(left) = signal_step(session, step, container, signal).await else {
+            return;
+        };
         if left.is_empty() {
             return;
         }
@@ -196,10 +285,25 @@ async fn end_left(session: &Session, step: &Step, container: &str) {
 }
 
 /// Signals a step's processes; gives the names of those that were there.
-async fn signal_step(session: &Session, step: &Step, container: &str, signal: &str) -> Option<Vec<String>> {
+async fn signal_step(
+    session: &Session,
+    step: &Step,
+    container: &str,
+    signal: &str,
+) -> Option<Vec<String>> {
     let spec = ExecSpec {
-        command: ["/bin/sh", &format!("{CONTROL}/end"), &step.directory(), signal].map(str::to_owned).to_vec(),
-        env: vec![("RETRIAL_STEP".to_owned(), format!("{}/{}", session.run.id(), step.directory()))],
+        command: [
+            "/bin/sh",
+            &format!("{CONTROL}/end"),
+            &step.directory(),
+            signal,
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        env: vec![(
+            "RETRIAL_STEP".to_owned(),
+            format!("{}/{}", session.run.id(), step.directory()),
+        )],
         user: Some("0".to_owned()),
         ..Default::default()
     };
@@ -214,9 +318,13 @@ fn set_aside(session: &Session, step: &Step) -> Result<(), StoreError> {
         return Ok(());
     }
     for attempt in 1..1000 {
-        let aside = session.run.steps().join(format!("{}.{attempt}", step.directory()));
+        let aside = session
+            .run
+            .steps()
+            .join(format!("{}.{attempt}", step.directory()));
         if !aside.exists() {
-            return std::fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory));
+            return std::fs::rename(&directory, &aside)
+                .map_err(StoreError::io("rename", &directory));
         }
     }
     Ok(())
@@ -232,15 +340,28 @@ fn show_output(session: &Session, step: &Step, control: &StepControl) -> Result<
 
 /// The container can no longer write to what is kept: its link goes, and what it may have
 /// put in its place is never read.
-fn keep_output(session: &Session, step: &Step, control: &StepControl, command: &ExecStep) -> Result<(), StoreError> {
-    let path = session.run.steps().join(step.directory()).join("output.log");
+fn keep_output(
+    session: &Session,
+    step: &Step,
+    control: &StepControl,
+    command: &ExecStep,
+) -> Result<(), StoreError> {
+    let path = session
+        .run
+        .steps()
+        .join(step.directory())
+        .join("output.log");
     if !command.secrets.is_empty() {
         redact::file(&path, &command.secrets, &session.secrets)?;
     }
     let _ = std::fs::remove_file(control.output());
     match crate::store::run_directory::set_mode(&path, 0o644) {
         // Somebody else's file: the container's user replaced it.
-        Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::PermissionDenied => Ok(()),
+        Err(StoreError::Io { source, .. })
+            if source.kind() == std::io::ErrorKind::PermissionDenied =>
+        {
+            Ok(())
+        }
         other => other,
     }
 }

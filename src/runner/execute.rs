@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
+use jiff::Timestamp;
+
 use super::error::RunError;
-use crate::journal::{StepEnd, StepFault, What};
 use super::session::Session;
 use super::{collect, container, exec, image, judge};
+use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::choices::Keep;
 use crate::plan::step::{Action, Condition, Plan, Purpose, Step};
 use crate::store::StoreError;
@@ -48,19 +50,41 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
         },
     )?;
-    let mut run = Run { session, standing, stopper: None, verdict: None, faults: Vec::new() };
+    let mut run = Run {
+        session,
+        standing,
+        stopper: None,
+        verdict: None,
+        faults: Vec::new(),
+    };
     let outcome = run.steps().await;
     let because = run.stopper.clone();
     if let Err(error) = outcome {
         // The disk may be full: then this cannot be written either, and the caller says it.
         let because = Some(error.to_string());
-        let _ = session.say(None, What::RunEnded { exit_code: ExitCode::Host.code(), because });
+        let _ = session.say(
+            None,
+            What::RunEnded {
+                exit_code: ExitCode::Host.code(),
+                because,
+            },
+        );
         let _ = container::remove(session).await;
         return Err(error);
     }
     let exit = run.exit();
-    session.say(None, What::RunEnded { exit_code: exit.code(), because: because.clone() })?;
-    Ok(Ended { verdict: run.verdict, exit, because })
+    session.say(
+        None,
+        What::RunEnded {
+            exit_code: exit.code(),
+            because: because.clone(),
+        },
+    )?;
+    Ok(Ended {
+        verdict: run.verdict,
+        exit,
+        because,
+    })
 }
 
 struct Run<'a> {
@@ -77,18 +101,46 @@ impl Run<'_> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             let end = if let Some(because) = self.left_out(step)? {
-                self.session.say(Some(step), What::StepEnded { end: StepEnd::Skipped { because }, seconds: 0.0 })?;
+                self.session.say(
+                    Some(step),
+                    What::StepEnded {
+                        end: StepEnd::Skipped { because },
+                        seconds: 0.0,
+                    },
+                )?;
                 continue;
             } else {
-                let begun = Instant::now();
+                let (before, begun) = (self.running_for(step), Instant::now());
                 let end = self.one(step).await?;
-                let seconds = begun.elapsed().as_secs_f64();
-                self.session.say(Some(step), What::StepEnded { end: end.clone(), seconds })?;
+                let seconds = before + begun.elapsed().as_secs_f64();
+                self.session.say(
+                    Some(step),
+                    What::StepEnded {
+                        end: end.clone(),
+                        seconds,
+                    },
+                )?;
                 end
             };
             self.consequences(step, &end);
         }
         Ok(())
+    }
+
+    /// Seconds for which a step has been running since before this process; 0 for the others.
+    fn running_for(&self, step: &Step) -> f64 {
+        let state = self.session.state();
+        let began = state
+            .began
+            .get(&step.number)
+            .filter(|_| !state.ended.contains_key(&step.number));
+        match (&step.action, began) {
+            (Action::Exec(_), Some(began)) => Timestamp::now()
+                .duration_since(*began)
+                .as_secs_f64()
+                .max(0.0),
+            _ => 0.0,
+        }
     }
 
     /// Why a step is not done, if it is not.
@@ -117,7 +169,12 @@ impl Run<'_> {
         if let Condition::UntilDecided { stages } = &step.when
             && let Some(decision) = judge::decided(self.session, step, stages)
         {
-            self.session.say(Some(step), What::Decided { decision: decision.clone() })?;
+            self.session.say(
+                Some(step),
+                What::Decided {
+                    decision: decision.clone(),
+                },
+            )?;
             return Ok(Some(decision));
         }
         if step.action == Action::Remove {
@@ -127,7 +184,9 @@ impl Run<'_> {
     }
 
     fn kept(&self, step: &Step) -> Option<String> {
-        let Condition::Unless { keep } = &step.when else { return None };
+        let Condition::Unless { keep } = &step.when else {
+            return None;
+        };
         let failed = !self.faults.is_empty() || self.stopper.is_some();
         let kept = match keep {
             Keep::Never => false,
@@ -139,7 +198,9 @@ impl Run<'_> {
         }
         let _ = self.session.control.set_deadline(None);
         let run = self.session.run.id();
-        Some(format!("kept: look around with `retrial shell {run}`, remove it with `retrial clean {run}`"))
+        Some(format!(
+            "kept: look around with `retrial shell {run}`, remove it with `retrial clean {run}`"
+        ))
     }
 
     fn failed(&self, number: u32) -> Option<String> {
@@ -147,7 +208,9 @@ impl Run<'_> {
         match state.ended.get(&number) {
             Some((StepEnd::Done { .. }, _)) => None,
             Some(_) => Some(format!("step {number:02} was not done")),
-            None => (!self.standing.contains(&number)).then(|| format!("step {number:02} was not done")),
+            None => {
+                (!self.standing.contains(&number)).then(|| format!("step {number:02} was not done"))
+            }
         }
     }
 
@@ -164,23 +227,44 @@ impl Run<'_> {
             return Ok(StepEnd::Stopped);
         }
         let running = session.state();
-        let follows = running.began.contains_key(&step.number) && !running.ended.contains_key(&step.number);
+        let follows =
+            running.began.contains_key(&step.number) && !running.ended.contains_key(&step.number);
         if follows && matches!(step.action, Action::Exec(_)) {
-            session.say(Some(step), What::StepFollowed)?;
+            let began = running.began.get(&step.number).copied();
+            let what = What::StepFollowed {
+                doing: doing(step),
+                began,
+                timeout_s: timeout(step),
+            };
+            session.say(Some(step), what)?;
         } else {
-            session.say(Some(step), What::StepBegan { doing: doing(step) })?;
+            session.say(
+                Some(step),
+                What::StepBegan {
+                    doing: doing(step),
+                    timeout_s: timeout(step),
+                },
+            )?;
         }
         match &step.action {
-            Action::Pull { reference, policy } => image::pull(session, step, reference, *policy).await,
-            Action::Build { context, dockerfile, args, tag } => {
-                image::build(session, step, context, dockerfile, args, tag).await
+            Action::Pull { reference, policy } => {
+                image::pull(session, step, reference, *policy).await
             }
+            Action::Build {
+                context,
+                dockerfile,
+                args,
+                tag,
+            } => image::build(session, step, context, dockerfile, args, tag).await,
             Action::FetchModel { model, .. } => Ok(StepEnd::Failed {
                 fault: StepFault::Request,
                 because: format!("fetching model {model} from the hub comes with a later release"),
                 exit_code: None,
                 last_lines: Vec::new(),
-                advice: format!("leave it out with --skip {} if the image or a mount has it", step.name),
+                advice: format!(
+                    "leave it out with --skip {} if the image or a mount has it",
+                    step.name
+                ),
             }),
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => exec::run(session, step, command, follows).await,
@@ -191,9 +275,12 @@ impl Run<'_> {
                 last_lines: Vec::new(),
                 advice: format!("do it by hand and leave it out with --skip {}", step.name),
             }),
-            Action::Collect { measurement, trial, of, path } => {
-                collect::collect(session, step, *measurement, *trial, *of, path).await
-            }
+            Action::Collect {
+                measurement,
+                trial,
+                of,
+                path,
+            } => collect::collect(session, step, *measurement, *trial, *of, path).await,
             Action::Judge => {
                 self.verdict = Some(judge::judge_and_keep(session, step)?);
                 Ok(StepEnd::Done { exit_code: None })
@@ -208,16 +295,21 @@ impl Run<'_> {
             StepEnd::Failed { fault, because, .. } => {
                 self.faults.push(*fault);
                 let measured = match &step.action {
-                    Action::Exec(exec) => exec.purpose != Purpose::Prepare && *fault != StepFault::Host,
+                    Action::Exec(exec) => {
+                        exec.purpose != Purpose::Prepare && *fault != StepFault::Host
+                    }
                     Action::Collect { .. } | Action::Remove | Action::Judge => true,
                     _ => false,
                 };
                 if !measured {
-                    self.stopper.get_or_insert_with(|| format!("{} failed: {}", step.name, first_line(because)));
+                    self.stopper.get_or_insert_with(|| {
+                        format!("{} failed: {}", step.name, first_line(because))
+                    });
                 }
             }
             StepEnd::Stopped => {
-                self.stopper.get_or_insert_with(|| "the run was stopped".to_owned());
+                self.stopper
+                    .get_or_insert_with(|| "the run was stopped".to_owned());
             }
             StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
         }
@@ -234,7 +326,9 @@ impl Run<'_> {
         } else if has(StepFault::Command) || has(StepFault::Timeout) {
             ExitCode::StepFailed
         } else {
-            self.verdict.as_ref().map_or(ExitCode::Host, |verdict| verdict.exit_code)
+            self.verdict
+                .as_ref()
+                .map_or(ExitCode::Host, |verdict| verdict.exit_code)
         }
     }
 }
@@ -250,9 +344,19 @@ fn doing(step: &Step) -> String {
         Action::Build { tag, .. } => format!("build {tag}"),
         Action::FetchModel { repository, .. } => format!("fetch {repository}"),
         Action::Create => "create the container".to_owned(),
-        Action::Exec(exec) | Action::Host(exec) => exec.run.split_whitespace().collect::<Vec<_>>().join(" "),
+        Action::Exec(exec) | Action::Host(exec) => {
+            exec.run.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
         Action::Collect { path, .. } => format!("collect {path}"),
         Action::Judge => "judge".to_owned(),
         Action::Remove => "remove the container".to_owned(),
+    }
+}
+
+/// The longest time that a step may take, where it has a limit.
+fn timeout(step: &Step) -> Option<u64> {
+    match &step.action {
+        Action::Exec(exec) | Action::Host(exec) => Some(exec.timeout_s),
+        _ => None,
     }
 }

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::control::{StepControl, StepExit};
-use crate::journal::What;
 use super::session::Session;
 use crate::engine::api::ExecStatus;
+use crate::journal::What;
 use crate::logs::lines::LineSplitter;
 use crate::logs::sanitize;
 use crate::plan::step::{ExecStep, Step};
@@ -53,7 +53,12 @@ pub async fn follow(
     container: &str,
     exec: Option<&str>,
 ) -> Followed {
-    let began = session.state().began.get(&step.number).copied().unwrap_or_else(Timestamp::now);
+    let began = session
+        .state()
+        .began
+        .get(&step.number)
+        .copied()
+        .unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step, &control.output());
     let mut pause = Duration::from_millis(1);
     let mut looked = Instant::now();
@@ -73,14 +78,19 @@ pub async fn follow(
             return Followed::Stopped;
         }
         let elapsed = u64::try_from((Timestamp::now() - began).get_seconds().max(0)).unwrap_or(0);
-        let elapsed = elapsed.max(u64::try_from(Timestamp::now().as_second() - began.as_second()).unwrap_or(0));
+        let elapsed = elapsed
+            .max(u64::try_from(Timestamp::now().as_second() - began.as_second()).unwrap_or(0));
         if elapsed >= command.timeout_s {
-            return Followed::TimedOut { because: format!("it did not end within {}", duration(command.timeout_s)) };
+            return Followed::TimedOut {
+                because: format!("it did not end within {}", duration(command.timeout_s)),
+            };
         }
         if let Some(silence) = command.silence_s
             && last_output.elapsed().as_secs() >= silence
         {
-            return Followed::TimedOut { because: format!("it was silent for {}", duration(silence)) };
+            return Followed::TimedOut {
+                because: format!("it was silent for {}", duration(silence)),
+            };
         }
         if looked.elapsed() > LOOK {
             looked = Instant::now();
@@ -102,24 +112,40 @@ pub async fn follow(
 }
 
 /// Why the step will never write its exit code, if so.
-async fn dead(session: &Session, control: &StepControl, container: &str, exec: Option<&str>) -> Option<(String, String)> {
-    let resume = format!("go on in a new container with: retrial resume {}", session.run.id());
+async fn dead(
+    session: &Session,
+    control: &StepControl,
+    container: &str,
+    exec: Option<&str>,
+) -> Option<(String, String)> {
+    let resume = format!(
+        "go on in a new container with: retrial resume {}",
+        session.run.id()
+    );
     // An engine that is away says nothing about the container: the files do.
     let state = session.engine.container(container).await.ok()?;
     let Some(state) = state else {
-        return Some(("the container is gone: somebody removed it".to_owned(), resume));
+        return Some((
+            "the container is gone: somebody removed it".to_owned(),
+            resume,
+        ));
     };
     if !state.running {
         if control.exit().is_some() {
             return None;
         }
-        let code = state.exit_code.map_or_else(String::new, |code| format!(" with exit code {code}"));
+        let code = state
+            .exit_code
+            .map_or_else(String::new, |code| format!(" with exit code {code}"));
         let because = if state.oom_killed {
             format!("the container was killed for want of memory{code}")
         } else if session.control.ended().as_deref() == Some("deadline") {
-            "the container ended at its deadline: nobody had followed the step to its time limit".to_owned()
+            "the container ended at its deadline: nobody had followed the step to its time limit"
+                .to_owned()
         } else {
-            format!("the container ended{code} while the step was running: it was stopped, or its first process was killed")
+            format!(
+                "the container ended{code} while the step was running: it was stopped, or its first process was killed"
+            )
         };
         return Some((because, resume));
     }
@@ -132,18 +158,28 @@ async fn dead(session: &Session, control: &StepControl, container: &str, exec: O
         }
         let full = disk_full(session.run.path());
         let because = if full {
-            format!("the disk of {} is full: the step could not write its exit code (the engine says {code})", session.run.path().display())
+            format!(
+                "the disk of {} is full: the step could not write its exit code (the engine says {code})",
+                session.run.path().display()
+            )
         } else {
-            format!("the step's shell was killed before it could write its exit code (the engine says {code})")
+            format!(
+                "the step's shell was killed before it could write its exit code (the engine says {code})"
+            )
         };
-        let advice = if full { "make room, or keep runs elsewhere: --home DIR".to_owned() } else { resume };
+        let advice = if full {
+            "make room, or keep runs elsewhere: --home DIR".to_owned()
+        } else {
+            resume
+        };
         return Some((because, advice));
     }
     None
 }
 
 fn disk_full(path: &Path) -> bool {
-    rustix::fs::statvfs(path).is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
+    rustix::fs::statvfs(path)
+        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
 }
 
 /// The growing output: read block by block, shown line by line or as its latest line.
@@ -172,15 +208,24 @@ impl<'a> Output<'a> {
 
     /// Reads one block; false if nothing new is there.
     fn read_on(&mut self) -> bool {
-        let Some(file) = &mut self.file else { return false };
-        let Ok(count) = file.read(&mut self.block) else { return false };
+        let Some(file) = &mut self.file else {
+            return false;
+        };
+        let Ok(count) = file.read(&mut self.block) else {
+            return false;
+        };
         if count == 0 {
             return false;
         }
         if self.session.options.all_output {
             let (session, step) = (self.session, self.step);
             self.splitter.push(&self.block[..count], |line| {
-                session.show(step, What::Output { line: sanitize(&line.text).into_owned() });
+                session.show(
+                    step,
+                    What::Output {
+                        line: sanitize(&line.text).into_owned(),
+                    },
+                );
             });
         } else {
             let from = count.saturating_sub(4096);
@@ -196,8 +241,21 @@ impl<'a> Output<'a> {
     fn show_latest(&mut self) {
         self.shown = Instant::now();
         let text = String::from_utf8_lossy(&self.latest);
-        for line in text.split(['\n', '\r']).filter(|line| !line.trim().is_empty()).rev().take(8).collect::<Vec<_>>().into_iter().rev() {
-            self.session.show(self.step, What::Output { line: sanitize(line).into_owned() });
+        for line in text
+            .split(['\n', '\r'])
+            .filter(|line| !line.trim().is_empty())
+            .rev()
+            .take(8)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+        {
+            self.session.show(
+                self.step,
+                What::Output {
+                    line: sanitize(line).into_owned(),
+                },
+            );
         }
         self.latest.clear();
     }
@@ -205,7 +263,14 @@ impl<'a> Output<'a> {
     fn finish(&mut self) {
         if self.session.options.all_output {
             let (session, step) = (self.session, self.step);
-            self.splitter.finish(|line| session.show(step, What::Output { line: sanitize(&line.text).into_owned() }));
+            self.splitter.finish(|line| {
+                session.show(
+                    step,
+                    What::Output {
+                        line: sanitize(&line.text).into_owned(),
+                    },
+                );
+            });
         } else if !self.latest.is_empty() {
             self.show_latest();
         }
@@ -225,6 +290,16 @@ pub fn last_lines(path: &Path, count: usize) -> Vec<String> {
     };
     let bytes = read().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text.lines().map(|line| line.rsplit('\r').find(|part| !part.is_empty()).unwrap_or("")).collect();
-    lines[lines.len().saturating_sub(count)..].iter().map(|line| sanitize(line).into_owned()).collect()
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| {
+            line.rsplit('\r')
+                .find(|part| !part.is_empty())
+                .unwrap_or("")
+        })
+        .collect();
+    lines[lines.len().saturating_sub(count)..]
+        .iter()
+        .map(|line| sanitize(line).into_owned())
+        .collect()
 }

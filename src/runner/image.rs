@@ -6,17 +6,22 @@ use std::path::PathBuf;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::error::RunError;
-use crate::journal::{StepEnd, StepFault, What};
 use super::session::Session;
 use crate::engine::api::{BuildSpec, ImageInfo, ImageProgress};
 use crate::engine::credentials;
 use crate::engine::error::EngineError;
+use crate::journal::{StepEnd, StepFault, What};
 use crate::logs::sanitize;
 use crate::plan::choices::PullPolicy;
 use crate::plan::step::Step;
 
 /// Pulls the image as the policy says.
-pub async fn pull(session: &Session, step: &Step, reference: &str, policy: PullPolicy) -> Result<StepEnd, RunError> {
+pub async fn pull(
+    session: &Session,
+    step: &Step,
+    reference: &str,
+    policy: PullPolicy,
+) -> Result<StepEnd, RunError> {
     if policy != PullPolicy::Always {
         match session.engine.image(reference).await {
             Ok(Some(image)) => {
@@ -26,7 +31,9 @@ pub async fn pull(session: &Session, step: &Step, reference: &str, policy: PullP
             }
             Ok(None) if policy == PullPolicy::Never => {
                 return Ok(failed(
-                    format!("the engine has no image {reference}, and --pull never says not to pull it"),
+                    format!(
+                        "the engine has no image {reference}, and --pull never says not to pull it"
+                    ),
                     "pull it yourself, or use --pull missing",
                 ));
             }
@@ -38,7 +45,10 @@ pub async fn pull(session: &Session, step: &Step, reference: &str, policy: PullP
         Ok(auth) => auth,
         Err(error) => return Ok(failed(error.to_string(), "")),
     };
-    let pulled = watched(session, step, |progress| session.engine.pull(reference, auth, progress)).await;
+    let pulled = watched(session, step, |progress| {
+        session.engine.pull(reference, auth, progress)
+    })
+    .await;
     match pulled {
         Some(Ok(image)) => found(session, step, image),
         Some(Err(error)) => Ok(failed(error.to_string(), "")),
@@ -55,7 +65,10 @@ pub async fn build(
     args: &BTreeMap<String, String>,
     tag: &str,
 ) -> Result<StepEnd, RunError> {
-    let labels = BTreeMap::from([("io.retrial.recipe".to_owned(), session.plan.recipe_hash.clone())]);
+    let labels = BTreeMap::from([(
+        "io.retrial.recipe".to_owned(),
+        session.plan.recipe_hash.clone(),
+    )]);
     let spec = BuildSpec {
         context: PathBuf::from(context),
         dockerfile: dockerfile.to_owned(),
@@ -64,11 +77,19 @@ pub async fn build(
         labels,
     };
     let directory = session.run.steps().join(step.directory());
-    std::fs::create_dir_all(&directory).map_err(crate::store::StoreError::io("create", &directory))?;
-    let built = watched(session, step, |progress| session.engine.build(&spec, progress)).await;
+    std::fs::create_dir_all(&directory)
+        .map_err(crate::store::StoreError::io("create", &directory))?;
+    let built = watched(session, step, |progress| {
+        session.engine.build(&spec, progress)
+    })
+    .await;
     match built {
         Some(Ok(image)) => found(session, step, image),
-        Some(Err(EngineError::Build { because, last_lines, .. })) => Ok(StepEnd::Failed {
+        Some(Err(EngineError::Build {
+            because,
+            last_lines,
+            ..
+        })) => Ok(StepEnd::Failed {
             fault: StepFault::Command,
             because: format!("the build of {tag} failed: {because}"),
             exit_code: None,
@@ -81,17 +102,31 @@ pub async fn build(
 }
 
 fn found(session: &Session, step: &Step, image: ImageInfo) -> Result<StepEnd, RunError> {
-    let what = What::Image { id: image.id, digests: image.repo_digests, size: image.size };
+    let what = What::Image {
+        id: image.id,
+        digests: image.repo_digests,
+        size: image.size,
+    };
     session.say(Some(step), what)?;
     Ok(StepEnd::Done { exit_code: None })
 }
 
 fn failed(because: String, advice: &str) -> StepEnd {
-    StepEnd::Failed { fault: StepFault::Host, because, exit_code: None, last_lines: Vec::new(), advice: advice.to_owned() }
+    StepEnd::Failed {
+        fault: StepFault::Host,
+        because,
+        exit_code: None,
+        last_lines: Vec::new(),
+        advice: advice.to_owned(),
+    }
 }
 
 /// Runs a pull or a build, shows its progress and keeps its log; none if the run is stopped.
-async fn watched<F, R>(session: &Session, step: &Step, work: F) -> Option<Result<ImageInfo, EngineError>>
+async fn watched<F, R>(
+    session: &Session,
+    step: &Step,
+    work: F,
+) -> Option<Result<ImageInfo, EngineError>>
 where
     F: FnOnce(tokio::sync::mpsc::UnboundedSender<ImageProgress>) -> R,
     R: std::future::Future<Output = Result<ImageInfo, EngineError>>,
@@ -106,15 +141,34 @@ where
     let mut keep = |progress: ImageProgress| {
         use std::io::Write as _;
         let what = match progress {
-            ImageProgress::Layer { id, status, current, total } => What::Layer { id, status, current, total },
+            ImageProgress::Layer {
+                id,
+                status,
+                current,
+                total,
+            } => What::Layer {
+                id,
+                status,
+                current,
+                total,
+            },
             ImageProgress::Line(line) => {
                 if let Some(log) = &mut log {
                     let _ = writeln!(log, "{line}");
                 }
-                What::Output { line: sanitize(&line).into_owned() }
+                What::Output {
+                    line: sanitize(&line).into_owned(),
+                }
             }
-            ImageProgress::Retry { because, attempt, after_ms } => {
-                let text = format!("{because}: try {attempt} in {:.1} s", f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0);
+            ImageProgress::Retry {
+                because,
+                attempt,
+                after_ms,
+            } => {
+                let text = format!(
+                    "{because}: try {attempt} in {:.1} s",
+                    f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0
+                );
                 let _ = session.say(Some(step), What::Warning { text });
                 return;
             }

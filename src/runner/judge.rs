@@ -1,10 +1,10 @@
 //! Judges a run from its own files: the same while it runs and ever after.
 
 use super::error::RunError;
-use crate::journal::What;
 use super::session::Session;
-use crate::journal::State;
 use crate::evidence::run::{self, RunFiles};
+use crate::journal::State;
+use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
@@ -17,7 +17,11 @@ use crate::verdict::{self, Decision, Verdict};
 pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
     let state = State::of(&Journal::read(&directory.journal())?);
-    let files = RunFiles { directory, plan: &plan, state: &state };
+    let files = RunFiles {
+        directory,
+        plan: &plan,
+        state: &state,
+    };
     let mut context = run::context(&files);
     context.require_accuracy = require_accuracy;
     Ok(verdict::judge(&context, &run::gather(&files)))
@@ -27,7 +31,10 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 pub(super) fn judge_and_keep(session: &Session, step: &Step) -> Result<Verdict, RunError> {
     let verdict = judge_run(&session.run, session.options.require_accuracy)?;
     session.run.write_json("verdict.json", &verdict)?;
-    let what = What::Judged { outcome: verdict.outcome.to_string(), sentence: verdict.sentence.clone() };
+    let what = What::Judged {
+        outcome: verdict.outcome.to_string(),
+        sentence: verdict.sentence.clone(),
+    };
     session.say(Some(step), what)?;
     Ok(verdict)
 }
@@ -36,19 +43,34 @@ pub(super) fn judge_and_keep(session: &Session, step: &Step) -> Result<Verdict, 
 pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
     let (measurement, trial) = match &step.action {
         Action::Exec(exec) => match &exec.purpose {
-            Purpose::Measure { measurements, trial } => (*measurements.first()?, *trial),
-            Purpose::Check { measurement, trial, .. } => (*measurement, *trial),
+            Purpose::Measure {
+                measurements,
+                trial,
+            } => (*measurements.first()?, *trial),
+            Purpose::Check {
+                measurement, trial, ..
+            } => (*measurement, *trial),
             Purpose::Prepare => return None,
         },
-        Action::Collect { measurement, trial, .. } => (*measurement, *trial),
+        Action::Collect {
+            measurement, trial, ..
+        } => (*measurement, *trial),
         _ => return None,
     };
     let state = session.state();
-    let files = RunFiles { directory: &session.run, plan: &session.plan, state: &state };
+    let files = RunFiles {
+        directory: &session.run,
+        plan: &session.plan,
+        state: &state,
+    };
     let mut evidence = run::gather_one(&files, measurement);
     let context = run::context(&files);
     // Looked at only after a stage: the latest one before this trial.
-    let (index, stage) = stages.iter().enumerate().rev().find(|(_, stage)| **stage < trial)?;
+    let (index, stage) = stages
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(_, stage)| **stage < trial)?;
     evidence.trials.retain(|earlier| earlier.trial <= *stage);
     match verdict::decide_stage(&context, &evidence, index) {
         Decision::Stop { because } => Some(format!("decided after {stage} trials: {because}")),

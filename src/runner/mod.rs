@@ -23,4 +23,4 @@ pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
 pub use judge::judge_run;
-pub use session::{Session, Options};
+pub use session::{Options, Session};

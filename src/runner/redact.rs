@@ -19,9 +19,19 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
             let _ = write!(percent, "%{byte:02X}");
         }
     }
-    let quoted = serde_json::to_string(value).map(|text| text.trim_matches('"').to_owned()).unwrap_or_default();
-    let mut forms: Vec<Vec<u8>> = [value.to_owned(), percent, quoted].into_iter().map(String::into_bytes).collect();
-    forms.extend(value.lines().filter(|line| line.len() >= 8).map(|line| line.as_bytes().to_vec()));
+    let quoted = serde_json::to_string(value)
+        .map(|text| text.trim_matches('"').to_owned())
+        .unwrap_or_default();
+    let mut forms: Vec<Vec<u8>> = [value.to_owned(), percent, quoted]
+        .into_iter()
+        .map(String::into_bytes)
+        .collect();
+    forms.extend(
+        value
+            .lines()
+            .filter(|line| line.len() >= 8)
+            .map(|line| line.as_bytes().to_vec()),
+    );
     forms.retain(|form| !form.is_empty());
     forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
     forms.dedup();
@@ -29,11 +39,19 @@ fn forms(value: &str) -> Vec<Vec<u8>> {
 }
 
 /// Replaces the values of the named secrets in a file, line by line.
-pub fn file(path: &Path, names: &[String], secrets: &BTreeMap<String, String>) -> Result<(), StoreError> {
+pub fn file(
+    path: &Path,
+    names: &[String],
+    secrets: &BTreeMap<String, String>,
+) -> Result<(), StoreError> {
     let wanted: Vec<(Vec<u8>, String)> = names
         .iter()
         .filter_map(|name| Some((name, secrets.get(name)?)))
-        .flat_map(|(name, value)| forms(value).into_iter().map(move |form| (form, format!("[{name}]"))))
+        .flat_map(|(name, value)| {
+            forms(value)
+                .into_iter()
+                .map(move |form| (form, format!("[{name}]")))
+        })
         .collect();
     if wanted.is_empty() {
         return Ok(());
@@ -41,7 +59,8 @@ pub fn file(path: &Path, names: &[String], secrets: &BTreeMap<String, String>) -
     let clean = path.with_extension("clean");
     let io = |doing| StoreError::io(doing, path);
     let mut reader = BufReader::new(File::open(path).map_err(io("open"))?);
-    let mut writer = BufWriter::new(File::create(&clean).map_err(StoreError::io("create", &clean))?);
+    let mut writer =
+        BufWriter::new(File::create(&clean).map_err(StoreError::io("create", &clean))?);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -51,7 +70,9 @@ pub fn file(path: &Path, names: &[String], secrets: &BTreeMap<String, String>) -
         for (form, name) in &wanted {
             line = replace(&line, form, name.as_bytes());
         }
-        writer.write_all(&line).map_err(StoreError::io("write", &clean))?;
+        writer
+            .write_all(&line)
+            .map_err(StoreError::io("write", &clean))?;
     }
     writer.flush().map_err(StoreError::io("write", &clean))?;
     std::fs::rename(&clean, path).map_err(io("replace"))
@@ -77,10 +98,17 @@ mod tests {
     fn encoded_forms_are_replaced_too() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("output.log");
-        std::fs::write(&path, "a hf_x/y\"z b\nurl=hf_x%2Fy%22z\njson=\"hf_x/y\\\"z\"\nlast hf_x/y\"z").unwrap();
+        std::fs::write(
+            &path,
+            "a hf_x/y\"z b\nurl=hf_x%2Fy%22z\njson=\"hf_x/y\\\"z\"\nlast hf_x/y\"z",
+        )
+        .unwrap();
         let secrets = BTreeMap::from([("HF_TOKEN".to_owned(), "hf_x/y\"z".to_owned())]);
         file(&path, &["HF_TOKEN".to_owned()], &secrets).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text, "a [HF_TOKEN] b\nurl=[HF_TOKEN]\njson=\"[HF_TOKEN]\"\nlast [HF_TOKEN]");
+        assert_eq!(
+            text,
+            "a [HF_TOKEN] b\nurl=[HF_TOKEN]\njson=\"[HF_TOKEN]\"\nlast [HF_TOKEN]"
+        );
     }
 }

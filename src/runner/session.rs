@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::Control;
 use super::error::RunError;
-use crate::journal::{Event, What};
-use crate::journal::State;
 use crate::engine::api::Engine;
+use crate::journal::State;
+use crate::journal::{Event, What};
 use crate::plan::step::{Plan, Step};
 use crate::store::journal::Journal;
 use crate::store::lock::RunLock;
@@ -63,7 +63,11 @@ impl Session {
         let lock = RunLock::take(&run.lock(), run.id())?;
         let plan: Plan = run.read_json("plan.json")?;
         let path = run.journal();
-        let before = if path.exists() { Journal::read::<Event>(&path)? } else { Vec::new() };
+        let before = if path.exists() {
+            Journal::read::<Event>(&path)?
+        } else {
+            Vec::new()
+        };
         let journal = Journal::open(&path)?;
         let control = Control::of(&run);
         Ok(Self {
@@ -84,7 +88,10 @@ impl Session {
     /// Where the run stands now.
     #[must_use]
     pub fn state(&self) -> State {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Says that something happened: to the journal first, then to whoever watches.
@@ -101,8 +108,14 @@ impl Session {
             what,
         };
         if event.what.is_kept() {
-            self.journal.lock().unwrap_or_else(PoisonError::into_inner).write(&event)?;
-            self.state.lock().unwrap_or_else(PoisonError::into_inner).apply(&event);
+            self.journal
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .write(&event)?;
+            self.state
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .apply(&event);
         }
         // Nobody watching is no fault: the run goes on.
         let _ = self.events.send(event);

@@ -38,7 +38,9 @@ pub enum StoreError {
         hint: String,
     },
     /// Somebody else has the run.
-    #[error("run {run} is being followed by process {pid}\n  see it: retrial logs -f {run}    end it: retrial stop {run}")]
+    #[error(
+        "run {run} is being followed by process {pid}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
+    )]
     Busy {
         /// The run.
         run: String,
@@ -51,7 +53,11 @@ impl StoreError {
     /// For `map_err`.
     pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io { doing, path, source }
+        move |source| Self::Io {
+            doing,
+            path,
+            source,
+        }
     }
 
     /// Whether the disk is full.
@@ -64,7 +70,10 @@ impl StoreError {
 /// Whether an error says that the disk, or a quota, is full.
 #[must_use]
 pub fn is_disk_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
 }
 
 fn advice(error: &io::Error) -> &'static str {

@@ -23,7 +23,9 @@ impl Home {
     /// The home where none is named: `$XDG_DATA_HOME/retrial`, else `~/.local/share/retrial`.
     #[must_use]
     pub fn standard() -> Self {
-        let data = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let data = std::env::var_os("XDG_DATA_HOME")
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute());
         let data = data.unwrap_or_else(|| {
             let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
             home.join(".local/share")
@@ -63,7 +65,10 @@ impl Home {
                 Err(error) => return Err(StoreError::io("create", &path)(error)),
             }
         }
-        Err(StoreError::Unusable { path: runs, because: "no free name for a new run".to_owned() })
+        Err(StoreError::Unusable {
+            path: runs,
+            because: "no free name for a new run".to_owned(),
+        })
     }
 
     /// Ids of the runs, oldest first.
@@ -87,7 +92,9 @@ impl Home {
     pub fn find(&self, wanted: &str) -> Result<RunDirectory, StoreError> {
         let as_path = Path::new(wanted);
         if wanted.contains('/') && as_path.join("journal.jsonl").exists() {
-            let path = as_path.canonicalize().map_err(StoreError::io("find", as_path))?;
+            let path = as_path
+                .canonicalize()
+                .map_err(StoreError::io("find", as_path))?;
             return Ok(RunDirectory::at(path));
         }
         let ids = self.run_ids();
@@ -96,19 +103,28 @@ impl Home {
         } else if ids.iter().any(|id| id == wanted) {
             ids.iter().filter(|id| *id == wanted).collect()
         } else {
-            ids.iter().filter(|id| !wanted.is_empty() && id.contains(wanted)).collect()
+            ids.iter()
+                .filter(|id| !wanted.is_empty() && id.contains(wanted))
+                .collect()
         };
         if let [id] = matches[..] {
             return Ok(RunDirectory::at(self.runs().join(id)));
         }
-        let shown: Vec<&str> =
-            if matches.is_empty() { ids.iter().rev().take(5).map(String::as_str).collect() } else { matches.iter().map(|id| id.as_str()).collect() };
+        let shown: Vec<&str> = if matches.is_empty() {
+            ids.iter().rev().take(5).map(String::as_str).collect()
+        } else {
+            matches.iter().map(|id| id.as_str()).collect()
+        };
         let hint = match (matches.is_empty(), shown.is_empty()) {
             (_, true) => ": there are no runs yet".to_owned(),
             (true, _) => format!("; the latest are:\n  {}", shown.join("\n  ")),
             (false, _) => format!("; that could be:\n  {}", shown.join("\n  ")),
         };
-        Err(StoreError::NoSuchRun { wanted: wanted.to_owned(), runs: self.runs(), hint })
+        Err(StoreError::NoSuchRun {
+            wanted: wanted.to_owned(),
+            runs: self.runs(),
+            hint,
+        })
     }
 
     /// Powers that were allowed before to a recipe with this hash.
@@ -131,8 +147,10 @@ impl Home {
         }
         fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
         let path = self.root.join("trust.json");
-        let text = serde_json::to_string_pretty(&known)
-            .map_err(|error| StoreError::Unusable { path: path.clone(), because: error.to_string() })?;
+        let text = serde_json::to_string_pretty(&known).map_err(|error| StoreError::Unusable {
+            path: path.clone(),
+            because: error.to_string(),
+        })?;
         write_atomically(&path, text.as_bytes())
     }
 

@@ -23,13 +23,21 @@ impl Journal {
     /// # Errors
     /// Where it cannot be opened or written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let torn = std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|byte| *byte != b'\n'));
-        let mut file =
-            OpenOptions::new().create(true).append(true).open(path).map_err(StoreError::io("open", path))?;
+        let torn =
+            std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|byte| *byte != b'\n'));
+        let mut file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .map_err(StoreError::io("open", path))?;
         if torn {
-            file.write_all(b"\n").map_err(StoreError::io("write", path))?;
+            file.write_all(b"\n")
+                .map_err(StoreError::io("write", path))?;
         }
-        Ok(Self { file, path: path.to_owned() })
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+        })
     }
 
     /// Writes an entry and syncs it.
@@ -37,11 +45,17 @@ impl Journal {
     /// # Errors
     /// Where the disk takes no more.
     pub fn write<T: Serialize>(&mut self, entry: &T) -> Result<(), StoreError> {
-        let mut line = serde_json::to_vec(entry)
-            .map_err(|error| StoreError::Unusable { path: self.path.clone(), because: error.to_string() })?;
+        let mut line = serde_json::to_vec(entry).map_err(|error| StoreError::Unusable {
+            path: self.path.clone(),
+            because: error.to_string(),
+        })?;
         line.push(b'\n');
-        self.file.write_all(&line).map_err(StoreError::io("write", &self.path))?;
-        self.file.sync_data().map_err(StoreError::io("sync", &self.path))
+        self.file
+            .write_all(&line)
+            .map_err(StoreError::io("write", &self.path))?;
+        self.file
+            .sync_data()
+            .map_err(StoreError::io("sync", &self.path))
     }
 
     /// Reads the entries of a journal; lines that cannot be read (torn by a crash) are left out.

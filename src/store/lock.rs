@@ -27,14 +27,19 @@ impl RunLock {
             .map_err(StoreError::io("open", path))?;
         match file.try_lock() {
             Ok(()) => {
-                file.set_len(0).and_then(|()| file.rewind()).map_err(StoreError::io("write", path))?;
+                file.set_len(0)
+                    .and_then(|()| file.rewind())
+                    .map_err(StoreError::io("write", path))?;
                 write!(file, "{}", std::process::id()).map_err(StoreError::io("write", path))?;
                 Ok(Self { _file: file })
             }
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
                 let _ = file.read_to_string(&mut pid);
-                Err(StoreError::Busy { run: run.to_owned(), pid })
+                Err(StoreError::Busy {
+                    run: run.to_owned(),
+                    pid,
+                })
             }
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", path)(error)),
         }

@@ -15,23 +15,45 @@ use super::error::StoreError;
 /// Where it is missing, a link, not a regular file, or outside the directory.
 pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreError> {
     let path = directory.join(relative);
-    let io = |error: rustix::io::Errno| StoreError::Io { doing: "open", path: path.clone(), source: error.into() };
-    if relative.is_absolute() || relative.components().any(|part| !matches!(part, std::path::Component::Normal(_))) {
-        return Err(StoreError::Unusable { path, because: "it lies outside of its directory".to_owned() });
+    let io = |error: rustix::io::Errno| StoreError::Io {
+        doing: "open",
+        path: path.clone(),
+        source: error.into(),
+    };
+    if relative.is_absolute()
+        || relative
+            .components()
+            .any(|part| !matches!(part, std::path::Component::Normal(_)))
+    {
+        return Err(StoreError::Unusable {
+            path,
+            because: "it lies outside of its directory".to_owned(),
+        });
     }
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let root = open(directory, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(io)?;
+    let root = open(
+        directory,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+    .map_err(io)?;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let opened = openat2(&root, relative, flags, Mode::empty(), resolve);
     let descriptor = match opened {
         Err(rustix::io::Errno::LOOP) => {
-            return Err(StoreError::Unusable { path, because: "it is a link, or reached through one".to_owned() });
+            return Err(StoreError::Unusable {
+                path,
+                because: "it is a link, or reached through one".to_owned(),
+            });
         }
         other => other.map_err(io)?,
     };
     let status = fstat(&descriptor).map_err(io)?;
     if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-        return Err(StoreError::Unusable { path, because: "it is not a regular file".to_owned() });
+        return Err(StoreError::Unusable {
+            path,
+            because: "it is not a regular file".to_owned(),
+        });
     }
     Ok(File::from(descriptor))
 }
@@ -44,9 +66,14 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
     let file = open_beneath(directory, relative)?;
     let path: PathBuf = directory.join(relative);
     let mut bytes = Vec::new();
-    file.take(cap + 1).read_to_end(&mut bytes).map_err(StoreError::io("read", &path))?;
+    file.take(cap + 1)
+        .read_to_end(&mut bytes)
+        .map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
-        let because = format!("it is larger than {}", humansize::format_size(cap, humansize::BINARY));
+        let because = format!(
+            "it is larger than {}",
+            humansize::format_size(cap, humansize::BINARY)
+        );
         return Err(StoreError::Unusable { path, because });
     }
     Ok(bytes)
@@ -56,7 +83,11 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
 ///
 /// # Errors
 /// As [`read_beneath`].
-pub fn read_text_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<String, StoreError> {
+pub fn read_text_beneath(
+    directory: &Path,
+    relative: &Path,
+    cap: u64,
+) -> Result<String, StoreError> {
     read_beneath(directory, relative, cap).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -71,11 +102,33 @@ mod tests {
         std::fs::write(root.join("plain"), "figures").unwrap();
         std::os::unix::fs::symlink("/etc/passwd", root.join("link")).unwrap();
         std::os::unix::fs::symlink(root, root.join("loop")).unwrap();
-        rustix::fs::mknodat(rustix::fs::CWD, root.join("pipe"), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-        assert_eq!(read_beneath(root, Path::new("plain"), 100).unwrap(), b"figures");
-        for bad in ["link", "loop/plain", "pipe", "../plain", "/etc/passwd", "missing"] {
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            root.join("pipe"),
+            FileType::Fifo,
+            Mode::from_raw_mode(0o600),
+            0,
+        )
+        .unwrap();
+        assert_eq!(
+            read_beneath(root, Path::new("plain"), 100).unwrap(),
+            b"figures"
+        );
+        for bad in [
+            "link",
+            "loop/plain",
+            "pipe",
+            "../plain",
+            "/etc/passwd",
+            "missing",
+        ] {
             assert!(read_beneath(root, Path::new(bad), 100).is_err(), "{bad}");
         }
-        assert!(read_beneath(root, Path::new("plain"), 3).unwrap_err().to_string().contains("larger than"));
+        assert!(
+            read_beneath(root, Path::new("plain"), 3)
+                .unwrap_err()
+                .to_string()
+                .contains("larger than")
+        );
     }
 }

@@ -20,7 +20,12 @@ pub struct RunDirectory {
 impl RunDirectory {
     pub(super) fn create(path: PathBuf, id: String) -> Result<Self, StoreError> {
         let run = Self { path, id };
-        for directory in [run.steps(), run.results(), run.control(), run.control().join("steps")] {
+        for directory in [
+            run.steps(),
+            run.results(),
+            run.control(),
+            run.control().join("steps"),
+        ] {
             fs::create_dir(&directory).map_err(StoreError::io("create", &directory))?;
         }
         Ok(run)
@@ -29,7 +34,10 @@ impl RunDirectory {
     /// A run that is there already.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let id = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         Self { path, id }
     }
 
@@ -87,8 +95,11 @@ impl RunDirectory {
     /// Where the disk takes no more.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
         let path = self.join(name);
-        let mut text = serde_json::to_string_pretty(value)
-            .map_err(|error| StoreError::Unusable { path: path.clone(), because: error.to_string() })?;
+        let mut text =
+            serde_json::to_string_pretty(value).map_err(|error| StoreError::Unusable {
+                path: path.clone(),
+                because: error.to_string(),
+            })?;
         text.push('\n');
         write_atomically(&path, text.as_bytes())
     }
@@ -100,7 +111,10 @@ impl RunDirectory {
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
         let path = self.join(name);
         let text = super::open::read_text_beneath(&self.path, Path::new(name), 64 << 20)?;
-        serde_json::from_str(&text).map_err(|error| StoreError::Unusable { path, because: error.to_string() })
+        serde_json::from_str(&text).map_err(|error| StoreError::Unusable {
+            path,
+            because: error.to_string(),
+        })
     }
 }
 
@@ -113,7 +127,9 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     name.push(".part");
     let part = path.with_file_name(name);
     let mut file = File::create(&part).map_err(StoreError::io("create", &part))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", &part))?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(StoreError::io("write", &part))?;
     fs::rename(&part, path).map_err(StoreError::io("rename", path))
 }
 
@@ -122,5 +138,6 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
 /// # Errors
 /// Where it is not ours.
 pub fn set_mode(path: &Path, mode: u32) -> Result<(), StoreError> {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(StoreError::io("change the rights of", path))
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+        .map_err(StoreError::io("change the rights of", path))
 }

@@ -34,29 +34,45 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
     let mut entries = Archive::new(BufReader::new(file));
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
         let mut entry = entry.map_err(StoreError::io("read", archive))?;
-        let name = entry.path().map_err(StoreError::io("read", archive))?.into_owned();
+        let name = entry
+            .path()
+            .map_err(StoreError::io("read", archive))?
+            .into_owned();
         let Some(relative) = below_top(&name) else {
-            unpacked.left_out.push(format!("{}: leads out of the results", name.display()));
+            unpacked
+                .left_out
+                .push(format!("{}: leads out of the results", name.display()));
             continue;
         };
         let path = to.join(&relative);
         match entry.header().entry_type() {
-            EntryType::Directory => fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?,
+            EntryType::Directory => {
+                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?;
+            }
             EntryType::Regular | EntryType::Continuous => {
                 unpacked.files += 1;
-                if unpacked.files > MOST_FILES || unpacked.bytes.saturating_add(entry.size()) > most_bytes {
+                if unpacked.files > MOST_FILES
+                    || unpacked.bytes.saturating_add(entry.size()) > most_bytes
+                {
                     let because = format!(
                         "the results are larger than {} or {MOST_FILES} files",
                         humansize::format_size(most_bytes, humansize::BINARY)
                     );
-                    return Err(StoreError::Unusable { path: to.to_owned(), because });
+                    return Err(StoreError::Unusable {
+                        path: to.to_owned(),
+                        because,
+                    });
                 }
                 unpacked.bytes += write_file(&mut entry, &path)?;
             }
             EntryType::Symlink | EntryType::Link => {
-                unpacked.left_out.push(format!("{}: a link", relative.display()));
+                unpacked
+                    .left_out
+                    .push(format!("{}: a link", relative.display()));
             }
-            other => unpacked.left_out.push(format!("{}: {other:?}", relative.display())),
+            other => unpacked
+                .left_out
+                .push(format!("{}: {other:?}", relative.display())),
         }
     }
     Ok(unpacked)
@@ -85,7 +101,8 @@ fn below_top(name: &Path) -> Option<PathBuf> {
             _ => return None,
         }
     }
-    (!name.is_absolute() && !name.components().any(|part| part == Component::ParentDir)).then_some(relative)
+    (!name.is_absolute() && !name.components().any(|part| part == Component::ParentDir))
+        .then_some(relative)
 }
 
 #[cfg(test)]
@@ -108,7 +125,12 @@ mod tests {
                 header.set_link_name(link).unwrap();
             }
             header.set_cksum();
-            builder.append(&header, &b"hi"[..if kind == EntryType::Regular { 2 } else { 0 }]).unwrap();
+            builder
+                .append(
+                    &header,
+                    &b"hi"[..if kind == EntryType::Regular { 2 } else { 0 }],
+                )
+                .unwrap();
         };
         add("run_1/", EntryType::Directory, "");
         add("run_1/summary.txt", EntryType::Regular, "");

@@ -1,5 +1,6 @@
 //! Processes in a running container, detached or with their output.
 
+use std::path::Path;
 use std::time::Duration;
 
 use bollard::Docker as Client;
@@ -50,6 +51,32 @@ pub async fn status(client: &Client, exec: &str) -> Result<ExecStatus, EngineErr
     })
 }
 
+/// Podman (4.3) says for five minutes that a detached process runs which has ended. Its engine
+/// is on this machine, or it would not share our files, so the process can be looked for, if the
+/// container's first one can be seen from here at all.
+pub async fn status_with_podman(client: &Client, exec: &str) -> Result<ExecStatus, EngineError> {
+    let said = status(client, exec).await?;
+    if said != ExecStatus::Running {
+        return Ok(said);
+    }
+    let Ok(found) = client.inspect_exec(exec).await else {
+        return Ok(said);
+    };
+    let container = found.container_id.unwrap_or_default();
+    let first = match client.inspect_container(&container, None).await {
+        Ok(found) => found.state.and_then(|state| state.pid),
+        Err(_) => None,
+    };
+    let seen = |pid: Option<i64>| {
+        let pid = pid.filter(|pid| *pid > 0)?;
+        Some(Path::new(&format!("/proc/{pid}")).exists())
+    };
+    Ok(match (seen(first), seen(found.pid)) {
+        (Some(true), Some(false)) => ExecStatus::Unknown,
+        _ => said,
+    })
+}
+
 /// Runs a short process to its end.
 pub async fn attached(
     client: &Client,
@@ -76,7 +103,11 @@ pub async fn attached(
 }
 
 /// The streams end a moment before the engine has noted the exit code.
-pub(super) async fn exit_code(client: &Client, container: &str, exec: &str) -> Result<i64, EngineError> {
+pub(super) async fn exit_code(
+    client: &Client,
+    container: &str,
+    exec: &str,
+) -> Result<i64, EngineError> {
     let mut pause = Duration::from_millis(2);
     loop {
         match status(client, exec).await? {

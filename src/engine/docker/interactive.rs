@@ -18,7 +18,11 @@ use crate::engine::api::ExecSpec;
 use crate::engine::error::EngineError;
 
 /// Runs a process with our standard input and output; gives its exit code.
-pub async fn interactive(client: &Client, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
+pub async fn interactive(
+    client: &Client,
+    container: &str,
+    spec: &ExecSpec,
+) -> Result<i64, EngineError> {
     let failed = |error| container_fault("run a process in", container, error);
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let request = ExecConfig {
@@ -32,10 +36,25 @@ pub async fn interactive(client: &Client, container: &str, spec: &ExecSpec) -> R
         working_dir: spec.workdir.clone(),
         ..ExecConfig::default()
     };
-    let id = client.create_exec(container, request).await.map_err(failed)?.id;
-    let options = StartExecOptions { detach: false, tty: terminal, ..StartExecOptions::default() };
-    let started = client.start_exec(&id, Some(options)).await.map_err(failed)?;
-    let StartExecResults::Attached { mut output, mut input } = started else {
+    let id = client
+        .create_exec(container, request)
+        .await
+        .map_err(failed)?
+        .id;
+    let options = StartExecOptions {
+        detach: false,
+        tty: terminal,
+        ..StartExecOptions::default()
+    };
+    let started = client
+        .start_exec(&id, Some(options))
+        .await
+        .map_err(failed)?;
+    let StartExecResults::Attached {
+        mut output,
+        mut input,
+    } = started
+    else {
         return exit_code(client, container, &id).await;
     };
     let raw = terminal.then(RawTerminal::enter).flatten();
@@ -44,7 +63,10 @@ pub async fn interactive(client: &Client, container: &str, spec: &ExecSpec) -> R
         let mut stdin = tokio::io::stdin();
         let mut block = [0; 4096];
         while let Ok(count) = stdin.read(&mut block).await {
-            if count == 0 || input.write_all(&block[..count]).await.is_err() || input.flush().await.is_err() {
+            if count == 0
+                || input.write_all(&block[..count]).await.is_err()
+                || input.flush().await.is_err()
+            {
                 break;
             }
         }
@@ -78,7 +100,10 @@ fn show(to: &mut impl Write, bytes: &[u8]) {
 
 async fn resize(client: &Client, exec: &str, terminal: bool) {
     if let (true, Some((width, height))) = (terminal, terminal_size::terminal_size()) {
-        let options = ResizeExecOptions { height: height.0, width: width.0 };
+        let options = ResizeExecOptions {
+            height: height.0,
+            width: width.0,
+        };
         let _ = client.resize_exec(exec, options).await;
     }
 }

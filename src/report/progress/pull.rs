@@ -1,0 +1,336 @@
+//! A pull's layers: bytes done and in all, speed, time left.
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+
+/// The time over which the speed is taken, seconds.
+const WINDOW: f64 = 10.0;
+/// The least time between two samples of the speed, seconds.
+const APART: f64 = 0.2;
+
+/// All layers of a pull.
+#[derive(Debug, Clone, Default)]
+pub struct Pull {
+    layers: Vec<Layer>,
+    phase: Phase,
+    samples: VecDeque<(Timestamp, u64)>,
+}
+
+/// One layer.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// Short id.
+    pub id: String,
+    /// Where it stands.
+    pub stand: Stand,
+    /// Bytes done of what is done now.
+    pub current: u64,
+    /// Bytes in all, once known. The compressed size, which extraction counts as well.
+    pub total: Option<u64>,
+}
+
+/// Where a layer stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stand {
+    /// Nothing is done for it now.
+    Waiting,
+    /// Its bytes come.
+    Downloading,
+    /// They are all here.
+    Downloaded,
+    /// They are unpacked.
+    Extracting,
+    /// The engine has it.
+    Done,
+    /// The engine had it before.
+    There,
+}
+
+/// What a pull is about as a whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Bytes are still coming.
+    #[default]
+    Downloading,
+    /// All bytes are here.
+    Extracting,
+}
+
+/// A pull at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sum {
+    /// What it is about.
+    pub phase: Phase,
+    /// Layers that the engine has.
+    pub done_layers: usize,
+    /// Layers in all.
+    pub layers: usize,
+    /// Bytes done in this phase.
+    pub done: u64,
+    /// Bytes in all, as far as they are known.
+    pub total: u64,
+    /// Whether every layer's size is known.
+    pub total_known: bool,
+    /// Bytes per second, lately.
+    pub rate: Option<f64>,
+    /// Seconds left, if it goes on like that.
+    pub left: Option<f64>,
+}
+
+impl Pull {
+    /// Takes a layer's message in.
+    pub fn take(
+        &mut self,
+        time: Timestamp,
+        id: &str,
+        status: &str,
+        current: Option<u64>,
+        total: Option<u64>,
+    ) {
+        let index = self
+            .layers
+            .iter()
+            .position(|layer| layer.id == id)
+            .unwrap_or_else(|| {
+                self.layers.push(Layer {
+                    id: id.to_owned(),
+                    stand: Stand::Waiting,
+                    current: 0,
+                    total: None,
+                });
+                self.layers.len() - 1
+            });
+        let layer = &mut self.layers[index];
+        layer.stand = stand(status).unwrap_or(layer.stand);
+        layer.total = total.filter(|total| *total > 0).or(layer.total);
+        // The containerd store counts an extraction in seconds and gives no total.
+        layer.current = if total.is_some() {
+            current.unwrap_or(0)
+        } else {
+            0
+        };
+        self.sample(time);
+    }
+
+    /// Whether any layer has been heard of.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// Layers for which something is done now, in the order they were heard of.
+    pub fn active(&self) -> impl Iterator<Item = &Layer> {
+        self.layers
+            .iter()
+            .filter(|layer| matches!(layer.stand, Stand::Downloading | Stand::Extracting))
+    }
+
+    /// Where it stands as a whole.
+    #[must_use]
+    pub fn sum(&self, now: Timestamp) -> Sum {
+        let phase = self.phase();
+        let wanted = self
+            .layers
+            .iter()
+            .filter(|layer| layer.stand != Stand::There);
+        let total: u64 = wanted
+            .clone()
+            .filter_map(|layer| layer.total)
+            .fold(0, u64::saturating_add);
+        let total_known = wanted
+            .clone()
+            .all(|layer| layer.total.is_some() || layer.stand == Stand::Done);
+        let done = self.done(phase);
+        let rate = self.rate(now);
+        let left = rate
+            .filter(|rate| total_known && *rate > 0.0)
+            .map(|rate| real(total.saturating_sub(done)) / rate);
+        Sum {
+            phase,
+            done_layers: self
+                .layers
+                .iter()
+                .filter(|layer| matches!(layer.stand, Stand::Done | Stand::There))
+                .count(),
+            layers: self.layers.len(),
+            done,
+            total,
+            total_known,
+            rate,
+            left,
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        let coming = |layer: &Layer| matches!(layer.stand, Stand::Waiting | Stand::Downloading);
+        if self.layers.iter().any(coming) {
+            Phase::Downloading
+        } else {
+            Phase::Extracting
+        }
+    }
+
+    fn done(&self, phase: Phase) -> u64 {
+        let of = |layer: &Layer| {
+            let all = layer.total.unwrap_or(0);
+            match (phase, layer.stand) {
+                (_, Stand::There | Stand::Waiting)
+                | (Phase::Extracting, Stand::Downloading | Stand::Downloaded) => 0,
+                (Phase::Downloading, Stand::Downloading)
+                | (Phase::Extracting, Stand::Extracting) => layer.current.min(all),
+                (Phase::Downloading, Stand::Downloaded | Stand::Extracting) | (_, Stand::Done) => {
+                    all
+                }
+            }
+        };
+        self.layers.iter().map(of).fold(0, u64::saturating_add)
+    }
+
+    fn sample(&mut self, time: Timestamp) {
+        let phase = self.phase();
+        if phase != self.phase {
+            self.phase = phase;
+            self.samples.clear();
+        }
+        if self
+            .samples
+            .back()
+            .is_some_and(|(last, _)| seconds(*last, time) < APART)
+        {
+            return;
+        }
+        self.samples.push_back((time, self.done(phase)));
+        // One sample older than the window is kept: it begins the window.
+        while self
+            .samples
+            .get(1)
+            .is_some_and(|(second, _)| seconds(*second, time) > WINDOW)
+        {
+            self.samples.pop_front();
+        }
+    }
+
+    fn rate(&self, now: Timestamp) -> Option<f64> {
+        let (first, before) = self
+            .samples
+            .iter()
+            .rev()
+            .find(|(time, _)| seconds(*time, now) > WINDOW)
+            .or_else(|| self.samples.front())?;
+        let over = seconds(*first, now);
+        (over >= 1.0).then(|| real(self.done(self.phase).saturating_sub(*before)) / over)
+    }
+}
+
+/// Docker's words for where a layer stands.
+fn stand(status: &str) -> Option<Stand> {
+    match status {
+        "Pulling fs layer" | "Waiting" => Some(Stand::Waiting),
+        "Downloading" => Some(Stand::Downloading),
+        "Verifying Checksum" | "Download complete" => Some(Stand::Downloaded),
+        "Extracting" => Some(Stand::Extracting),
+        "Pull complete" => Some(Stand::Done),
+        "Already exists" => Some(Stand::There),
+        _ if status.starts_with("Retrying") => Some(Stand::Waiting),
+        _ => None,
+    }
+}
+
+/// Seconds from one time to another, none below 0.
+#[must_use]
+pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64().max(0.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn real(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(tenths: i64) -> Timestamp {
+        Timestamp::from_millisecond(1_750_000_000_000 + tenths * 100).unwrap()
+    }
+
+    #[test]
+    fn bytes_speed_and_time_left() {
+        let mut pull = Pull::default();
+        pull.take(at(0), "a", "Already exists", None, None);
+        pull.take(at(0), "b", "Pulling fs layer", None, None);
+        pull.take(at(0), "c", "Waiting", None, None);
+        assert!(!pull.sum(at(0)).total_known);
+        for step in 0..=40_u32 {
+            pull.take(
+                at(step.into()),
+                "b",
+                "Downloading",
+                Some(u64::from(step) * 1_000_000),
+                Some(100_000_000),
+            );
+        }
+        let sum = pull.sum(at(40));
+        assert_eq!(
+            (sum.done, sum.total, sum.total_known, sum.left),
+            (40_000_000, 100_000_000, false, None)
+        );
+        assert!((sum.rate.unwrap() - 1e7).abs() < 1e5, "{sum:?}");
+        pull.take(at(41), "c", "Downloading", Some(0), Some(10_000_000));
+        let sum = pull.sum(at(41));
+        assert!((sum.left.unwrap() - 7.0).abs() < 0.3, "{sum:?}");
+        assert_eq!(
+            pull.active()
+                .map(|layer| layer.id.as_str())
+                .collect::<Vec<_>>(),
+            ["b", "c"]
+        );
+        assert_eq!((sum.done_layers, sum.layers), (1, 3));
+    }
+
+    #[test]
+    fn a_download_that_stalls_slows_down() {
+        let mut pull = Pull::default();
+        for step in 0..=40_u32 {
+            pull.take(
+                at(step.into()),
+                "b",
+                "Downloading",
+                Some(u64::from(step) * 1_000_000),
+                Some(100_000_000),
+            );
+        }
+        assert!(pull.sum(at(80)).rate.unwrap() < 6e6);
+        assert!(pull.sum(at(1000)).rate.unwrap() < 1e5);
+    }
+
+    #[test]
+    fn extraction_is_a_phase_of_its_own() {
+        let mut pull = Pull::default();
+        pull.take(at(0), "b", "Downloading", Some(10), Some(100));
+        pull.take(at(1), "b", "Download complete", None, None);
+        assert_eq!(
+            (pull.sum(at(1)).phase, pull.sum(at(1)).done),
+            (Phase::Extracting, 0)
+        );
+        pull.take(at(2), "b", "Extracting", Some(60), Some(100));
+        assert_eq!((pull.sum(at(2)).done, pull.sum(at(2)).total), (60, 100));
+        // The containerd store: seconds, not bytes.
+        pull.take(at(3), "b", "Extracting", Some(3), None);
+        assert_eq!(pull.sum(at(3)).done, 0);
+        pull.take(at(4), "b", "Pull complete", None, None);
+        let sum = pull.sum(at(4));
+        assert_eq!((sum.done, sum.done_layers, sum.total_known), (100, 1, true));
+    }
+
+    #[test]
+    fn nothing_is_known_of_an_empty_pull() {
+        let sum = Pull::default().sum(at(0));
+        assert_eq!(
+            (sum.done, sum.total, sum.rate, sum.left),
+            (0, 0, None, None)
+        );
+    }
+}

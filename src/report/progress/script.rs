@@ -1,0 +1,376 @@
+//! Scripted runs for the reporters' tests.
+
+use jiff::Timestamp;
+
+use crate::journal::{Event, StepEnd, StepFault, What};
+
+const BEGAN: i64 = 1_750_000_000_000;
+
+/// An event so many milliseconds after the beginning; steps by number and name.
+pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: What) -> Event {
+    Event {
+        time: Timestamp::from_millisecond(BEGAN + milliseconds).unwrap(),
+        node: "local".to_owned(),
+        container: step
+            .filter(|(number, _)| *number > 3)
+            .map(|_| "main".to_owned()),
+        step: step.map(|(number, _)| number),
+        name: step.map(|(_, name)| name.to_owned()),
+        what,
+    }
+}
+
+/// A step begins.
+pub fn began(doing: &str, timeout_s: Option<u64>) -> What {
+    What::StepBegan {
+        doing: doing.to_owned(),
+        timeout_s,
+    }
+}
+
+/// A step is done.
+pub fn done(seconds: f64) -> What {
+    What::StepEnded {
+        end: StepEnd::Done { exit_code: Some(0) },
+        seconds,
+    }
+}
+
+/// A layer moves on.
+pub fn layer(id: &str, status: &str, bytes: Option<(u64, u64)>) -> What {
+    What::Layer {
+        id: id.to_owned(),
+        status: status.to_owned(),
+        current: bytes.map(|(done, _)| done),
+        total: bytes.map(|(_, all)| all),
+    }
+}
+
+/// A line of output.
+pub fn output(line: &str) -> What {
+    What::Output {
+        line: line.to_owned(),
+    }
+}
+
+fn failed() -> What {
+    What::StepEnded {
+        end: StepEnd::Failed {
+            fault: StepFault::Command,
+            because: "it ended with exit code 2\nafter 3 of 4 shards".to_owned(),
+            exit_code: Some(2),
+            last_lines: ["loading shard 3", "Traceback (most recent call last):", "RuntimeError: HIP out of memory"].map(str::to_owned).to_vec(),
+            advice: "read its output; look into the container with --keep on-failure and `retrial shell`".to_owned(),
+        },
+        seconds: 131.2,
+    }
+}
+
+/// Four layers in 24 s: one that is there, three that come three at a time.
+pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
+    const SIZES: [(&str, u64); 3] = [
+        ("a1b2c3d4e5f6", 2_400_000_000),
+        ("0f1e2d3c4b5a", 600_000_000),
+        ("99aabbccddee", 45_000_000),
+    ];
+    let mut events = vec![at(
+        from,
+        Some(step),
+        began("pull rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None),
+    )];
+    let mut add = |time: i64, what: What| events.push(at(from + time, Some(step), what));
+    add(100, output("Pulling from rocm/amd-mlperf"));
+    add(100, layer("5e0a6e3b1c2d", "Already exists", None));
+    for (id, _) in SIZES {
+        add(120, layer(id, "Pulling fs layer", None));
+    }
+    for tick in 1..=100_u64 {
+        let time = 120 + i64::try_from(tick).unwrap() * 200;
+        for (id, size) in SIZES {
+            let done = tick * 30_000_000;
+            let before = done - 30_000_000;
+            if done < size {
+                add(time, layer(id, "Downloading", Some((done, size))));
+            } else if before < size {
+                add(time, layer(id, "Download complete", None));
+            }
+        }
+    }
+    for (index, (id, size)) in SIZES.into_iter().enumerate() {
+        let time = 21_000 + i64::try_from(index).unwrap() * 1000;
+        add(time, layer(id, "Extracting", Some((size / 2, size))));
+        add(time + 800, layer(id, "Pull complete", None));
+    }
+    add(
+        24_000,
+        What::Image {
+            id: format!("sha256:{}", "4f2a9c".repeat(8)),
+            digests: Vec::new(),
+            size: 10_390_000_000,
+        },
+    );
+    add(24_100, done(24.1));
+    events
+}
+
+/// A whole run: pull, build, create, two measurements of which one fails, collect, judge, remove.
+pub fn run() -> Vec<Event> {
+    let offline = Some((5, "offline-performance"));
+    let mut events = vec![at(
+        0,
+        None,
+        What::RunBegan {
+            run: "20250615-llama2-70b-k3f9".to_owned(),
+            steps: 9,
+            pid: 4711,
+            done_before: Vec::new(),
+            tool: "0.1.0".to_owned(),
+        },
+    )];
+    events.extend(pull((1, "pull"), 100));
+    let build = Some((2, "build"));
+    events.push(at(25_000, build, began("build retrial/quickstart", None)));
+    for line in 0..12_i64 {
+        events.push(at(
+            25_000 + line * 1500,
+            build,
+            output(&format!("Step {}/12 : RUN make part{line}", line + 1)),
+        ));
+    }
+    events.push(at(43_000, build, done(18.0)));
+    events.push(at(
+        43_100,
+        Some((3, "create")),
+        began("create the container", None),
+    ));
+    events.push(at(
+        43_400,
+        Some((3, "create")),
+        What::ContainerCreated {
+            id: "c0ffee".repeat(10),
+            name: "retrial-llama2-70b-k3f9".to_owned(),
+        },
+    ));
+    events.push(at(43_500, Some((3, "create")), done(0.4)));
+    events.push(at(
+        43_500,
+        Some((4, "dataset-open-orca")),
+        What::StepEnded {
+            end: StepEnd::Skipped {
+                because: "left out by --skip dataset-open-orca".to_owned(),
+            },
+            seconds: 0.0,
+        },
+    ));
+    let command = "python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inference/code/llama2-70b-99/ --config-name offline_mi355x test_mode=performance";
+    events.push(at(43_600, offline, began(command, Some(3600))));
+    for line in 1..=240_i64 {
+        events.push(at(
+            43_600 + line * 3000,
+            offline,
+            output(&format!("query {line:04} of 2000")),
+        ));
+    }
+    events.push(at(
+        764_000,
+        offline,
+        What::LeftRunning {
+            processes: vec!["311 rocm-smi".to_owned()],
+        },
+    ));
+    events.push(at(
+        764_100,
+        offline,
+        What::StepEnded {
+            end: StepEnd::Done { exit_code: Some(0) },
+            seconds: 720.5,
+        },
+    ));
+    let collected = What::Collected {
+        from: "/results/run_1".to_owned(),
+        to: "results/Offline/performance/run_1".to_owned(),
+        files: 6,
+        bytes: 3_400_000,
+        left_out: vec!["trace.json: a link".to_owned()],
+    };
+    events.push(at(
+        764_200,
+        Some((6, "collect-offline")),
+        began("collect /results/run_1", None),
+    ));
+    events.push(at(764_300, Some((6, "collect-offline")), collected));
+    events.push(at(764_400, Some((6, "collect-offline")), done(0.2)));
+    let accuracy = Some((7, "offline-accuracy"));
+    events.push(at(
+        764_500,
+        accuracy,
+        began("bash run_accuracy.sh", Some(5400)),
+    ));
+    events.push(at(
+        764_600,
+        None,
+        What::Warning {
+            text: "the engine was away for 12 s".to_owned(),
+        },
+    ));
+    events.push(at(895_700, accuracy, failed()));
+    events.push(at(895_800, Some((8, "judge")), began("judge", None)));
+    events.push(at(
+        895_900,
+        Some((8, "judge")),
+        What::Judged {
+            outcome: "failed".to_owned(),
+            sentence: "offline-accuracy ended with exit code 2".to_owned(),
+        },
+    ));
+    events.push(at(
+        895_900,
+        Some((8, "judge")),
+        What::StepEnded {
+            end: StepEnd::Done { exit_code: None },
+            seconds: 0.1,
+        },
+    ));
+    events.push(at(
+        896_000,
+        Some((9, "remove")),
+        began("remove the container", None),
+    ));
+    events.push(at(
+        896_300,
+        Some((9, "remove")),
+        What::ContainerRemoved {
+            id: "c0ffee".repeat(10),
+        },
+    ));
+    events.push(at(
+        896_300,
+        Some((9, "remove")),
+        StepEnd::Stopped.ended(0.3),
+    ));
+    events.push(at(
+        896_400,
+        None,
+        What::RunEnded {
+            exit_code: 4,
+            because: None,
+        },
+    ));
+    events
+}
+
+/// The rest of a run whose tool was killed in the fifth step.
+pub fn resumed() -> Vec<Event> {
+    let offline = Some((5, "offline-performance"));
+    let began_at = Timestamp::from_millisecond(BEGAN - 600_000).unwrap();
+    let mut events = vec![at(
+        0,
+        None,
+        What::RunBegan {
+            run: "20250615-llama2-70b-k3f9".to_owned(),
+            steps: 9,
+            pid: 4712,
+            done_before: vec![1, 2, 3],
+            tool: "0.1.0".to_owned(),
+        },
+    )];
+    for (number, name) in [(1, "pull"), (2, "build"), (3, "create")] {
+        events.push(at(
+            10,
+            Some((number, name)),
+            StepEnd::Done { exit_code: None }.ended(0.0),
+        ));
+    }
+    events.push(at(
+        100,
+        offline,
+        What::StepFollowed {
+            doing: "python main.py".to_owned(),
+            began: Some(began_at),
+            timeout_s: Some(3600),
+        },
+    ));
+    events.push(at(70_000, offline, output("query 0231 of 2000")));
+    events.push(at(80_000, offline, done(80.0)));
+    events.push(at(
+        80_100,
+        None,
+        What::RunEnded {
+            exit_code: 130,
+            because: Some("the run was stopped".to_owned()),
+        },
+    ));
+    events
+}
+
+/// Events whose texts try to steer a terminal.
+pub fn hostile() -> Vec<Event> {
+    let bad = "a\u{1b}[2Jb\u{1b}]0;title\u{7}c\r\u{9b}31md\u{202e}e".to_owned();
+    let step = Some((1, bad.as_str()));
+    let failed = StepEnd::Failed {
+        fault: StepFault::Host,
+        because: format!("{bad}\n{bad}"),
+        exit_code: None,
+        last_lines: vec![bad.clone()],
+        advice: bad.clone(),
+    };
+    [
+        What::RunBegan {
+            run: bad.clone(),
+            steps: 1,
+            pid: 1,
+            done_before: Vec::new(),
+            tool: bad.clone(),
+        },
+        What::Detached {
+            resume: bad.clone(),
+        },
+        began(&bad, None),
+        output(&bad),
+        layer(&bad, "Downloading", Some((1, 2))),
+        failed.ended(1.0),
+        StepEnd::Skipped {
+            because: bad.clone(),
+        }
+        .ended(0.0),
+        What::Decided {
+            decision: bad.clone(),
+        },
+        What::Image {
+            id: bad.clone(),
+            digests: vec![bad.clone()],
+            size: 1,
+        },
+        What::ContainerCreated {
+            id: bad.clone(),
+            name: bad.clone(),
+        },
+        What::LeftRunning {
+            processes: vec![bad.clone()],
+        },
+        What::Collected {
+            from: bad.clone(),
+            to: bad.clone(),
+            files: 1,
+            bytes: 1,
+            left_out: vec![bad.clone()],
+        },
+        What::Warning { text: bad.clone() },
+        What::Judged {
+            outcome: bad.clone(),
+            sentence: bad.clone(),
+        },
+        What::RunEnded {
+            exit_code: 3,
+            because: Some(bad.clone()),
+        },
+    ]
+    .map(|what| at(0, step, what))
+    .to_vec()
+}
+
+impl StepEnd {
+    fn ended(self, seconds: f64) -> What {
+        What::StepEnded { end: self, seconds }
+    }
+}

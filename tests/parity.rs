@@ -1,0 +1,205 @@
+//! The container that a shell plan's `docker run` makes and the one that `retrial run` makes
+//! have the same configuration, but for names, ids, labels and our control mount.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const EVERYTHING: &str = r#"
+schema: 1
+title: every flag there is
+submission: { suite: own, benchmark: parity, sources: [tests/parity.rs] }
+image: debian:bookworm-slim
+container:
+  privileged: true
+  ipc: host
+  network: host
+  uts: host
+  devices: [/dev/null, "/dev/zero:/dev/other:rw"]
+  cap_add: [CAP_SYS_ADMIN, SYS_PTRACE]
+  security_opt: [seccomp=unconfined]
+  group_add: [video, "109"]
+  shm_size: 128M
+  ulimits: { core: 0, nofile: { soft: 1024, hard: 2048 } }
+  env: { HSA: "1", WITH_SPACE: "a b 'c' $HOME" }
+  mounts: ["./data:/data:ro", { source: ./out, target: /out }]
+  workdir: /opt
+  init: true
+scenarios:
+  nothing:
+    performance: { run: "echo speed 1", figures: { speed: { pattern: "speed ([0-9]+)" } } }
+"#;
+
+const IMAGE_ENTRYPOINT: &str = r#"
+schema: 1
+title: the image's entrypoint, a user
+submission: { suite: own, benchmark: parity, sources: [tests/parity.rs] }
+image: debian:bookworm-slim
+container: { entrypoint: image, user: "1000:1000" }
+scenarios:
+  nothing:
+    performance: { run: "echo speed 1", figures: { speed: { pattern: "speed ([0-9]+)" } } }
+"#;
+
+fn retrial(arguments: &[&str], home: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(arguments)
+        .env("RETRIAL_HOME", home)
+        .current_dir(home)
+        .output()
+        .unwrap()
+}
+
+fn docker(arguments: &[&str]) -> Output {
+    Command::new("docker").args(arguments).output().unwrap()
+}
+
+fn engine_answers() -> bool {
+    let answers = docker(&["version", "--format", "{{.Server.Version}}"])
+        .status
+        .success();
+    if !answers {
+        eprintln!("skipped: no container engine answers");
+    }
+    answers
+}
+
+/// What `docker inspect` says, without what must differ.
+fn configuration(container: &str) -> Value {
+    let output = docker(&["inspect", container]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let mut all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut one = all[0].take();
+    let map = one.as_object_mut().unwrap();
+    let of_one_container = [
+        "Id",
+        "Created",
+        "Name",
+        "State",
+        "LogPath",
+        "HostnamePath",
+        "HostsPath",
+        "ResolvConfPath",
+        "GraphDriver",
+        "NetworkSettings",
+        "ExecIDs",
+        "RestartCount",
+    ];
+    for key in of_one_container {
+        map.remove(key);
+    }
+    let config = map["Config"].as_object_mut().unwrap();
+    config.remove("Labels");
+    config.remove("Hostname");
+    // Docker's command line sends variables and binds in random order.
+    if let Some(env) = config["Env"].as_array_mut() {
+        env.sort_by_key(ToString::to_string);
+    }
+    let ours = |text: &str| text.contains("/.retrial");
+    if let Some(mounts) = map["Mounts"].as_array_mut() {
+        mounts.retain(|mount| !ours(&mount["Destination"].to_string()));
+        mounts.sort_by_key(|mount| mount["Destination"].to_string());
+    }
+    let host = map["HostConfig"].as_object_mut().unwrap();
+    if let Some(binds) = host["Binds"].as_array_mut() {
+        binds.retain(|bind| !ours(&bind.to_string()));
+        binds.sort_by_key(ToString::to_string);
+    }
+    for key in ["Binds", "Mounts"] {
+        // No mounts of the recipe: an absent list and an empty one are the same.
+        let empty = match host.get_mut(key) {
+            Some(Value::Array(list)) => {
+                list.retain(|mount| !ours(&mount.to_string()));
+                list.is_empty()
+            }
+            other => other.is_none_or(|value| value.is_null()),
+        };
+        if empty {
+            host.remove(key);
+        }
+    }
+    one
+}
+
+/// The part of the script up to the container's creation, with a name of its own.
+fn creation(script: &str, name: &str) -> String {
+    let end = script.find("\n# 03").unwrap_or(script.len());
+    script[..end].replacen("--name parity", &format!("--name {name}"), 1)
+}
+
+fn same_configuration(recipe: &str, tag: &str) {
+    if !engine_answers() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    std::fs::create_dir_all(home.join("data")).unwrap();
+    std::fs::create_dir_all(home.join("out")).unwrap();
+    std::fs::write(home.join("parity.yaml"), recipe).unwrap();
+
+    let script = retrial(&["plan", "./parity.yaml", "--format", "shell"], home);
+    assert!(
+        script.status.success(),
+        "{}",
+        String::from_utf8_lossy(&script.stderr)
+    );
+    let name = format!("retrial-parity-{tag}-{}", std::process::id());
+    let script = creation(&String::from_utf8(script.stdout).unwrap(), &name);
+    let made = Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(home)
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "{script}\n{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+
+    let allow = [
+        "--allow",
+        "privileged,sys-admin,dev-mem,mounts",
+        "--keep",
+        "always",
+    ];
+    let run = retrial(&[&["run", "./parity.yaml"], &allow[..]].concat(), home);
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let id = std::fs::read_dir(home.join("runs"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .file_name()
+        .into_string()
+        .unwrap();
+
+    let by_script = configuration(&name);
+    let by_run = configuration(&format!("retrial-{id}"));
+    docker(&["rm", "-f", &name]);
+    let cleaned = retrial(&["clean", &id], home);
+    assert!(cleaned.status.success());
+    assert_eq!(
+        serde_json::to_string_pretty(&by_script).unwrap(),
+        serde_json::to_string_pretty(&by_run).unwrap()
+    );
+}
+
+#[test]
+fn with_every_flag() {
+    same_configuration(EVERYTHING, "every");
+}
+
+#[test]
+fn with_the_images_entrypoint() {
+    same_configuration(IMAGE_ENTRYPOINT, "entrypoint");
+}
