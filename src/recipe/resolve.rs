@@ -18,7 +18,7 @@ use super::names::Names;
 use super::node::{Entry, Node, Value};
 use super::origin::{Origin, origins};
 use super::settings::{self, Setting};
-use super::source::Source;
+use super::source::{SIZE_LIMIT, Source};
 use super::variants::{self, Choice, Variants};
 use super::walk::Walk;
 
@@ -174,6 +174,11 @@ fn try_resolve(
         return None;
     };
     let yaml = emit(&stage.settled);
+    if yaml.len() > SIZE_LIMIT {
+        // Merged and with aliases written out; what a run keeps must be readable again.
+        problems.extend(source.too_large());
+        return None;
+    }
     let hash = Sha256::digest(yaml.as_bytes())
         .iter()
         .fold(String::new(), |mut hash, byte| {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::control::{StepControl, StepExit};
+use super::latest::Latest;
 use super::session::Session;
 use crate::engine::api::ExecStatus;
 use crate::journal::What;
@@ -190,7 +191,7 @@ struct Output<'a> {
     block: Vec<u8>,
     splitter: LineSplitter,
     shown: Instant,
-    latest: Vec<u8>,
+    latest: Latest,
 }
 
 impl<'a> Output<'a> {
@@ -202,7 +203,7 @@ impl<'a> Output<'a> {
             block: vec![0; BLOCK],
             splitter: LineSplitter::new(),
             shown: Instant::now(),
-            latest: Vec::new(),
+            latest: Latest::default(),
         }
     }
 
@@ -215,6 +216,7 @@ impl<'a> Output<'a> {
             return false;
         };
         if count == 0 {
+            self.show_latest(false);
             return false;
         }
         if self.session.options.all_output {
@@ -228,36 +230,24 @@ impl<'a> Output<'a> {
                 );
             });
         } else {
-            let from = count.saturating_sub(4096);
-            self.latest.clear();
-            self.latest.extend_from_slice(&self.block[from..count]);
-            if self.shown.elapsed() > Duration::from_millis(100) {
-                self.show_latest();
-            }
+            self.latest.push(&self.block[..count]);
+            self.show_latest(false);
         }
         true
     }
 
-    fn show_latest(&mut self) {
-        self.shown = Instant::now();
-        let text = String::from_utf8_lossy(&self.latest);
-        for line in text
-            .split(['\n', '\r'])
-            .filter(|line| !line.trim().is_empty())
-            .rev()
-            .take(8)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-        {
-            self.session.show(
-                self.step,
-                What::Output {
-                    line: sanitize(line).into_owned(),
-                },
-            );
+    /// Shows the latest lines, ten times a second at most but for the last of them.
+    fn show_latest(&mut self, at_the_end: bool) {
+        if !at_the_end && self.shown.elapsed() < Duration::from_millis(100) {
+            return;
         }
-        self.latest.clear();
+        let lines = self.latest.lines(at_the_end);
+        if !lines.is_empty() {
+            self.shown = Instant::now();
+        }
+        for line in lines {
+            self.session.show(self.step, What::Output { line });
+        }
     }
 
     fn finish(&mut self) {
@@ -271,8 +261,8 @@ impl<'a> Output<'a> {
                     },
                 );
             });
-        } else if !self.latest.is_empty() {
-            self.show_latest();
+        } else {
+            self.show_latest(true);
         }
     }
 }

@@ -17,6 +17,7 @@ mod exec;
 mod follow;
 mod image;
 mod judge;
+mod latest;
 mod redact;
 
 pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};

@@ -118,7 +118,8 @@ impl<'a> Walk<'a> {
         let top = std::ptr::eq(object, &raw const RECIPE);
         let missing = |key: &&Key| key.required && node.get(key.name).is_none();
         for key in object.keys.iter().filter(missing) {
-            if !self.partial && !(self.lacking && key.name != "title") {
+            let may_come = self.partial || (self.lacking && key.name != "title");
+            if !may_come {
                 let message = if top {
                     format!("`{}` is missing", key.name)
                 } else {

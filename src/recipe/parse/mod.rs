@@ -4,9 +4,11 @@
 //! and a tree with places is what merging and `show --resolved` need. Aliases are expanded here
 //! under a budget, so that an alias bomb ends in one sentence.
 
+mod syntax;
+
 use std::collections::HashMap;
 
-use serde_saphyr::granit_parser::{self, ErrorKind, Event, Parser, ScalarStyle, ScanError};
+use serde_saphyr::granit_parser::{self, Event, Parser, ScalarStyle};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Entry, Node, Value};
@@ -105,7 +107,7 @@ impl<'a> Builder<'a> {
         };
         let source = self.source;
         for next in Parser::new_from_str_with_options(&source.text, options) {
-            let (event, span) = next.map_err(|error| Box::new(self.syntax(&error)))?;
+            let (event, span) = next.map_err(|error| Box::new(syntax::describe(source, &error)))?;
             let span = self.span(span);
             self.event(event, span)?;
         }
@@ -366,30 +368,6 @@ impl<'a> Builder<'a> {
         }
         entries
     }
-
-    fn syntax(&self, error: &ScanError) -> Diagnostic {
-        let text = &*self.source.text;
-        let at = error
-            .marker()
-            .byte_offset()
-            .unwrap_or(text.len())
-            .min(text.len());
-        let width = text[at..].chars().next().map_or(0, char::len_utf8);
-        let span = self.source.span(at..at + width);
-        if let ErrorKind::RecursionLimitExceeded = error.kind() {
-            return too_deep(span);
-        }
-        if let Some(tab) = tab_in_indentation(text, at) {
-            return Diagnostic::error(
-                "tab",
-                "a tab in the indentation",
-                self.source.span(tab..tab + 1),
-            )
-            .help("YAML is indented with spaces only");
-        }
-        let message = format!("this is not YAML: {}", error.info());
-        Diagnostic::error("syntax", message, span).maybe_help(syntax_help(text, at))
-    }
 }
 
 fn read_key(node: Node) -> Result<(String, Span, bool), Problem> {
@@ -427,37 +405,4 @@ fn too_deep(span: Span) -> Diagnostic {
         span,
     )
     .help("no recipe needs that; is a bracket or an indentation missing?")
-}
-
-/// A tab before the first other character of the line at `at`, or of the line before it: the
-/// scanner often notices one token later.
-fn tab_in_indentation(text: &str, at: usize) -> Option<usize> {
-    let line_start = |upto: usize| text[..upto].rfind('\n').map_or(0, |newline| newline + 1);
-    let tab_of = |start: usize| {
-        let line = text[start..].lines().next().unwrap_or("");
-        let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
-        line[..indentation].find('\t').map(|tab| start + tab)
-    };
-    let here = line_start(at);
-    tab_of(here).or_else(|| tab_of(line_start(here.checked_sub(1)?)))
-}
-
-/// What people meant by the usual slips.
-fn syntax_help(text: &str, at: usize) -> Option<String> {
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let line = text[start..].lines().next().unwrap_or("");
-    if line.contains("${{") {
-        return Some("inside of { } and [ ], an expression needs quotes: \"${{ … }}\"".into());
-    }
-    let value = line
-        .split_once(": ")
-        .map_or(line, |(_, value)| value)
-        .trim();
-    if value.starts_with(['*', '&', '!', '%', '@', '`', '{', '[', '|', '>']) || value.contains(": ")
-    {
-        return Some(
-            "a value that begins with a special character or has `: ` in it needs quotes".into(),
-        );
-    }
-    None
 }

@@ -1,6 +1,13 @@
 //! What a text must look like at its place.
 
+mod docker;
+mod paths;
+
 use super::suggest::nearest;
+pub(crate) use docker::split_tag;
+use docker::{ULIMITS, capability, device, image, security_option};
+pub(crate) use paths::split_mount;
+use paths::{absolute, host_path, inner, mount, relative};
 
 /// A kind of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,149 +162,6 @@ fn variable(text: &str) -> Option<Wrong> {
     )
 }
 
-fn relative() -> Option<Wrong> {
-    wrong(
-        "a path in the container must be absolute",
-        "begin it with `/`",
-    )
-}
-
-fn absolute(text: &str) -> Option<Wrong> {
-    if !text.starts_with('/') {
-        return relative();
-    }
-    climbs(text)
-}
-
-fn climbs(text: &str) -> Option<Wrong> {
-    if text.split('/').any(|part| part == "..") {
-        return wrong(
-            "`..` in a path",
-            "write the path as it is meant, without `..`",
-        );
-    }
-    None
-}
-
-fn host_path(text: &str) -> Option<Wrong> {
-    if text.starts_with('/') || text.starts_with("./") {
-        return climbs(text);
-    }
-    wrong(
-        "a path of the host must be absolute, or begin with `./`",
-        "`./x` is beside the recipe; a bare name could mean a place or a volume",
-    )
-}
-
-fn inner(text: &str) -> Option<Wrong> {
-    if text.is_empty() {
-        return wrong("this is empty", "write a relative path");
-    }
-    if text.starts_with('/') || text.starts_with('~') {
-        return wrong(
-            "this path must be relative",
-            "it stands below a directory of its own",
-        );
-    }
-    climbs(text)
-}
-
-/// Splits `source:target[:ro|:rw]` outside of expressions.
-pub(crate) fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
-    let expressions = super::expression::scan(text).ok()?;
-    let inside = |at: usize| {
-        expressions
-            .iter()
-            .any(|expression| expression.outer.contains(&at))
-    };
-    let colons: Vec<usize> = text
-        .match_indices(':')
-        .map(|(at, _)| at)
-        .filter(|&at| !inside(at))
-        .collect();
-    match colons[..] {
-        [colon] => Some((&text[..colon], &text[colon + 1..], false)),
-        [first, second] => match &text[second + 1..] {
-            "ro" => Some((&text[..first], &text[first + 1..second], true)),
-            "rw" => Some((&text[..first], &text[first + 1..second], false)),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-fn mount(text: &str) -> Option<Wrong> {
-    let Some((source, target, _)) = split_mount(text) else {
-        return wrong(
-            "this is no mount",
-            "write source:target, source:target:ro, or {source, target, read_only}",
-        );
-    };
-    let part = |text: &str, format: Format| match text.split_once("${{") {
-        Some((start, _)) => format.problem(start, true),
-        None => format.problem(text, false),
-    };
-    part(source, Format::HostPath).or_else(|| part(target, Format::Absolute))
-}
-
-fn image(text: &str) -> Option<Wrong> {
-    let help = "an image is [registry/]name[:tag][@sha256:…]";
-    let (named, digest) = match text.split_once('@') {
-        Some((named, digest)) => (named, Some(digest)),
-        None => (text, None),
-    };
-    if digest.is_some_and(|digest| Format::Digest.problem(digest, false).is_some()) {
-        return wrong(
-            "the digest of this image is not one",
-            "a digest is sha256: and 64 hexadecimal digits",
-        );
-    }
-    let (name, tag) = split_tag(named);
-    let tag_fits = tag.is_none_or(|tag| {
-        (1..=128).contains(&tag.len())
-            && !tag.starts_with(['.', '-'])
-            && tag
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
-    });
-    if !tag_fits {
-        return wrong(format!("`{}` is no tag", tag.unwrap_or("")), help);
-    }
-    let (registry, path) = match name.split_once('/') {
-        Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => {
-            (Some(first), rest)
-        }
-        _ => (None, name),
-    };
-    if path.chars().any(|letter| letter.is_ascii_uppercase()) {
-        return wrong("an image's name has no capitals", help);
-    }
-    let part_fits = |part: &str| {
-        part.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && part.ends_with(|last: char| last.is_ascii_alphanumeric())
-            && part
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
-    };
-    let registry_fits = registry.is_none_or(|registry| {
-        let letter_fits =
-            |letter: char| letter.is_ascii_alphanumeric() || ".-:[]_".contains(letter);
-        !registry.is_empty() && registry.chars().all(letter_fits)
-    });
-    if path.split('/').all(part_fits) && registry_fits {
-        return None;
-    }
-    wrong("this is no image reference", help)
-}
-
-/// Name and tag of a reference without digest. A colon before the last `/` is a registry's port.
-pub(crate) fn split_tag(reference: &str) -> (&str, Option<&str>) {
-    match reference.rsplit_once(':') {
-        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
-        _ => (reference, None),
-    }
-}
-
 fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.chars().all(|digit| digit.is_ascii_hexdigit())
 }
@@ -338,56 +202,6 @@ fn version_range(text: &str) -> Option<Wrong> {
         "this is no range of versions",
         "write \">=7.1.0\", or \">=6.4, <7.2\"",
     )
-}
-
-fn device(text: &str) -> Option<Wrong> {
-    let mut parts = text.split(':');
-    let host = parts.next().unwrap_or("");
-    let target = parts.next();
-    let rights = parts.next();
-    let help = "a device is /dev/kfd, /dev/dri, or host:container:rwm";
-    let is_rights = |text: &str| {
-        !text.is_empty() && text.len() <= 3 && text.chars().all(|letter| "rwm".contains(letter))
-    };
-    if !host.starts_with('/') || parts.next().is_some() {
-        return wrong("this is no device", help);
-    }
-    let good = match (target, rights) {
-        (None, _) => true,
-        (Some(target), None) => target.starts_with('/') || is_rights(target),
-        (Some(target), Some(rights)) => target.starts_with('/') && is_rights(rights),
-    };
-    if good {
-        climbs(host)
-    } else {
-        wrong("this is no device", help)
-    }
-}
-
-/// With or without `CAP_`: vendors' guides write both, and a plan shows what they write.
-fn capability(text: &str) -> Option<Wrong> {
-    let bare = text.strip_prefix("CAP_").unwrap_or(text);
-    listed(bare, CAPABILITIES, "no capability")
-}
-
-fn security_option(text: &str) -> Option<Wrong> {
-    let known = [
-        "seccomp",
-        "apparmor",
-        "label",
-        "no-new-privileges",
-        "systempaths",
-        "writable-cgroups",
-    ];
-    // Docker's older spelling has a colon: `seccomp:unconfined`.
-    let key = text.split(['=', ':']).next().unwrap_or("");
-    if known.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {
-        return None;
-    }
-    wrong(format!("`{text}` is no security option"), nearest(key, known).map_or_else(
-        || "for example seccomp=unconfined, apparmor=unconfined, label=disable, no-new-privileges".to_owned(),
-        |near| format!("did you mean `{near}=…`?"),
-    ))
 }
 
 fn listed(text: &str, known: &[&str], what: &str) -> Option<Wrong> {
@@ -440,68 +254,3 @@ fn pattern(text: &str) -> Option<Wrong> {
         Ok(_) => None,
     }
 }
-
-/// <https://man7.org/linux/man-pages/man7/capabilities.7.html>, and Docker's `ALL`.
-const CAPABILITIES: &[&str] = &[
-    "ALL",
-    "AUDIT_CONTROL",
-    "AUDIT_READ",
-    "AUDIT_WRITE",
-    "BLOCK_SUSPEND",
-    "BPF",
-    "CHECKPOINT_RESTORE",
-    "CHOWN",
-    "DAC_OVERRIDE",
-    "DAC_READ_SEARCH",
-    "FOWNER",
-    "FSETID",
-    "IPC_LOCK",
-    "IPC_OWNER",
-    "KILL",
-    "LEASE",
-    "LINUX_IMMUTABLE",
-    "MAC_ADMIN",
-    "MAC_OVERRIDE",
-    "MKNOD",
-    "NET_ADMIN",
-    "NET_BIND_SERVICE",
-    "NET_BROADCAST",
-    "NET_RAW",
-    "PERFMON",
-    "SETFCAP",
-    "SETGID",
-    "SETPCAP",
-    "SETUID",
-    "SYSLOG",
-    "SYS_ADMIN",
-    "SYS_BOOT",
-    "SYS_CHROOT",
-    "SYS_MODULE",
-    "SYS_NICE",
-    "SYS_PACCT",
-    "SYS_PTRACE",
-    "SYS_RAWIO",
-    "SYS_RESOURCE",
-    "SYS_TIME",
-    "SYS_TTY_CONFIG",
-    "WAKE_ALARM",
-];
-
-/// The names that Docker's `--ulimit` knows (go-units).
-const ULIMITS: &[&str] = &[
-    "core",
-    "cpu",
-    "data",
-    "fsize",
-    "locks",
-    "memlock",
-    "msgqueue",
-    "nice",
-    "nofile",
-    "nproc",
-    "rss",
-    "rtprio",
-    "rttime",
-    "sigpending",
-    "stack",
-];
