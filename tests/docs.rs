@@ -1,7 +1,7 @@
 //! Every command in the README and in docs/ is run here, and what it prints is what is shown.
 //!
-//! A block that is fenced as `console` holds commands (`$ …`) and their output; blocks of one
-//! file share a working directory. Figures, ids, times and widths differ from run to run, so
+//! A block that is fenced as `console` holds commands (`$ …`) and their output, one that is fenced
+//! as `yaml NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
 //! both sides are compared without them; a line `…` stands for any number of lines.
 //! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files.
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -56,6 +56,17 @@ fn commands(text: &str) -> Vec<Shown> {
         } else if let Some(last) = found.last_mut() {
             last.output.push(line.to_owned());
         }
+    }
+    found
+}
+
+/// The files that a page shows, as a fenced block each.
+fn files(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for block in text.split("```yaml ").skip(1) {
+        let (name, rest) = block.split_once('\n').unwrap();
+        let body = rest.split("```").next().unwrap();
+        found.push((name.trim().to_owned(), body.to_owned()));
     }
     found
 }
@@ -152,6 +163,9 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
+    for (name, body) in files(&text) {
+        std::fs::write(directory.path().join(name), body).unwrap();
+    }
     let overwrite = std::env::var("RETRIAL_DOCS").is_ok_and(|value| value == "overwrite");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut wrong = Vec::new();
