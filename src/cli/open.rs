@@ -11,6 +11,8 @@ use crate::host;
 use crate::plan::build::Origin;
 use crate::plan::host::HostView;
 use crate::plan::{Choices, Plan};
+use crate::recipe::expression::{Scope, render};
+use crate::recipe::model::{Image, MountRequest};
 use crate::recipe::{Resolved, Setting, resolve};
 use crate::store::Home;
 
@@ -86,11 +88,14 @@ pub fn directory(
         let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         return Ok(Some(directory.display().to_string()));
     }
-    let needed = !opened.resolved.recipe.files.is_empty()
-        || matches!(
-            opened.resolved.recipe.image,
-            crate::recipe::model::Image::Build { .. }
-        );
+    let recipe = &opened.resolved.recipe;
+    let scope = Scope::of(recipe);
+    let beside = |mount: &MountRequest| {
+        render(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
+    };
+    let needed = !recipe.files.is_empty()
+        || matches!(recipe.image, Image::Build { .. })
+        || recipe.container.mounts.iter().any(beside);
     if !needed {
         return Ok(None);
     }
