@@ -170,7 +170,7 @@ pub enum Command {
     Clean {
         /// Only this run's
         run: Option<String>,
-        /// Also those whose benchmark is still running
+        /// Also those whose benchmark is still running, or whose results were not fetched
         #[arg(long)]
         all: bool,
         /// Only say what would be removed

@@ -54,19 +54,29 @@ pub fn clean(
 
 /// Why a container is not ours to remove now.
 fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> {
-    let path = Path::new(container.labels.get(PATH_LABEL)?);
     let id = container.labels.get(RUN_LABEL)?;
-    if let Some(holder) = RunLock::holder(&path.join("lock")) {
+    let path = container.labels.get(PATH_LABEL).map(Path::new);
+    if let Some(holder) = path.and_then(|path| RunLock::holder(&path.join("lock"))) {
         return Some(format!(
             "process {holder} follows its run; retrial stop {id}"
         ));
     }
-    if !container.running || all || named {
+    if all || named {
         return None;
     }
-    let events = Journal::read::<Event>(&path.join("journal.jsonl")).ok()?;
-    State::of(&events)
-        .over
-        .is_none()
-        .then(|| format!("its benchmark goes on; retrial resume {id}, or --all to remove it"))
+    let events = path.map(|path| Journal::read::<Event>(&path.join("journal.jsonl")));
+    match events {
+        Some(Ok(events)) if State::of(&events).over.is_some() => None,
+        Some(Ok(_)) if container.running => Some(format!(
+            "its benchmark goes on; retrial resume {id}, or --all to remove it"
+        )),
+        Some(Ok(_)) => Some(format!(
+            "its results may not be fetched yet; retrial resume {id}, or --all to remove it"
+        )),
+        // Somebody else's run, or one whose directory was deleted.
+        _ if container.running => {
+            Some("its run cannot be looked at, and it is running; --all removes it".to_owned())
+        }
+        _ => None,
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -75,6 +76,9 @@ pub fn logs(
         }
         std::thread::sleep(Duration::from_millis(100));
     }
+    for tail in &mut tails {
+        let _ = tail.finish();
+    }
     if printed == 0 && !global.quiet {
         terminal::note(&format!(
             "{}: no output{}",
@@ -90,36 +94,55 @@ fn is_followed(directory: &RunDirectory) -> bool {
     RunLock::holder(&directory.lock()).is_some()
 }
 
+/// The end of one step's output.
 struct Tail {
     name: String,
     path: PathBuf,
     file: Option<File>,
     splitter: LineSplitter,
-    header: bool,
+    headers: bool,
+    headed: bool,
     raw: bool,
 }
 
 impl Tail {
-    fn open(name: &str, path: &Path, header: bool) -> Self {
-        let (directory, file) = (
-            path.parent().unwrap_or(path),
-            path.file_name().unwrap_or_default(),
-        );
-        let file = crate::store::open::open_beneath(directory, Path::new(file)).ok();
+    fn open(name: &str, path: &Path, headers: bool) -> Self {
         // To a file or a pipe go the bytes as they are; a terminal gets no control characters.
         let raw = !std::io::stdout().is_terminal();
-        Self {
-            name: name.to_owned(),
-            path: path.to_owned(),
-            file,
+        let (name, path) = (name.to_owned(), path.to_owned());
+        let mut tail = Self {
+            name,
+            path,
+            file: None,
             splitter: LineSplitter::new(),
-            header,
+            headers,
+            headed: false,
             raw,
-        }
+        };
+        tail.reopen();
+        tail
+    }
+
+    fn reopen(&mut self) {
+        let directory = self.path.parent().unwrap_or(&self.path);
+        let name = Path::new(self.path.file_name().unwrap_or_default());
+        self.file = crate::store::open::open_beneath(directory, name).ok();
+        self.headed = false;
     }
 
     /// Prints what came since the last time; gives how much it was.
     fn print_on(&mut self) -> std::io::Result<usize> {
+        let mut printed = self.print_file()?;
+        if self.replaced() {
+            // The step was begun anew: its earlier output lies beside.
+            self.finish()?;
+            self.reopen();
+            printed += self.print_file()?;
+        }
+        Ok(printed)
+    }
+
+    fn print_file(&mut self) -> std::io::Result<usize> {
         let Some(file) = &mut self.file else {
             return Ok(0);
         };
@@ -132,7 +155,7 @@ impl Tail {
                 out.flush()?;
                 return Ok(printed);
             }
-            if std::mem::take(&mut self.header) {
+            if self.headers && !std::mem::replace(&mut self.headed, true) {
                 writeln!(out, "==> {} <==", self.name)?;
             }
             printed += count;
@@ -148,5 +171,25 @@ impl Tail {
             });
             result?;
         }
+    }
+
+    fn replaced(&self) -> bool {
+        let opened = self.file.as_ref().and_then(|file| file.metadata().ok());
+        let there = std::fs::symlink_metadata(&self.path).ok();
+        opened
+            .zip(there)
+            .is_some_and(|(opened, there)| opened.ino() != there.ino())
+    }
+
+    /// Prints a last line that has no line break.
+    fn finish(&mut self) -> std::io::Result<()> {
+        let mut out = std::io::stdout().lock();
+        let mut result = Ok(());
+        self.splitter.finish(|line| {
+            if result.is_ok() {
+                result = writeln!(out, "{}", sanitize(&line.text));
+            }
+        });
+        result
     }
 }

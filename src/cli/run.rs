@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -10,8 +11,12 @@ use super::failure::Failure;
 use super::open::{self, Opened};
 use super::{supervise, terminal, trust};
 use crate::plan::{Plan, shell};
-use crate::store::RunDirectory;
+use crate::store::lock::RunLock;
+use crate::store::{RunDirectory, StoreError};
 use crate::verdict::ExitCode;
+
+/// How long a process in the background may take to take a run over.
+const TAKEN_OVER: Duration = Duration::from_secs(10);
 
 /// Runs a recipe.
 pub fn run(
@@ -27,20 +32,21 @@ pub fn run(
     if !warnings.is_empty() && !global.quiet {
         terminal::note(&warnings);
     }
-    let plan = open::plan(global, arguments, &opened, true)?;
+    let mut plan = open::plan(global, arguments, &opened, true)?;
+    plan.require_accuracy = run.require_accuracy;
     host_has_what_it_needs(&plan, run.force)?;
     let home = open::home(global);
     if !opened.entry.is_builtin() {
-        trust::ask(&home, &plan, &run.allow)?;
+        trust::ask(&home, &plan, opened.entry.directory(), &run.allow)?;
     }
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let directory = home.new_run(&stem(&plan))?;
         write_down(global, &directory, &opened, &plan, &engine)?;
         if run.detach {
-            return detach(global, &directory, run.require_accuracy);
+            return detach(global, &directory);
         }
-        supervise::follow(global, engine, directory, run.require_accuracy).await
+        supervise::follow(global, engine, directory, false).await
     })
 }
 
@@ -108,34 +114,20 @@ pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
 }
 
 /// Leaves the run to a process of its own.
-fn detach(
-    global: &Global,
-    directory: &RunDirectory,
-    require_accuracy: bool,
-) -> Result<ExitCode, Failure> {
+fn detach(global: &Global, directory: &RunDirectory) -> Result<ExitCode, Failure> {
     let journal = directory.journal();
-    std::fs::File::create(&journal)
-        .map_err(|error| Failure::host(format!("{}: {error}", journal.display())))?;
+    std::fs::File::create(&journal).map_err(StoreError::io("create", &journal))?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::host(format!("cannot find myself: {error}")))?;
-    let log = std::fs::File::create(directory.join("detached.log")).map_err(|error| {
-        Failure::host(format!(
-            "failed to write {}: {error}",
-            directory.path().display()
-        ))
-    })?;
-    let errors = log
-        .try_clone()
-        .map_err(|error| Failure::host(error.to_string()))?;
+    let path = directory.join("detached.log");
+    let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
+    let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
     let mut command = Command::new(program);
     command.args([
         "resume",
         "--in-background",
         &directory.path().display().to_string(),
     ]);
-    if require_accuracy {
-        command.arg("--require-accuracy");
-    }
     if let Some(engine) = &global.engine {
         command.args(["--engine", engine]);
     }
@@ -143,10 +135,24 @@ fn detach(
         command.arg("--home").arg(home);
     }
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    command.spawn().map_err(|error| {
+    let mut child = command.spawn().map_err(|error| {
         Failure::host(format!("cannot start a process in the background: {error}"))
     })?;
     let id = directory.id();
+    // Until it follows the run, `logs -f` and `stop` would find nobody.
+    let since = Instant::now();
+    while RunLock::holder(&directory.lock()).is_none() && since.elapsed() < TAKEN_OVER {
+        if let Ok(Some(status)) = child.try_wait()
+            && !status.success()
+        {
+            let said = std::fs::read_to_string(&path).unwrap_or_default();
+            return Err(Failure::host(format!(
+                "{id}: the process in the background ended at once\n{}",
+                said.trim_end()
+            )));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let text = match global.output {
         Output::Json => format!("{}\n", json!({ "run": id, "path": directory.path() })),
         Output::Text => format!("{id}\n"),

@@ -7,8 +7,10 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::arguments::Global;
 use super::failure::Failure;
-use super::{open, supervise, terminal};
+use super::{open, run, supervise, terminal};
+use crate::journal::{Event, State};
 use crate::runner::{Options, Session, execute};
+use crate::store::journal::Journal;
 use crate::store::lock::RunLock;
 use crate::verdict::ExitCode;
 
@@ -16,8 +18,8 @@ use crate::verdict::ExitCode;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Stops a run: through the process that follows it, or in its place.
-pub fn stop(global: &Global, run: &str) -> Result<ExitCode, Failure> {
-    let directory = open::home(global).find(run)?;
+pub fn stop(global: &Global, wanted: &str) -> Result<ExitCode, Failure> {
+    let directory = open::home(global).find(wanted)?;
     let id = directory.id().to_owned();
     if let Some(holder) = RunLock::holder(&directory.lock()) {
         let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
@@ -42,15 +44,26 @@ pub fn stop(global: &Global, run: &str) -> Result<ExitCode, Failure> {
         terminal::note(&format!("{id}: stopped"));
         return Ok(ExitCode::Success);
     }
+    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    if state.over.is_some() {
+        let kept = if state.container.is_some() {
+            format!("; its container is there: retrial clean {id}")
+        } else {
+            String::new()
+        };
+        terminal::note(&format!("{id}: it had ended{kept}"));
+        return Ok(ExitCode::Success);
+    }
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);
+        let secrets = run::secrets(&directory.read_json("plan.json")?);
         let session = Session::open(
             std::sync::Arc::new(engine),
             directory,
             events,
-            std::collections::BTreeMap::new(),
+            secrets,
             Options::default(),
         )?;
         session.stop.cancel();

@@ -36,6 +36,7 @@ pub async fn follow(
     let options = Options {
         all_output: global.verbose,
         require_accuracy,
+        ..Options::default()
     };
     let session = Arc::new(Session::open(
         Arc::new(engine),

@@ -220,4 +220,20 @@ impl StepEnd {
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done { .. })
     }
+
+    /// A failure without output.
+    pub fn failed(fault: StepFault, because: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Failed {
+            fault,
+            because: because.into(),
+            exit_code: None,
+            last_lines: Vec::new(),
+            advice: advice.into(),
+        }
+    }
+
+    /// A failure of the host or its services that says itself what to do.
+    pub fn host(because: impl Into<String>) -> Self {
+        Self::failed(StepFault::Host, because, "")
+    }
 }

@@ -1,19 +1,23 @@
 //! Where a run stands, read from its journal.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::event::{Event, StepEnd, What};
-use crate::plan::step::{Action, Plan, Purpose};
+use super::event::{Event, StepEnd, StepFault, What};
+use crate::plan::step::{Action, Plan, Purpose, Step};
 
 /// Where a run stands.
 #[derive(Debug, Clone, Default)]
 pub struct State {
+    /// A process has taken it up before.
+    pub begun: bool,
     /// When each step began last.
     pub began: BTreeMap<u32, Timestamp>,
     /// How each step ended; a step that began again is not in it.
     pub ended: BTreeMap<u32, (StepEnd, Timestamp)>,
+    /// Steps that began in the container that there is, and did not end: they may be running.
+    pub open: BTreeSet<u32>,
     /// The container that was made and not removed: id.
     pub container: Option<String>,
     /// Registry digests of the image.
@@ -24,6 +28,9 @@ pub struct State {
     pub over: Option<(u8, Option<String>)>,
     /// Warnings so far.
     pub warnings: Vec<String>,
+    /// Containers so far, and in which of them each step ended.
+    containers: u32,
+    ended_in: BTreeMap<u32, u32>,
 }
 
 impl State {
@@ -40,20 +47,33 @@ impl State {
     /// Takes one more event in.
     pub fn apply(&mut self, event: &Event) {
         match (&event.what, event.step) {
-            (What::RunBegan { .. }, _) => self.over = None,
+            (What::RunBegan { .. }, _) => {
+                *self = self.taken_up();
+                self.begun = true;
+            }
             (What::StepBegan { .. }, Some(step)) => {
                 self.began.insert(step, event.time);
                 self.ended.remove(&step);
+                self.open.insert(step);
             }
             (What::StepEnded { end, .. }, Some(step)) => {
                 self.ended.insert(step, (end.clone(), event.time));
+                self.ended_in.insert(step, self.containers);
+                self.open.remove(&step);
             }
             (What::Image { id, digests, .. }, _) => {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
             }
-            (What::ContainerCreated { id, .. }, _) => self.container = Some(id.clone()),
-            (What::ContainerRemoved { .. }, _) => self.container = None,
+            (What::ContainerCreated { id, .. }, _) => {
+                self.container = Some(id.clone());
+                self.containers += 1;
+                self.open.clear();
+            }
+            (What::ContainerRemoved { .. }, _) => {
+                self.container = None;
+                self.open.clear();
+            }
             (What::Warning { text }, _) => self.warnings.push(text.clone()),
             (What::RunEnded { exit_code, because }, _) => {
                 self.over = Some((*exit_code, because.clone()));
@@ -62,40 +82,100 @@ impl State {
         }
     }
 
-    /// Steps whose work stands and is not done again. Without a living container, what only
-    /// lived in it is lost: its preparation, and measurements whose results were not fetched.
+    /// As it is when the run is taken up again: one that was over tries anew what had failed.
+    #[must_use]
+    pub fn taken_up(&self) -> Self {
+        let mut state = self.clone();
+        if state.over.take().is_some() {
+            state.ended.retain(|_, (end, _)| end.is_done());
+        }
+        state
+    }
+
+    /// Whether a step was done.
+    #[must_use]
+    pub fn done(&self, number: u32) -> bool {
+        self.ended
+            .get(&number)
+            .is_some_and(|(end, _)| end.is_done())
+    }
+
+    /// Steps whose work stands and is not done again: what was done, and what was measured and
+    /// failed. Without a living container, what only lived in it is lost: its preparation, and
+    /// measurements whose results were not fetched.
     #[must_use]
     pub fn standing(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
-        let done = |number: u32| {
-            self.ended
-                .get(&number)
-                .is_some_and(|(end, _)| end.is_done())
-        };
-        let collected = |number: u32| {
-            plan.steps.iter().all(|step| match &step.action {
-                Action::Collect { of, .. } if *of == number => done(step.number),
-                Action::Exec(exec) => {
-                    !matches!(exec.purpose, Purpose::Check { of, .. } if of == number)
-                        || done(step.number)
-                }
-                _ => true,
-            })
-        };
-        plan.steps
-            .iter()
-            .filter(|step| done(step.number))
-            .filter(|step| match &step.action {
-                _ if container_lives => true,
-                Action::Create | Action::Remove => false,
-                Action::Exec(exec) => match exec.purpose {
-                    Purpose::Prepare => false,
-                    Purpose::Measure { .. } => collected(step.number),
-                    Purpose::Check { of, .. } => done(of) && collected(of),
-                },
-                Action::Collect { of, .. } => done(*of) && collected(*of),
-                _ => true,
-            })
+        let steps = plan.steps.iter();
+        steps
+            .filter(|step| self.stands(plan, step, container_lives))
             .map(|step| step.number)
             .collect()
+    }
+
+    fn stands(&self, plan: &Plan, step: &Step, container_lives: bool) -> bool {
+        let done = self.done(step.number);
+        let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
+        match &step.action {
+            Action::Create => done && here,
+            // Cheap, and right only at the end.
+            Action::Judge | Action::Remove => false,
+            Action::Exec(exec) => match exec.purpose {
+                Purpose::Prepare => done && here,
+                Purpose::Measure { .. } => {
+                    self.failed(step.number) || done && (here || self.kept(plan, step.number))
+                }
+                Purpose::Check { of, .. } => {
+                    self.failed(step.number) || done && (here || self.kept(plan, of))
+                }
+            },
+            Action::Collect { of, .. } => done && self.kept(plan, *of),
+            Action::Pull { .. }
+            | Action::Build { .. }
+            | Action::FetchModel { .. }
+            | Action::Host(_) => done,
+        }
+    }
+
+    fn failed(&self, number: u32) -> bool {
+        let end = self.ended.get(&number).map(|(end, _)| end);
+        matches!(
+            end,
+            Some(StepEnd::Failed {
+                fault: StepFault::Command | StepFault::Timeout,
+                ..
+            })
+        )
+    }
+
+    /// Whether everything that a measurement left is in the run's directory.
+    fn kept(&self, plan: &Plan, number: u32) -> bool {
+        self.done(number)
+            && plan.steps.iter().all(|step| match &step.action {
+                Action::Collect { of, .. } if *of == number => self.done(step.number),
+                Action::Exec(exec) => match exec.purpose {
+                    Purpose::Check { of, .. } if of == number => {
+                        self.done(step.number) || self.failed(step.number)
+                    }
+                    _ => true,
+                },
+                _ => true,
+            })
+    }
+
+    /// Whether something that was measured, or is being measured, is in the container only.
+    #[must_use]
+    pub fn uncollected(&self, plan: &Plan) -> bool {
+        plan.steps.iter().any(|step| match &step.action {
+            Action::Exec(exec) => {
+                matches!(exec.purpose, Purpose::Measure { .. }) && self.open.contains(&step.number)
+            }
+            Action::Collect { of, .. } => self.done(*of) && !self.settled(step.number),
+            _ => false,
+        })
+    }
+
+    /// Whether a step came to an end that trying again would not change.
+    fn settled(&self, number: u32) -> bool {
+        self.done(number) || self.failed(number)
     }
 }

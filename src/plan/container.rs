@@ -46,6 +46,10 @@ pub struct ContainerSpec {
     pub env: Vec<(String, String)>,
     /// `--volume`
     pub mounts: Vec<Mount>,
+    /// The run's control directory on this machine, mounted at `/.retrial`: unlike `--volume`,
+    /// an engine that does not have it refuses, and makes no empty one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
     /// `--workdir`
     pub workdir: Option<String>,
     /// `--user`

@@ -49,6 +49,9 @@ pub struct Plan {
     pub measurements: Vec<MeasurementPlan>,
     /// How it is judged.
     pub judge: JudgeRules,
+    /// Performance without accuracy is inconclusive.
+    #[serde(default)]
+    pub require_accuracy: bool,
     /// Secrets by name.
     pub secrets: Vec<String>,
     /// What to do, in order.

@@ -1,11 +1,16 @@
 //! Fetches the results of a step out of the container, through the engine's archive call:
 //! it needs no mount and hides nothing. Unpacked by the store, which trusts nothing in it.
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
 use super::engine_back::with_engine;
 use super::error::RunError;
+use super::redact;
 use super::session::Session;
+use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault, What};
-use crate::plan::step::Step;
+use crate::plan::step::{Action, Step};
 use crate::store::{StoreError, unpack};
 
 /// The most that one trial's results may hold.
@@ -24,7 +29,7 @@ pub async fn collect(
         session.plan.measurements.get(measurement),
         session.plan.steps.iter().find(|step| step.number == of),
     ) else {
-        return Ok(failed(
+        return Ok(StepEnd::failed(
             StepFault::Request,
             "the plan does not say what to collect".to_owned(),
             "",
@@ -40,14 +45,14 @@ pub async fn collect(
     let path = match &found[..] {
         [path] => path.clone(),
         [] => {
-            return Ok(failed(
+            return Ok(StepEnd::failed(
                 StepFault::Command,
                 format!("no new result: the step left no directory {pattern}"),
                 "see where it writes: `results:` in the recipe must match one directory that the step makes",
             ));
         }
         several => {
-            return Ok(failed(
+            return Ok(StepEnd::failed(
                 StepFault::Command,
                 format!(
                     "{pattern} matches {} directories: {}",
@@ -59,14 +64,13 @@ pub async fn collect(
         }
     };
     let Some(container) = session.state().container else {
-        return Ok(failed(
+        return Ok(StepEnd::failed(
             StepFault::Host,
             "the container is gone".to_owned(),
             "",
         ));
     };
     let relative = measured.results_directory(trial);
-    let target = session.run.join(&relative);
     let archive = session.run.join(&format!("{}.tar", step.directory()));
     let copied = with_engine(session, step, || {
         session
@@ -75,41 +79,69 @@ pub async fn collect(
     })
     .await;
     let end = match copied {
-        Ok(true) => unpacked(session, step, &path, &relative, &archive, &target)?,
-        Ok(false) => failed(
+        Ok(true) => {
+            let secrets = if let Action::Exec(exec) = &source.action {
+                exec.secrets.as_slice()
+            } else {
+                &[]
+            };
+            take_over(
+                session,
+                step,
+                &Archive {
+                    path: &archive,
+                    from: &path,
+                    to: &relative,
+                    secrets,
+                },
+            )
+        }
+        Ok(false) => Ok(StepEnd::failed(
             StepFault::Command,
             format!("no new result: {path} is gone again"),
             "",
-        ),
-        Err(error) => failed(StepFault::Host, error.to_string(), ""),
+        )),
+        Err(EngineError::File { path, source }) => {
+            Err(StoreError::io("write", &path)(source).into())
+        }
+        Err(error) => Ok(StepEnd::host(error.to_string())),
     };
     let _ = std::fs::remove_file(&archive);
-    Ok(end)
+    end
 }
 
-fn unpacked(
-    session: &Session,
-    step: &Step,
-    from: &str,
-    relative: &str,
-    archive: &std::path::Path,
-    target: &std::path::Path,
-) -> Result<StepEnd, RunError> {
+/// What came out of the container.
+struct Archive<'a> {
+    path: &'a Path,
+    from: &'a str,
+    to: &'a str,
+    /// Secrets that the step knew.
+    secrets: &'a [String],
+}
+
+/// Unpacks it beside its place, and renames: what is in its place is whole.
+fn take_over(session: &Session, step: &Step, archive: &Archive<'_>) -> Result<StepEnd, RunError> {
+    let target = session.run.join(archive.to);
     let part = target.with_extension("part");
-    for left in [&part, target] {
+    for left in [&part, &target] {
         if left.exists() {
             std::fs::remove_dir_all(left).map_err(StoreError::io("remove", left))?;
         }
     }
-    let unpacked = match unpack::unpack(archive, &part, MOST_BYTES) {
+    let unpacked = match unpack::unpack(archive.path, &part, MOST_BYTES) {
         Ok(unpacked) => unpacked,
         Err(error) if error.is_disk_full() => return Err(error.into()),
-        Err(error) => return Ok(failed(StepFault::Command, error.to_string(), "")),
+        Err(error) => return Ok(StepEnd::failed(StepFault::Command, error.to_string(), "")),
     };
-    std::fs::rename(&part, target).map_err(StoreError::io("rename", &part))?;
+    if !archive.secrets.is_empty() {
+        for path in files_below(&part) {
+            redact::file(&path, archive.secrets, &session.secrets)?;
+        }
+    }
+    rename_synced(&part, &target)?;
     let what = What::Collected {
-        from: from.to_owned(),
-        to: relative.to_owned(),
+        from: archive.from.to_owned(),
+        to: archive.to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
         left_out: unpacked.left_out,
@@ -118,12 +150,26 @@ fn unpacked(
     Ok(StepEnd::Done { exit_code: None })
 }
 
-fn failed(fault: StepFault, because: String, advice: &str) -> StepEnd {
-    StepEnd::Failed {
-        fault,
-        because,
-        exit_code: None,
-        last_lines: Vec::new(),
-        advice: advice.to_owned(),
+/// Files that were unpacked: there are no links among them.
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => directories.push(entry.path()),
+                Ok(kind) if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
     }
+    files
+}
+
+/// After a crash of the host, too, a result that has its name is whole: the journal, which
+/// says that it was fetched, is synced next.
+fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
+    let directory = File::open(part).map_err(StoreError::io("open", part))?;
+    rustix::fs::syncfs(&directory).map_err(|error| StoreError::io("sync", part)(error.into()))?;
+    std::fs::rename(part, target).map_err(StoreError::io("rename", part))
 }

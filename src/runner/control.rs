@@ -1,18 +1,23 @@
 //! The control directory: what the tool and the container's side of a step share.
 //!
 //! Files are made before the step with rights that any image user can write. Nothing in
-//! here is trusted: it is read back through the store's one safe opener.
+//! here is trusted: the container's root may put links in the place of files and directories,
+//! so everything is reached through the store's [`Directory`].
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::store::run_directory::{set_mode, write_atomically};
+use crate::store::beneath::Directory;
 use crate::store::{RunDirectory, StoreError, open};
 
-const SCRIPTS: [(&str, &str); 4] = [
+mod step;
+
+pub use step::{StepControl, StepExit};
+
+const SCRIPTS: [(&str, &str); 5] = [
     ("init", include_str!("control/init")),
     ("step", include_str!("control/step")),
     ("end", include_str!("control/end")),
+    ("look", include_str!("control/look")),
     ("processes", include_str!("control/processes")),
 ];
 
@@ -45,27 +50,21 @@ impl Control {
     /// # Errors
     /// Where the disk takes no more.
     pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
+        let directory = Directory::open(&self.path)?;
+        directory.set_mode(0o755)?;
+        directory.directory("steps")?.set_mode(0o755)?;
         for (name, text) in SCRIPTS {
-            self.put(name, text, 0o644)?;
+            directory.write(name, text.as_bytes(), 0o644)?;
         }
-        self.put("nonce", &format!("{nonce}\n"), 0o644)?;
-        self.put("seen", "", 0o666)?;
-        self.put("ended", "", 0o666)?;
-        self.set_deadline(Some(GRACE_S))?;
-        let marker = self.path.join("private-pids");
+        directory.write("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
+        directory.write("seen", b"", 0o666)?;
+        directory.write("ended", b"", 0o666)?;
         if private_pids {
-            self.put("private-pids", "", 0o644)?;
-        } else if marker.exists() {
-            fs::remove_file(&marker).map_err(StoreError::io("remove", &marker))?;
+            directory.write("private-pids", b"", 0o644)?;
+        } else {
+            directory.remove("private-pids")?;
         }
-        set_mode(&self.path, 0o755)?;
-        set_mode(&self.path.join("steps"), 0o755)
-    }
-
-    fn put(&self, name: &str, text: &str, mode: u32) -> Result<(), StoreError> {
-        let path = self.path.join(name);
-        fs::write(&path, text).map_err(StoreError::io("write", &path))?;
-        set_mode(&path, mode)
+        self.set_deadline(Some(GRACE_S))
     }
 
     /// Whether the container's first process has seen the nonce.
@@ -94,140 +93,16 @@ impl Control {
                 format!("{}\n", now.saturating_add(seconds))
             },
         );
-        let path = self.path.join("deadline");
-        write_atomically(&path, text.as_bytes())?;
-        set_mode(&path, 0o644)
+        Directory::open(&self.path)?.write("deadline", text.as_bytes(), 0o644)
     }
 
     /// A step's side of the control directory.
     #[must_use]
     pub fn step(&self, directory: &str) -> StepControl {
-        StepControl {
-            path: self.path.join("steps").join(directory),
-            name: directory.to_owned(),
-        }
+        StepControl::new(self.path.clone(), directory.to_owned())
     }
 
     fn read(&self, name: &str) -> Option<String> {
         open::read_text_beneath(&self.path, Path::new(name), 64 << 10).ok()
-    }
-}
-
-/// One step's files in the control directory.
-#[derive(Debug, Clone)]
-pub struct StepControl {
-    path: PathBuf,
-    name: String,
-}
-
-/// How the container's side of a step says that it ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StepExit {
-    /// Exit code.
-    pub code: i64,
-    /// Processes killed for memory during the step; none where the kernel does not say.
-    pub oom_kills: Option<u64>,
-    /// `pid name` of what it left running.
-    pub left: Vec<String>,
-}
-
-impl StepControl {
-    /// Whether the directory is there: the step was prepared before.
-    #[must_use]
-    pub fn exists(&self) -> bool {
-        self.path.exists()
-    }
-
-    /// Whether the container's side has begun.
-    #[must_use]
-    pub fn started(&self) -> bool {
-        self.path.join("started").exists()
-    }
-
-    /// The directory as the container sees it.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The step's output.
-    #[must_use]
-    pub fn output(&self) -> PathBuf {
-        self.path.join("output.log")
-    }
-
-    /// Makes the files of a step. What an earlier try left is removed.
-    ///
-    /// # Errors
-    /// Where the disk takes no more.
-    pub fn prepare(&self, command: &str, results: &[String]) -> Result<(), StoreError> {
-        if self.path.exists() {
-            fs::remove_dir_all(&self.path).map_err(StoreError::io("remove", &self.path))?;
-        }
-        fs::create_dir(&self.path).map_err(StoreError::io("create", &self.path))?;
-        set_mode(&self.path, 0o777)?;
-        let mut command = command.to_owned();
-        if !command.ends_with('\n') {
-            command.push('\n');
-        }
-        let results: String = results.iter().map(|path| format!("{path}\n")).collect();
-        let readable = [("command", command.as_str()), ("results", results.as_str())];
-        for (name, text) in readable {
-            let path = self.path.join(name);
-            fs::write(&path, text).map_err(StoreError::io("write", &path))?;
-            set_mode(&path, 0o644)?;
-        }
-        for name in [
-            "output.log",
-            "pid.tmp",
-            "exit.tmp",
-            "oom",
-            "left",
-            "code",
-            "found",
-            "stale",
-        ] {
-            let path = self.path.join(name);
-            fs::write(&path, "").map_err(StoreError::io("create", &path))?;
-            set_mode(&path, 0o666)?;
-        }
-        Ok(())
-    }
-
-    fn read(&self, name: &str) -> Option<String> {
-        open::read_text_beneath(&self.path, Path::new(name), 1 << 20).ok()
-    }
-
-    /// How the step ended, once it has.
-    #[must_use]
-    pub fn exit(&self) -> Option<StepExit> {
-        let code = self.read("exit")?.trim().parse().ok()?;
-        let oom = self.read("oom").unwrap_or_default();
-        let mut counts = oom.split_whitespace().map(|word| word.parse::<u64>().ok());
-        let oom_kills = match (counts.next().flatten(), counts.next().flatten()) {
-            (Some(before), Some(after)) => Some(after.saturating_sub(before)),
-            _ => None,
-        };
-        let left = self
-            .read("left")
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect();
-        Some(StepExit {
-            code,
-            oom_kills,
-            left,
-        })
-    }
-
-    /// Result directories that the step made: pattern and path of each.
-    #[must_use]
-    pub fn found(&self) -> Vec<(String, String)> {
-        let text = self.read("found").unwrap_or_default();
-        text.lines()
-            .filter_map(|line| line.split_once('\t'))
-            .map(|(pattern, path)| (pattern.to_owned(), path.to_owned()))
-            .collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Waits for an engine that went away: a restart of the daemon is not the end of a run.
 
 use std::future::Future;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::session::Session;
@@ -8,8 +9,8 @@ use crate::engine::error::EngineError;
 use crate::journal::What;
 use crate::plan::step::Step;
 
-/// How long an engine may be away when it is needed.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Does an operation; while the engine is gone, waits and does it again.
 pub async fn with_engine<T, F, R>(
@@ -23,22 +24,34 @@ where
 {
     let mut gone_since: Option<Instant> = None;
     loop {
-        match operation().await {
-            Err(error) if error.is_gone() => {
-                let since = *gone_since.get_or_insert_with(Instant::now);
-                if since.elapsed() < Duration::from_millis(1) {
-                    let text = format!(
-                        "the engine went away, waiting up to {} s for it: {error}",
-                        PATIENCE.as_secs()
-                    );
-                    let _ = session.say(Some(step), What::Warning { text });
-                }
-                if since.elapsed() > PATIENCE || session.stop.is_cancelled() {
-                    return Err(error);
-                }
-                tokio::time::sleep(Duration::from_millis(500)).await;
-            }
+        let error = match operation().await {
+            Err(error) if error.is_gone() => error,
             other => return other,
+        };
+        let patience = session.options.patience;
+        let since = *gone_since.get_or_insert_with(|| {
+            let text = format!(
+                "the engine went away, waiting up to {} s for it: {}",
+                patience.as_secs(),
+                first_line(&error)
+            );
+            let _ = session.say(Some(step), What::Warning { text });
+            Instant::now()
+        });
+        let lost = session.engine_lost.load(Ordering::Relaxed);
+        if lost || session.stop.is_cancelled() || since.elapsed() > patience {
+            session.engine_lost.store(true, Ordering::Relaxed);
+            return Err(error);
         }
+        tokio::time::sleep(PAUSE.min(patience)).await;
     }
+}
+
+fn first_line(error: &EngineError) -> String {
+    error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }

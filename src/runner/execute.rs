@@ -8,8 +8,7 @@ use super::error::RunError;
 use super::session::Session;
 use super::{collect, container, exec, image, judge};
 use crate::journal::{StepEnd, StepFault, What};
-use crate::plan::choices::Keep;
-use crate::plan::step::{Action, Condition, Plan, Purpose, Step};
+use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::store::StoreError;
 use crate::verdict::{ExitCode, Verdict};
 
@@ -38,28 +37,30 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
             recipe: session.plan.recipe.clone(),
         });
     }
-    let lives = container::find_again(session, &before).await?;
-    let standing = before.standing(&session.plan, lives);
+    let mut run = Run {
+        session,
+        standing: Vec::new(),
+        stopper: None,
+        verdict: None,
+        failed: false,
+        faults: Vec::new(),
+    };
+    let lives = run.take_up().await?;
+    run.standing = session.state().taken_up().standing(&session.plan, lives);
     session.say(
         None,
         What::RunBegan {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
             pid: std::process::id(),
-            done_before: standing.clone(),
+            done_before: run.standing.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
         },
     )?;
-    let mut run = Run {
-        session,
-        standing,
-        stopper: None,
-        verdict: None,
-        faults: Vec::new(),
-    };
     let outcome = run.steps().await;
     let because = run.stopper.clone();
     if let Err(error) = outcome {
+        let _ = container::put_down(session).await;
         // The disk may be full: then this cannot be written either, and the caller says it.
         let because = Some(error.to_string());
         let _ = session.say(
@@ -69,7 +70,6 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
                 because,
             },
         );
-        let _ = container::remove(session).await;
         return Err(error);
     }
     let exit = run.exit();
@@ -87,11 +87,15 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     })
 }
 
-struct Run<'a> {
-    session: &'a Session,
-    standing: Vec<u32>,
+/// One process's way through the plan.
+pub(super) struct Run<'a> {
+    pub(super) session: &'a Session,
+    /// Steps that are not done again.
+    pub(super) standing: Vec<u32>,
     /// Why nothing more is measured.
-    stopper: Option<String>,
+    pub(super) stopper: Option<String>,
+    /// A step failed.
+    pub(super) failed: bool,
     verdict: Option<Verdict>,
     faults: Vec<StepFault>,
 }
@@ -100,31 +104,50 @@ impl Run<'_> {
     async fn steps(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
-            let end = if let Some(because) = self.left_out(step)? {
-                self.session.say(
-                    Some(step),
-                    What::StepEnded {
-                        end: StepEnd::Skipped { because },
-                        seconds: 0.0,
-                    },
-                )?;
+            if self.standing.contains(&step.number) {
+                self.stands(step);
                 continue;
-            } else {
-                let (before, begun) = (self.running_for(step), Instant::now());
-                let end = self.one(step).await?;
-                let seconds = before + begun.elapsed().as_secs_f64();
-                self.session.say(
-                    Some(step),
-                    What::StepEnded {
-                        end: end.clone(),
-                        seconds,
-                    },
-                )?;
-                end
+            }
+            let end = match self.left_out(step).await? {
+                Some(because) => self.ended(step, StepEnd::Skipped { because }, 0.0)?,
+                None => self.done(step).await?,
             };
             self.consequences(step, &end);
         }
         Ok(())
+    }
+
+    /// Says that a step stands from before; the journal has it.
+    fn stands(&mut self, step: &Step) {
+        let Some((end, _)) = self.session.state().ended.remove(&step.number) else {
+            return;
+        };
+        self.session.show(
+            step,
+            What::StepEnded {
+                end: end.clone(),
+                seconds: 0.0,
+            },
+        );
+        self.consequences(step, &end);
+    }
+
+    /// Does a step and says how it ended.
+    pub(super) async fn done(&mut self, step: &Step) -> Result<StepEnd, RunError> {
+        let (before, begun) = (self.running_for(step), Instant::now());
+        let end = self.one(step).await?;
+        Ok(self.ended(step, end, before + begun.elapsed().as_secs_f64())?)
+    }
+
+    fn ended(&self, step: &Step, end: StepEnd, seconds: f64) -> Result<StepEnd, StoreError> {
+        self.session.say(
+            Some(step),
+            What::StepEnded {
+                end: end.clone(),
+                seconds,
+            },
+        )?;
+        Ok(end)
     }
 
     /// Seconds for which a step has been running since before this process; 0 for the others.
@@ -133,7 +156,7 @@ impl Run<'_> {
         let began = state
             .began
             .get(&step.number)
-            .filter(|_| !state.ended.contains_key(&step.number));
+            .filter(|_| state.open.contains(&step.number));
         match (&step.action, began) {
             (Action::Exec(_), Some(began)) => Timestamp::now()
                 .duration_since(*began)
@@ -143,109 +166,30 @@ impl Run<'_> {
         }
     }
 
-    /// Why a step is not done, if it is not.
-    fn left_out(&mut self, step: &Step) -> Result<Option<String>, StoreError> {
-        if self.standing.contains(&step.number) {
-            return Ok(None);
-        }
-        if let Condition::Skipped { because } = &step.when {
-            return Ok(Some(because.clone()));
-        }
-        let at_the_end = matches!(step.action, Action::Judge | Action::Remove);
-        if let (Some(because), false) = (&self.stopper, at_the_end) {
-            return Ok(Some(because.clone()));
-        }
-        if let Action::Collect { of, .. } = &step.action
-            && let Some(because) = self.failed(*of)
-        {
-            return Ok(Some(because));
-        }
-        if let Action::Exec(exec) = &step.action
-            && let Purpose::Check { of, .. } = exec.purpose
-            && let Some(because) = self.failed(of)
-        {
-            return Ok(Some(because));
-        }
-        if let Condition::UntilDecided { stages } = &step.when
-            && let Some(decision) = judge::decided(self.session, step, stages)
-        {
-            self.session.say(
-                Some(step),
-                What::Decided {
-                    decision: decision.clone(),
-                },
-            )?;
-            return Ok(Some(decision));
-        }
-        if step.action == Action::Remove {
-            return Ok(self.kept(step));
-        }
-        Ok(None)
-    }
-
-    fn kept(&self, step: &Step) -> Option<String> {
-        let Condition::Unless { keep } = &step.when else {
-            return None;
-        };
-        let failed = !self.faults.is_empty() || self.stopper.is_some();
-        let kept = match keep {
-            Keep::Never => false,
-            Keep::OnFailure => failed && !self.session.stop.is_cancelled(),
-            Keep::Always => true,
-        };
-        if !kept {
-            return None;
-        }
-        let _ = self.session.control.set_deadline(None);
-        let run = self.session.run.id();
-        Some(format!(
-            "kept: look around with `retrial shell {run}`, remove it with `retrial clean {run}`"
-        ))
-    }
-
-    fn failed(&self, number: u32) -> Option<String> {
-        let state = self.session.state();
-        match state.ended.get(&number) {
-            Some((StepEnd::Done { .. }, _)) => None,
-            Some(_) => Some(format!("step {number:02} was not done")),
-            None => {
-                (!self.standing.contains(&number)).then(|| format!("step {number:02} was not done"))
-            }
-        }
-    }
-
-    /// Does one step, or says that it stands from before.
     async fn one(&mut self, step: &Step) -> Result<StepEnd, RunError> {
         let session = self.session;
-        if self.standing.contains(&step.number) {
-            if step.action == Action::Judge {
-                self.verdict = session.run.read_json("verdict.json").ok();
-            }
-            return Ok(StepEnd::Done { exit_code: None });
-        }
-        if session.stop.is_cancelled() && !matches!(step.action, Action::Judge | Action::Remove) {
+        let state = session.state();
+        let follows = matches!(step.action, Action::Exec(_)) && state.open.contains(&step.number);
+        // What is running is ended by its own step; what was measured is still fetched.
+        let at_any_time = follows
+            || matches!(
+                step.action,
+                Action::Collect { .. } | Action::Judge | Action::Remove
+            );
+        if session.stop.is_cancelled() && !at_any_time {
             return Ok(StepEnd::Stopped);
         }
-        let running = session.state();
-        let follows =
-            running.began.contains_key(&step.number) && !running.ended.contains_key(&step.number);
-        if follows && matches!(step.action, Action::Exec(_)) {
-            let began = running.began.get(&step.number).copied();
-            let what = What::StepFollowed {
-                doing: doing(step),
-                began,
-                timeout_s: timeout(step),
-            };
-            session.say(Some(step), what)?;
+        let (doing, timeout_s) = (doing(step), timeout(step));
+        let what = if follows {
+            What::StepFollowed {
+                doing,
+                began: state.began.get(&step.number).copied(),
+                timeout_s,
+            }
         } else {
-            session.say(
-                Some(step),
-                What::StepBegan {
-                    doing: doing(step),
-                    timeout_s: timeout(step),
-                },
-            )?;
-        }
+            What::StepBegan { doing, timeout_s }
+        };
+        session.say(Some(step), what)?;
         match &step.action {
             Action::Pull { reference, policy } => {
                 image::pull(session, step, reference, *policy).await
@@ -256,25 +200,21 @@ impl Run<'_> {
                 args,
                 tag,
             } => image::build(session, step, context, dockerfile, args, tag).await,
-            Action::FetchModel { model, .. } => Ok(StepEnd::Failed {
-                fault: StepFault::Request,
-                because: format!("fetching model {model} from the hub comes with a later release"),
-                exit_code: None,
-                last_lines: Vec::new(),
-                advice: format!(
+            Action::FetchModel { model, .. } => Ok(StepEnd::failed(
+                StepFault::Request,
+                format!("fetching model {model} from the hub comes with a later release"),
+                format!(
                     "leave it out with --skip {} if the image or a mount has it",
                     step.name
                 ),
-            }),
+            )),
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => exec::run(session, step, command, follows).await,
-            Action::Host(_) => Ok(StepEnd::Failed {
-                fault: StepFault::Request,
-                because: "steps on the host come with a later release".to_owned(),
-                exit_code: None,
-                last_lines: Vec::new(),
-                advice: format!("do it by hand and leave it out with --skip {}", step.name),
-            }),
+            Action::Host(_) => Ok(StepEnd::failed(
+                StepFault::Request,
+                "steps on the host come with a later release",
+                format!("do it by hand and leave it out with --skip {}", step.name),
+            )),
             Action::Collect {
                 measurement,
                 trial,
@@ -293,15 +233,23 @@ impl Run<'_> {
     fn consequences(&mut self, step: &Step, end: &StepEnd) {
         match end {
             StepEnd::Failed { fault, because, .. } => {
-                self.faults.push(*fault);
-                let measured = match &step.action {
+                self.failed = true;
+                // A missing result is no failed command: the verdict says what it means.
+                if !matches!(
+                    (&step.action, fault),
+                    (Action::Collect { .. }, StepFault::Command)
+                ) {
+                    self.faults.push(*fault);
+                }
+                let goes_on = match &step.action {
                     Action::Exec(exec) => {
                         exec.purpose != Purpose::Prepare && *fault != StepFault::Host
                     }
-                    Action::Collect { .. } | Action::Remove | Action::Judge => true,
+                    Action::Collect { .. } => *fault != StepFault::Host,
+                    Action::Remove | Action::Judge => true,
                     _ => false,
                 };
-                if !measured {
+                if !goes_on {
                     self.stopper.get_or_insert_with(|| {
                         format!("{} failed: {}", step.name, first_line(because))
                     });
@@ -317,7 +265,7 @@ impl Run<'_> {
 
     fn exit(&self) -> ExitCode {
         let has = |wanted: StepFault| self.faults.contains(&wanted);
-        if self.session.stop.is_cancelled() {
+        if self.session.stop.is_cancelled() && (self.stopper.is_some() || self.verdict.is_none()) {
             ExitCode::Interrupted
         } else if has(StepFault::Request) {
             ExitCode::Usage

@@ -23,7 +23,7 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
         state: &state,
     };
     let mut context = run::context(&files);
-    context.require_accuracy = require_accuracy;
+    context.require_accuracy = require_accuracy || plan.require_accuracy;
     Ok(verdict::judge(&context, &run::gather(&files)))
 }
 

@@ -10,15 +10,21 @@ pub mod error;
 pub mod execute;
 pub mod session;
 
+mod claim;
 mod collect;
 mod container;
+mod ending;
 mod engine_back;
 mod exec;
 mod follow;
 mod image;
 mod judge;
 mod latest;
+mod left_out;
+mod output;
 mod redact;
+mod sight;
+mod take_up;
 
 pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};
 pub use error::RunError;

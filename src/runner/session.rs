@@ -1,7 +1,9 @@
 //! One process's hold on a run: engine, plan, journal and the way to tell what happens.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedSender;
@@ -18,12 +20,24 @@ use crate::store::lock::RunLock;
 use crate::store::{RunDirectory, StoreError};
 
 /// How this process goes about the run.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Every line of output is an event, not only the latest one now and then.
     pub all_output: bool,
     /// Performance without accuracy is inconclusive.
     pub require_accuracy: bool,
+    /// How long an engine may be away when it is needed.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            all_output: false,
+            require_accuracy: false,
+            patience: Duration::from_mins(1),
+        }
+    }
 }
 
 /// One process's hold on a run.
@@ -45,6 +59,8 @@ pub struct Session {
     journal: Mutex<Journal>,
     state: Mutex<State>,
     events: UnboundedSender<Event>,
+    /// The engine was away longer than it may be: it is not waited for again.
+    pub(super) engine_lost: AtomicBool,
     _lock: RunLock,
 }
 
@@ -81,6 +97,7 @@ impl Session {
             state: Mutex::new(State::of(&before)),
             events,
             run,
+            engine_lost: AtomicBool::new(false),
             _lock: lock,
         })
     }
@@ -99,14 +116,7 @@ impl Session {
     /// # Errors
     /// Where the journal cannot be written: then nothing more may be begun.
     pub fn say(&self, step: Option<&Step>, what: What) -> Result<(), StoreError> {
-        let event = Event {
-            time: Timestamp::now(),
-            node: step.map_or_else(|| "local".to_owned(), |step| step.node.clone()),
-            container: step.and_then(|step| step.container.clone()),
-            step: step.map(|step| step.number),
-            name: step.map(|step| step.name.clone()),
-            what,
-        };
+        let event = event(step, what);
         if event.what.is_kept() {
             self.journal
                 .lock()
@@ -122,9 +132,19 @@ impl Session {
         Ok(())
     }
 
-    /// As [`Self::say`], for what is only shown.
+    /// Shows something that the journal does not keep, or has kept before.
     pub fn show(&self, step: &Step, what: What) {
-        debug_assert!(!what.is_kept(), "kept events go through say()");
-        let _ = self.say(Some(step), what);
+        let _ = self.events.send(event(Some(step), what));
+    }
+}
+
+fn event(step: Option<&Step>, what: What) -> Event {
+    Event {
+        time: Timestamp::now(),
+        node: step.map_or_else(|| "local".to_owned(), |step| step.node.clone()),
+        container: step.and_then(|step| step.container.clone()),
+        step: step.map(|step| step.number),
+        name: step.map(|step| step.name.clone()),
+        what,
     }
 }

@@ -50,9 +50,16 @@ impl Journal {
             because: error.to_string(),
         })?;
         line.push(b'\n');
-        self.file
-            .write_all(&line)
-            .map_err(StoreError::io("write", &self.path))?;
+        let length = self
+            .file
+            .metadata()
+            .map_err(StoreError::io("write", &self.path))?
+            .len();
+        if let Err(error) = self.file.write_all(&line) {
+            // A full disk takes a part of a line: the next one must not stand behind it.
+            let _ = self.file.set_len(length);
+            return Err(StoreError::io("write", &self.path)(error));
+        }
         self.file
             .sync_data()
             .map_err(StoreError::io("sync", &self.path))

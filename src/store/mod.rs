@@ -1,6 +1,7 @@
 //! Run directories: where evidence lies, how it is written so that a kill loses nothing,
 //! and how it is opened again when the container that wrote it may be hostile.
 
+pub mod beneath;
 pub mod error;
 pub mod home;
 pub mod journal;

@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
-
+use super::beneath::Directory;
 use super::error::StoreError;
 
 /// Opens a file beneath a directory.
@@ -14,48 +13,7 @@ use super::error::StoreError;
 /// # Errors
 /// Where it is missing, a link, not a regular file, or outside the directory.
 pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreError> {
-    let path = directory.join(relative);
-    let io = |error: rustix::io::Errno| StoreError::Io {
-        doing: "open",
-        path: path.clone(),
-        source: error.into(),
-    };
-    if relative.is_absolute()
-        || relative
-            .components()
-            .any(|part| !matches!(part, std::path::Component::Normal(_)))
-    {
-        return Err(StoreError::Unusable {
-            path,
-            because: "it lies outside of its directory".to_owned(),
-        });
-    }
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let root = open(
-        directory,
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
-    .map_err(io)?;
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let opened = openat2(&root, relative, flags, Mode::empty(), resolve);
-    let descriptor = match opened {
-        Err(rustix::io::Errno::LOOP) => {
-            return Err(StoreError::Unusable {
-                path,
-                because: "it is a link, or reached through one".to_owned(),
-            });
-        }
-        other => other.map_err(io)?,
-    };
-    let status = fstat(&descriptor).map_err(io)?;
-    if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-        return Err(StoreError::Unusable {
-            path,
-            because: "it is not a regular file".to_owned(),
-        });
-    }
-    Ok(File::from(descriptor))
+    Directory::open(directory)?.file(relative)
 }
 
 /// Reads a file beneath a directory, at most `cap` bytes.
@@ -93,6 +51,8 @@ pub fn read_text_beneath(
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{FileType, Mode};
+
     use super::*;
 
     #[test]

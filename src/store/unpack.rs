@@ -12,6 +12,9 @@ use super::error::StoreError;
 /// The largest number of files that a result may have.
 const MOST_FILES: usize = 100_000;
 
+/// The largest number of things left out that are named.
+const MOST_NAMED: usize = 20;
+
 /// What was unpacked.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Unpacked {
@@ -21,6 +24,7 @@ pub struct Unpacked {
     pub bytes: u64,
     /// What was left out, and why.
     pub left_out: Vec<String>,
+    unnamed: usize,
 }
 
 /// Unpacks `archive` into the new directory `to`, leaving out the archive's own top folder.
@@ -31,6 +35,14 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
     let file = File::open(archive).map_err(StoreError::io("open", archive))?;
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
+    let mut seen = 0;
+    let too_large = || StoreError::Unusable {
+        path: to.to_owned(),
+        because: format!(
+            "the results are larger than {} or {MOST_FILES} files",
+            humansize::format_size(most_bytes, humansize::BINARY)
+        ),
+    };
     let mut entries = Archive::new(BufReader::new(file));
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
         let mut entry = entry.map_err(StoreError::io("read", archive))?;
@@ -38,44 +50,65 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
             .path()
             .map_err(StoreError::io("read", archive))?
             .into_owned();
+        seen += 1;
+        if seen > MOST_FILES {
+            return Err(too_large());
+        }
         let Some(relative) = below_top(&name) else {
-            unpacked
-                .left_out
-                .push(format!("{}: leads out of the results", name.display()));
+            unpacked.leave_out(&name, "leads out of the results");
             continue;
         };
         let path = to.join(&relative);
-        match entry.header().entry_type() {
+        let written = match entry.header().entry_type() {
             EntryType::Directory => {
-                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))?;
+                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))
             }
             EntryType::Regular | EntryType::Continuous => {
-                unpacked.files += 1;
-                if unpacked.files > MOST_FILES
-                    || unpacked.bytes.saturating_add(entry.size()) > most_bytes
-                {
-                    let because = format!(
-                        "the results are larger than {} or {MOST_FILES} files",
-                        humansize::format_size(most_bytes, humansize::BINARY)
-                    );
-                    return Err(StoreError::Unusable {
-                        path: to.to_owned(),
-                        because,
-                    });
+                if unpacked.bytes.saturating_add(entry.size()) > most_bytes {
+                    return Err(too_large());
                 }
-                unpacked.bytes += write_file(&mut entry, &path)?;
+                write_file(&mut entry, &path).map(|bytes| {
+                    unpacked.files += 1;
+                    unpacked.bytes += bytes;
+                })
             }
             EntryType::Symlink | EntryType::Link => {
-                unpacked
-                    .left_out
-                    .push(format!("{}: a link", relative.display()));
+                unpacked.leave_out(&relative, "a link");
+                Ok(())
             }
-            other => unpacked
-                .left_out
-                .push(format!("{}: {other:?}", relative.display())),
+            other => {
+                unpacked.leave_out(&relative, &format!("{other:?}"));
+                Ok(())
+            }
+        };
+        match written {
+            // The path is longer than this file system takes, below our own directory.
+            Err(StoreError::Io { source, .. })
+                if source.kind() == io::ErrorKind::InvalidFilename =>
+            {
+                unpacked.leave_out(&relative, "its name is too long");
+            }
+            other => other?,
         }
     }
+    if unpacked.unnamed > 0 {
+        unpacked
+            .left_out
+            .push(format!("and {} more", unpacked.unnamed));
+    }
     Ok(unpacked)
+}
+
+impl Unpacked {
+    /// Names what was left out; the first ones, since somebody may have made very many.
+    fn leave_out(&mut self, name: &Path, because: &str) {
+        if self.left_out.len() < MOST_NAMED {
+            let name: String = name.display().to_string().chars().take(200).collect();
+            self.left_out.push(format!("{name}: {because}"));
+        } else {
+            self.unnamed += 1;
+        }
+    }
 }
 
 fn write_file(entry: &mut impl Read, path: &Path) -> Result<u64, StoreError> {

@@ -7,12 +7,14 @@ use std::path::Path;
 
 use bollard::models::{
     ContainerCreateBody, DeviceMapping, DeviceRequest, EndpointSettings, HostConfig,
-    HostConfigLogConfig, NetworkingConfig, ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
+    HostConfigLogConfig, Mount as EngineMount, MountType, NetworkingConfig, ResourcesUlimits,
+    RestartPolicy, RestartPolicyNameEnum,
 };
 
 use crate::engine::error::EngineError;
 use crate::engine::proxies;
 use crate::plan::container::{ContainerSpec, GpuDevices, Mount};
+use crate::plan::first_process::CONTROL;
 
 /// The create request. Reads seccomp profiles, as the command line does.
 pub fn request(
@@ -79,6 +81,10 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
     let binds: Vec<String> = spec.mounts.iter().map(bind).collect();
     Ok(HostConfig {
         binds: some(&binds),
+        mounts: spec
+            .control
+            .as_ref()
+            .map(|control| vec![control_mount(control)]),
         log_config: Some(HostConfigLogConfig {
             typ: Some(String::new()),
             config: Some(HashMap::new()),
@@ -124,6 +130,17 @@ const SYSTEM_PATHS: &str = "systempaths=unconfined";
 
 fn saturating(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// `--mount type=bind`: refused where the engine does not have the source, while `--volume`
+/// would make an empty directory there.
+fn control_mount(control: &str) -> EngineMount {
+    EngineMount {
+        typ: Some(MountType::BIND),
+        source: Some(control.to_owned()),
+        target: Some(CONTROL.to_owned()),
+        ..EngineMount::default()
+    }
 }
 
 fn bind(mount: &Mount) -> String {

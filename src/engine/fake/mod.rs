@@ -1,5 +1,5 @@
 //! A scripted engine in memory, for tests of flows. What a real process would do is a closure
-//! that finds the control directory of its container (the mount at `/.retrial`) on this host.
+//! that finds the control directory of its container on this host.
 
 mod answers;
 
@@ -10,9 +10,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::api::{ContainerState, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo};
 use super::error::EngineError;
 use crate::plan::container::ContainerSpec;
-
-/// Where a run's control directory is mounted.
-const CONTROL: &str = "/.retrial";
 
 type OnExec = Box<dyn Fn(&ExecSpec, &Path) -> ExecStatus + Send + Sync>;
 type OnRun = Box<dyn Fn(&ExecSpec, &Path) -> ExecOutput + Send + Sync>;
@@ -195,10 +192,7 @@ impl State {
 
     fn control(&mut self, container: &str) -> Result<PathBuf, EngineError> {
         let (spec, _) = self.find(container, "run a process in")?;
-        let mount = spec.mounts.iter().find(|mount| mount.target == CONTROL);
-        Ok(mount
-            .map(|mount| PathBuf::from(&mount.source))
-            .unwrap_or_default())
+        Ok(spec.control.as_ref().map(PathBuf::from).unwrap_or_default())
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::Engine;
 use crate::engine::api::ExecSpec;
-use crate::plan::container::{ContainerSpec, Mount};
+use crate::plan::container::ContainerSpec;
 
 #[tokio::test]
 async fn a_flow_runs_and_a_fault_comes_once() {
@@ -21,11 +21,7 @@ async fn a_flow_runs_and_a_fault_comes_once() {
     let spec = ContainerSpec {
         name: "one".into(),
         labels: BTreeMap::from([("run".into(), "7".into())]),
-        mounts: vec![Mount {
-            source: control.path().to_str().unwrap().into(),
-            target: CONTROL.into(),
-            read_only: false,
-        }],
+        control: Some(control.path().to_str().unwrap().into()),
         ..ContainerSpec::default()
     };
     let id = fake.create(&spec).await.unwrap();

@@ -142,6 +142,7 @@ impl Builder<'_> {
             user: asked.user.clone(),
             init: asked.init,
             labels: BTreeMap::new(),
+            control: None,
         })
     }
 

@@ -90,6 +90,7 @@ pub fn build(
         secrets: recipe.secrets.clone(),
         steps: builder.steps,
         notes: builder.notes,
+        require_accuracy: false,
     })
 }
 

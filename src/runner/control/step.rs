@@ -1,0 +1,163 @@
+//! One step's files in the control directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::store::beneath::Directory;
+use crate::store::{StoreError, open};
+
+/// What the exit code is written over, so that a full disk has room for it.
+const BLANKS: &[u8] = b"               \n";
+
+/// Files that the container's side fills, made before so that any image user can write them.
+const FILLED: [&str; 7] = ["pid.tmp", "oom", "others", "left", "code", "found", "stale"];
+
+/// One step's files in the control directory.
+#[derive(Debug, Clone)]
+pub struct StepControl {
+    control: PathBuf,
+    name: String,
+}
+
+/// How the container's side of a step says that it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepExit {
+    /// Exit code.
+    pub code: i64,
+    /// Processes killed for memory during the step; none where the kernel does not say.
+    pub oom_kills: Option<u64>,
+    /// `pid name` of what it left running.
+    pub left: Vec<String>,
+    /// The disk was full: what it wrote down is not whole.
+    pub cut: bool,
+}
+
+impl StepControl {
+    pub(super) fn new(control: PathBuf, name: String) -> Self {
+        Self { control, name }
+    }
+
+    fn steps(&self) -> Result<Directory, StoreError> {
+        Directory::open(&self.control)?.directory("steps")
+    }
+
+    fn directory(&self) -> Result<Directory, StoreError> {
+        self.steps()?.directory(&self.name)
+    }
+
+    /// Whether the step was prepared before.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        self.directory().is_ok()
+    }
+
+    /// Whether the container's side has begun.
+    #[must_use]
+    pub fn started(&self) -> bool {
+        self.directory()
+            .is_ok_and(|directory| directory.has("started"))
+    }
+
+    /// The directory's name, also as the container sees it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Makes the files of a step, whole or not at all; `output` is a file of ours that becomes
+    /// its output. What an earlier try left is moved aside.
+    ///
+    /// # Errors
+    /// Where the disk takes no more.
+    pub fn prepare(
+        &self,
+        command: &str,
+        results: &[String],
+        output: &Path,
+    ) -> Result<(), StoreError> {
+        let steps = self.steps()?;
+        let part = format!("{}.part", self.name);
+        move_aside(&steps, &part)?;
+        let directory = steps.make(&part, 0o700)?;
+        let mut command = command.to_owned();
+        if !command.ends_with('\n') {
+            command.push('\n');
+        }
+        let results: String = results.iter().map(|path| format!("{path}\n")).collect();
+        directory.write("command", command.as_bytes(), 0o644)?;
+        directory.write("results", results.as_bytes(), 0o644)?;
+        for name in FILLED {
+            directory.write(name, b"", 0o666)?;
+        }
+        directory.write("exit.tmp", BLANKS, 0o666)?;
+        directory.link(output, "output.log")?;
+        directory.set_mode(0o777)?;
+        move_aside(&steps, &self.name)?;
+        steps.rename(&part, &self.name)
+    }
+
+    /// Takes the output out of the container's hands: what is kept has its one name with us.
+    ///
+    /// # Errors
+    /// Where the file system says no.
+    pub fn let_go(&self) -> Result<(), StoreError> {
+        self.directory()?.remove("output.log")
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        let relative = Path::new("steps").join(&self.name).join(name);
+        open::read_text_beneath(&self.control, &relative, 1 << 20).ok()
+    }
+
+    /// How the step ended, once it has.
+    #[must_use]
+    pub fn exit(&self) -> Option<StepExit> {
+        let text = self.read("exit")?;
+        let mut words = text.split_whitespace();
+        let code = words.next()?.parse().ok()?;
+        let (before, after) = self.oom();
+        let oom_kills = before
+            .zip(after)
+            .map(|(before, after)| after.saturating_sub(before));
+        let left = self
+            .read("left")
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        Some(StepExit {
+            code,
+            oom_kills,
+            left,
+            cut: words.next().is_some(),
+        })
+    }
+
+    /// Processes that were killed for memory before and after the step, as far as is known.
+    #[must_use]
+    pub fn oom(&self) -> (Option<u64>, Option<u64>) {
+        let text = self.read("oom").unwrap_or_default();
+        let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
+        (counts.next().flatten(), counts.next().flatten())
+    }
+
+    /// Result directories that the step made: pattern and path of each.
+    #[must_use]
+    pub fn found(&self) -> Vec<(String, String)> {
+        let text = self.read("found").unwrap_or_default();
+        text.lines()
+            .filter_map(|line| line.split_once('\t'))
+            .map(|(pattern, path)| (pattern.to_owned(), path.to_owned()))
+            .collect()
+    }
+}
+
+/// Gives a name free. Not by removing: what a container wrote there may not be ours to remove.
+fn move_aside(steps: &Directory, name: &str) -> Result<(), StoreError> {
+    if !steps.has(name) {
+        return Ok(());
+    }
+    let free = (1..10_000)
+        .map(|attempt| format!("{name}.{attempt}"))
+        .find(|aside| !steps.has(aside));
+    steps.rename(name, &free.unwrap_or_else(|| format!("{name}.aside")))
+}

@@ -1,0 +1,92 @@
+//! What of the plan is not done, and why.
+
+use super::container;
+use super::error::RunError;
+use super::execute::Run;
+use super::judge;
+use crate::journal::What;
+use crate::plan::choices::Keep;
+use crate::plan::step::{Action, Condition, Purpose, Step};
+use crate::store::StoreError;
+
+impl Run<'_> {
+    /// Why a step is not done, if it is not.
+    pub(super) async fn left_out(&mut self, step: &Step) -> Result<Option<String>, RunError> {
+        if let Condition::Skipped { because } = &step.when {
+            return Ok(Some(because.clone()));
+        }
+        match &step.action {
+            Action::Remove => return self.kept(step).await,
+            // What was stopped is not judged: `resume` goes on with it.
+            Action::Judge => {
+                return Ok(self
+                    .stopper
+                    .clone()
+                    .filter(|_| self.session.stop.is_cancelled()));
+            }
+            // What was measured is fetched, whatever came afterwards.
+            Action::Collect { .. } => {}
+            _ if self.stopper.is_some() => return Ok(self.stopper.clone()),
+            _ => {}
+        }
+        if let Some(decision) = self.decided(step)? {
+            return Ok(Some(decision));
+        }
+        let of = match &step.action {
+            Action::Collect { of, .. } => Some(*of),
+            Action::Exec(exec) => match exec.purpose {
+                Purpose::Check { of, .. } => Some(of),
+                _ => None,
+            },
+            _ => None,
+        };
+        let undone = of.filter(|of| !self.session.state().done(*of));
+        Ok(undone.map(|of| format!("step {of:02} was not done")))
+    }
+
+    /// Whether the evidence so far makes a further trial needless.
+    fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
+        let Condition::UntilDecided { stages } = &step.when else {
+            return Ok(None);
+        };
+        let decision = judge::decided(self.session, step, stages);
+        if let (Some(decision), Action::Exec(exec)) = (&decision, &step.action)
+            && matches!(exec.purpose, Purpose::Measure { .. })
+        {
+            self.session.say(
+                Some(step),
+                What::Decided {
+                    decision: decision.clone(),
+                },
+            )?;
+        }
+        Ok(decision)
+    }
+
+    /// Why the container is not removed, if it is not.
+    async fn kept(&mut self, step: &Step) -> Result<Option<String>, RunError> {
+        let session = self.session;
+        let Condition::Unless { keep } = &step.when else {
+            return Ok(None);
+        };
+        let kept = match keep {
+            Keep::Never => false,
+            Keep::OnFailure => {
+                (self.failed || self.stopper.is_some()) && !session.stop.is_cancelled()
+            }
+            Keep::Always => true,
+        };
+        if kept && session.state().container.is_some() {
+            session.control.set_deadline(None)?;
+            let run = session.run.id();
+            return Ok(Some(format!(
+                "kept: look around with `retrial shell {run}`, remove it with `retrial clean {run}`"
+            )));
+        }
+        if self.stopper.is_some() && session.state().uncollected(&session.plan) {
+            // Where it cannot be stopped, the step itself says why.
+            return Ok(container::put_down(session).await.ok().flatten());
+        }
+        Ok(None)
+    }
+}

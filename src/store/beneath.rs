@@ -1,0 +1,225 @@
+//! A directory that a container may write to, held open: everything in it is reached by one
+//! name at a time and never through a link, so that a container's root cannot lead a write,
+//! a rename or a change of rights out of it (a link in place of a directory of ours).
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, open, openat, renameat,
+    statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::error::StoreError;
+
+/// A directory, held open.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Opens a directory of ours; its path is trusted.
+    ///
+    /// # Errors
+    /// Where it is missing or no directory.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let descriptor = open(path, flags, Mode::empty()).map_err(fault("open", path))?;
+        Ok(Self {
+            descriptor,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens a directory in it.
+    ///
+    /// # Errors
+    /// Where it is missing, a link, or no directory.
+    pub fn directory(&self, name: &str) -> Result<Self, StoreError> {
+        let path = self.path.join(name);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let descriptor =
+            openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused("open", &path))?;
+        Ok(Self { descriptor, path })
+    }
+
+    /// Makes a directory in it and opens it.
+    ///
+    /// # Errors
+    /// Where it is there already, or the disk takes no more.
+    pub fn make(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
+        mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))
+            .map_err(fault("create", &self.path.join(name)))?;
+        let made = self.directory(name)?;
+        made.set_mode(mode)?;
+        Ok(made)
+    }
+
+    /// Gives it rights, whatever the process's umask is.
+    ///
+    /// # Errors
+    /// Where it is not ours.
+    pub fn set_mode(&self, mode: u32) -> Result<(), StoreError> {
+        fchmod(&self.descriptor, Mode::from_raw_mode(mode))
+            .map_err(fault("change the rights of", &self.path))
+    }
+
+    /// Writes a file in it, whole or not at all, in place of what is there.
+    ///
+    /// # Errors
+    /// Where the disk takes no more.
+    pub fn write(&self, name: &str, bytes: &[u8], mode: u32) -> Result<(), StoreError> {
+        let part = format!("{name}.part");
+        let path = self.path.join(&part);
+        self.remove(&part)?;
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(&self.descriptor, &part, flags, Mode::from_raw_mode(0o600))
+            .map_err(fault("create", &path))?;
+        fchmod(&made, Mode::from_raw_mode(mode)).map_err(fault("change the rights of", &path))?;
+        let mut file = File::from(made);
+        file.write_all(bytes)
+            .map_err(StoreError::io("write", &path))?;
+        self.rename(&part, name)
+    }
+
+    /// Renames within it.
+    ///
+    /// # Errors
+    /// Where the file system says no.
+    pub fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
+        renameat(&self.descriptor, from, &self.descriptor, to)
+            .map_err(fault("rename", &self.path.join(from)))
+    }
+
+    /// Removes a file; one that is not there is no error.
+    ///
+    /// # Errors
+    /// Where the file system says no.
+    pub fn remove(&self, name: &str) -> Result<(), StoreError> {
+        match unlinkat(&self.descriptor, name, AtFlags::empty()) {
+            Err(Errno::NOENT) | Ok(()) => Ok(()),
+            Err(error) => Err(fault("remove", &self.path.join(name))(error)),
+        }
+    }
+
+    /// Whether something of that name is there, be it a link.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Gives a file of ours a second name in it.
+    ///
+    /// # Errors
+    /// Where the name is taken, or the file system has no links.
+    pub fn link(&self, from: &Path, name: &str) -> Result<(), StoreError> {
+        linkat(CWD, from, &self.descriptor, name, AtFlags::empty()).map_err(fault("link", from))
+    }
+
+    /// Opens a file beneath it for reading: a regular one, through no link.
+    ///
+    /// # Errors
+    /// Where it is missing, a link, not a regular file, or outside.
+    pub fn file(&self, relative: &Path) -> Result<File, StoreError> {
+        let path = self.path.join(relative);
+        let parts: Option<Vec<&str>> = relative
+            .components()
+            .map(|part| match part {
+                Component::Normal(name) => name.to_str(),
+                _ => None,
+            })
+            .collect();
+        let Some((name, directories)) = parts.as_deref().and_then(<[&str]>::split_last) else {
+            return Err(StoreError::Unusable {
+                path,
+                because: "it lies outside of its directory".to_owned(),
+            });
+        };
+        let mut inner: Option<Self> = None;
+        for part in directories {
+            inner = Some(inner.as_ref().unwrap_or(self).directory(part)?);
+        }
+        let parent = inner.as_ref().unwrap_or(self).descriptor.as_fd();
+        // A pipe would otherwise wait for its writer.
+        let flags =
+            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let opened = openat(parent, *name, flags, Mode::empty()).map_err(refused("open", &path))?;
+        let status = fstat(&opened).map_err(fault("open", &path))?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
+            return Err(StoreError::Unusable {
+                path,
+                because: "it is not a regular file".to_owned(),
+            });
+        }
+        Ok(File::from(opened))
+    }
+}
+
+fn fault(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> StoreError {
+    let path = path.to_owned();
+    move |error| StoreError::Io {
+        doing,
+        path,
+        source: error.into(),
+    }
+}
+
+/// As [`fault`], where a link is in the way.
+fn refused(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> StoreError {
+    let path = path.to_owned();
+    move |error| match error {
+        Errno::LOOP | Errno::NOTDIR => StoreError::Unusable {
+            path,
+            because: "it is a link, or reached through one".to_owned(),
+        },
+        other => StoreError::Io {
+            doing,
+            path,
+            source: other.into(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_link_in_the_way_is_not_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        std::fs::write(outside.path().join("precious"), "kept").unwrap();
+        let inside = tempfile::tempdir().unwrap();
+        let directory = Directory::open(inside.path()).unwrap();
+        symlink(
+            outside.path().join("precious"),
+            inside.path().join("deadline"),
+        )
+        .unwrap();
+        symlink(
+            outside.path().join("precious"),
+            inside.path().join("deadline.part"),
+        )
+        .unwrap();
+        symlink(outside.path(), inside.path().join("steps")).unwrap();
+
+        directory.write("deadline", b"12\n", 0o644).unwrap();
+        assert_eq!(
+            std::fs::read(inside.path().join("deadline")).unwrap(),
+            b"12\n"
+        );
+        assert_eq!(
+            std::fs::read(outside.path().join("precious")).unwrap(),
+            b"kept"
+        );
+        assert!(directory.directory("steps").is_err());
+        assert!(directory.make("steps", 0o755).is_err());
+    }
+}
