@@ -63,7 +63,9 @@ fn recorded(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
 
 /// A command of the guide: its kind, and its words.
 fn guide(name: &str) -> Vec<(String, Vec<String>)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/guides").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/guides")
+        .join(name);
     let text = fs::read_to_string(path).unwrap();
     let blocks = text.split("== ").skip(1).map(|block| {
         let (kind, command) = block.split_once('\n').unwrap();
@@ -74,7 +76,11 @@ fn guide(name: &str) -> Vec<(String, Vec<String>)> {
 
 /// Words, without the backslashes that continue a line.
 fn words(command: &str) -> Vec<String> {
-    command.split_whitespace().filter(|word| *word != "\\").map(str::to_owned).collect()
+    command
+        .split_whitespace()
+        .filter(|word| *word != "\\")
+        .map(str::to_owned)
+        .collect()
 }
 
 fn is_part(whole: &[String], part: &[String]) -> bool {
@@ -117,7 +123,9 @@ fn ours(flag: &str) -> Option<String> {
     if ["-it=", "--rm="].contains(&flag) || flag.starts_with("--name=") {
         return None;
     }
-    let flag = flag.replace("${LAB_MODEL}", "/of/model").replace("${LAB_DATASET}", "/of/open_orca");
+    let flag = flag
+        .replace("${LAB_MODEL}", "/of/model")
+        .replace("${LAB_DATASET}", "/of/open_orca");
     Some(flag.replace("${LAB_HIST}", "/of/hist"))
 }
 
@@ -140,7 +148,10 @@ fn the_guide_flag_for_flag_and_command_for_command(
         let fits = |command: &&Vec<String>| command[0] == first && command[1] == second;
         commands.iter().filter(fits).collect()
     };
-    let execs: Vec<Vec<String>> = of("docker", "exec").iter().map(|command| words(command.last().unwrap())).collect();
+    let execs: Vec<Vec<String>> = of("docker", "exec")
+        .iter()
+        .map(|command| words(command.last().unwrap()))
+        .collect();
     let mut used = BTreeSet::new();
     let mut reached = 0;
     for (kind, command) in guide(fixture) {
@@ -151,14 +162,21 @@ fn the_guide_flag_for_flag_and_command_for_command(
                 let (given, ran) = flags(of("docker", "run")[0]);
                 assert_eq!(ran, image);
                 let asked: BTreeSet<String> = asked.iter().filter_map(|flag| ours(flag)).collect();
-                let asked = asked.into_iter().map(|flag| flag.replace("./mlperf_outputs", "/of/outputs"));
+                let asked = asked
+                    .into_iter()
+                    .map(|flag| flag.replace("./mlperf_outputs", "/of/outputs"));
                 let mut given = given;
                 for flag in asked {
                     assert!(given.remove(&flag), "{recipe}: no {flag} in {given:?}");
                 }
                 // What is left is ours: a first process that waits, and Python's output line by line.
                 let name = format!("--name={recipe}");
-                let left = ["--entrypoint=/bin/sh", "--env=PYTHONUNBUFFERED=1", name.as_str(), "-d="];
+                let left = [
+                    "--entrypoint=/bin/sh",
+                    "--env=PYTHONUNBUFFERED=1",
+                    name.as_str(),
+                    "-d=",
+                ];
                 assert_eq!(given, left.map(str::to_owned).into());
             }
             "model" => {
@@ -167,7 +185,9 @@ fn the_guide_flag_for_flag_and_command_for_command(
                 assert!(named.is_some(), "{fetched:?} is not of {command:?}");
             }
             "exec" => {
-                let at = execs[reached..].iter().position(|exec| is_part(exec, &command));
+                let at = execs[reached..]
+                    .iter()
+                    .position(|exec| is_part(exec, &command));
                 let Some(at) = at else {
                     // Preparations that the guide repeats before each command.
                     let known = execs.iter().any(|exec| is_part(exec, &command));
@@ -191,14 +211,20 @@ fn the_guide_flag_for_flag_and_command_for_command(
 #[test]
 fn what_gpt_oss_does_besides() {
     let commands = recorded(&format!("{V6}/gpt-oss-120b-mi355x"), &[]);
-    let guide: Vec<Vec<String>> = guide("gpt-oss-120b-v6.0").into_iter().map(|(_, command)| command).collect();
+    let guide: Vec<Vec<String>> = guide("gpt-oss-120b-v6.0")
+        .into_iter()
+        .map(|(_, command)| command)
+        .collect();
     let differing: Vec<String> = commands
         .iter()
         .filter(|command| command[1] == "exec")
         .map(|command| words(command.last().unwrap()))
         .filter(|exec| !guide.contains(exec))
         .map(|exec| {
-            let printed = guide.iter().find(|command| exec.starts_with(command)).unwrap();
+            let printed = guide
+                .iter()
+                .find(|command| exec.starts_with(command))
+                .unwrap();
             exec[printed.len()..].join(" ")
         })
         .collect();

@@ -11,16 +11,11 @@ use crate::verdict::ExitCode;
 
 /// Lists the built-in recipes.
 pub fn list(global: &Global, part: Option<&str>) -> Result<ExitCode, Failure> {
-    let catalog = Catalog::builtin();
     let mut recipes: Vec<(String, Summary)> = Vec::new();
-    for name in catalog.names() {
-        let entry = catalog
-            .open(&name)
-            .map_err(|error| Failure::usage(error.to_string()))?;
-        // Not resolved: a param may have no value before somebody sets it.
-        let summary = summarize(&entry.source, &entry)
+    for found in Catalog::builtin().list() {
+        let summary = summarize(&found.source, &found)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
-        recipes.push((name, summary));
+        recipes.push((found.name, summary));
     }
     if let Some(part) = part {
         let part = part.to_lowercase();
@@ -29,7 +24,10 @@ pub fn list(global: &Global, part: Option<&str>) -> Result<ExitCode, Failure> {
         });
     }
     if global.output == Output::Json {
-        let rows: Vec<Value> = recipes.iter().map(row).collect();
+        let rows: Vec<Value> = recipes
+            .iter()
+            .map(|(name, recipe)| row(name, recipe))
+            .collect();
         let text = serde_json::to_string_pretty(&rows)
             .map_err(|error| Failure::host(error.to_string()))?;
         terminal::print(&format!("{text}\n"));
@@ -51,7 +49,7 @@ pub fn list(global: &Global, part: Option<&str>) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Success)
 }
 
-fn row((name, recipe): &(String, Summary)) -> Value {
+fn row(name: &str, recipe: &Summary) -> Value {
     json!({
         "name": name,
         "title": recipe.title,

@@ -45,21 +45,43 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
     let entry = catalog
         .open(&arguments.recipe)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let settings: Vec<Setting> = arguments
-        .settings
-        .iter()
-        .map(|(name, value)| Setting {
-            name: name.clone(),
-            value: value.clone(),
-        })
-        .collect();
-    match resolve(&entry.name, &entry.source, &entry, &settings) {
+    match resolve(&entry.name, &entry.source, &entry, &settings(arguments)) {
         Ok(resolved) => Ok(Opened { entry, resolved }),
         Err(diagnostics) => {
             terminal::note(&diagnostics.render(terminal::error_color()));
             Err(Failure::told(crate::verdict::ExitCode::Usage))
         }
     }
+}
+
+/// As [`recipe`], for looking only: params that must be set and are not get a stand-in, and
+/// their names are given.
+pub fn recipe_to_look_at(arguments: &RecipeArguments) -> Result<(Opened, Vec<String>), Failure> {
+    let found = Catalog::builtin().open(&arguments.recipe);
+    let entry = found.map_err(|error| Failure::usage(error.to_string()))?;
+    let settings: Vec<Setting> = settings(arguments);
+    let unset: Vec<String> = match resolve(&entry.name, &entry.source, &entry, &settings) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems
+            .iter()
+            .filter(|problem| problem.code == "unset")
+            .map(|problem| problem.span.slice().to_owned())
+            .collect(),
+    };
+    let mut complete = arguments.clone();
+    complete.settings.extend(
+        unset
+            .iter()
+            .map(|name| (name.clone(), format!("/to-be-set/{name}"))),
+    );
+    Ok((recipe(&complete)?, unset))
+}
+
+fn settings(arguments: &RecipeArguments) -> Vec<Setting> {
+    let pairs = arguments.settings.iter();
+    pairs
+        .map(|(name, value)| Setting::new(name.clone(), value.clone()))
+        .collect()
 }
 
 /// The choices of the command line that change the plan.

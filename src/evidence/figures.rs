@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::logs::lines::LineSplitter;
 use crate::logs::pattern::{self, Pattern};
+use crate::logs::scan::Scanner;
 use crate::recipe::model::{FigureSource, Find, Take};
 use crate::store::open;
 use crate::verdict::FigureValue;
@@ -48,8 +48,7 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
 fn scan(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
     let mut file =
         open::open_beneath(&text.directory, &text.file).map_err(|error| error.to_string())?;
-    let mut reader = pattern.reader();
-    let mut splitter = LineSplitter::new();
+    let mut scanner = Scanner::new(pattern);
     let mut block = vec![0; 256 << 10];
     loop {
         let count = file
@@ -58,10 +57,9 @@ fn scan(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
         if count == 0 {
             break;
         }
-        splitter.push(&block[..count], |line| reader.feed(&line.text));
+        scanner.push(&block[..count]);
     }
-    splitter.finish(|line| reader.feed(&line.text));
-    let taken = reader.finish().map_err(|error| error.to_string())?;
+    let taken = scanner.finish().map_err(|error| error.to_string())?;
     let first = taken.figures.first().ok_or("no line matches")?;
     if taken
         .figures

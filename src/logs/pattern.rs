@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use regex::{Regex, RegexBuilder};
+use regex::{CaptureLocations, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::figure::{self, Figure, Printed, Source};
@@ -127,6 +127,7 @@ impl Pattern {
     pub fn reader(&self) -> Reader<'_> {
         Reader {
             pattern: self,
+            locations: self.regex.capture_locations(),
             kept: Vec::new(),
             sum: Sum::default(),
             matches: 0,
@@ -134,8 +135,10 @@ impl Pattern {
         }
     }
 
-    fn text(&self) -> String {
-        self.regex.as_str().to_owned()
+    /// The regular expression.
+    #[must_use]
+    pub fn expression(&self) -> &str {
+        self.regex.as_str()
     }
 }
 
@@ -143,6 +146,8 @@ impl Pattern {
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     pattern: &'a Pattern,
+    /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
+    locations: CaptureLocations,
     kept: Vec<Printed>,
     sum: Sum,
     matches: u64,
@@ -164,17 +169,19 @@ impl Reader<'_> {
         if self.failed.is_some() {
             return;
         }
-        let Some(captures) = self.pattern.regex.captures(line) else {
+        let regex = &self.pattern.regex;
+        if regex.captures_read(&mut self.locations, line).is_none() {
             return;
-        };
+        }
         // A group of an alternation that this line does not take captures nothing: no match.
-        let Some(capture) = captures.get(self.pattern.group) else {
+        let Some((begin, end)) = self.locations.get(self.pattern.group) else {
             return;
         };
-        let Some(printed) = figure::parse_number(capture.as_str()) else {
+        let captured = &line[begin..end];
+        let Some(printed) = figure::parse_number(captured) else {
             self.failed = Some(PatternError::NotANumber {
-                pattern: self.pattern.text(),
-                text: shortened(capture.as_str()),
+                pattern: self.pattern.expression().to_owned(),
+                text: shortened(captured),
             });
             return;
         };
@@ -187,7 +194,7 @@ impl Reader<'_> {
             Take::Sum | Take::Mean => self.sum.add(printed),
             Take::All if self.kept.len() == MOST_VALUES => {
                 self.failed = Some(PatternError::TooMany {
-                    pattern: self.pattern.text(),
+                    pattern: self.pattern.expression().to_owned(),
                 });
             }
             Take::All => self.kept.push(printed),
@@ -218,7 +225,7 @@ impl Reader<'_> {
         }
         if self.matches == 0 {
             return Err(PatternError::NoMatch {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
             });
         }
         let printed = match self.pattern.take {
@@ -228,7 +235,7 @@ impl Reader<'_> {
         };
         if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
             return Err(PatternError::NotANumber {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
                 text: lost.value.to_string(),
             });
         }

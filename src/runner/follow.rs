@@ -40,10 +40,16 @@ pub enum Followed {
 
 /// The longest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The shortest one.
+const LEAST_PAUSE: Duration = Duration::from_millis(1);
 /// How often the engine is asked whether the container lives.
 const LOOK: Duration = Duration::from_secs(2);
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
+/// Bytes that are read to show the latest lines.
+const TAIL: u64 = 4096;
+/// How often the latest lines are shown.
+const SHOW: Duration = Duration::from_millis(100);
 
 /// Follows a step to its end.
 pub async fn follow(
@@ -61,17 +67,16 @@ pub async fn follow(
         .copied()
         .unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step, &control.output());
-    let mut pause = Duration::from_millis(1);
-    let mut looked = Instant::now();
+    let taken_up = Instant::now();
+    let mut looked = taken_up;
     let mut last_output = Instant::now();
     loop {
-        let grew = output.read_on();
+        let grew = output.look();
         if grew {
             last_output = Instant::now();
-            pause = Duration::from_millis(1);
         }
         if let Some(exit) = control.exit() {
-            while output.read_on() {}
+            while output.look() {}
             output.finish();
             return Followed::Exited(exit);
         }
@@ -102,12 +107,13 @@ pub async fn follow(
                 return Followed::Died { because, advice };
             }
         }
-        if !grew {
+        if !(grew && session.options.all_output) {
+            // A short step's end is seen at once, and a long one is not bothered.
+            let pause = (taken_up.elapsed() / 32).clamp(LEAST_PAUSE, PAUSE);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = session.stop.cancelled() => {}
             }
-            pause = (pause * 3 / 2).min(PAUSE);
         }
     }
 }
@@ -183,15 +189,20 @@ fn disk_full(path: &Path) -> bool {
         .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
 }
 
-/// The growing output: read block by block, shown line by line or as its latest line.
+/// The growing output: shown line by line, or as its latest lines. For the latter only its end
+/// is read: however fast it grows, following it costs next to nothing.
 struct Output<'a> {
     session: &'a Session,
     step: &'a Step,
     file: Option<File>,
-    block: Vec<u8>,
-    splitter: LineSplitter,
+    /// How much of it was seen.
+    length: u64,
+    /// How much of it was shown.
+    shown_to: u64,
     shown: Instant,
     latest: Latest,
+    splitter: LineSplitter,
+    block: Vec<u8>,
 }
 
 impl<'a> Output<'a> {
@@ -200,47 +211,50 @@ impl<'a> Output<'a> {
             session,
             step,
             file: File::open(path).ok(),
-            block: vec![0; BLOCK],
-            splitter: LineSplitter::new(),
+            length: 0,
+            shown_to: 0,
             shown: Instant::now(),
             latest: Latest::default(),
+            splitter: LineSplitter::new(),
+            block: Vec::new(),
         }
     }
 
-    /// Reads one block; false if nothing new is there.
-    fn read_on(&mut self) -> bool {
+    /// Looks once; false if nothing new is there.
+    fn look(&mut self) -> bool {
+        if self.session.options.all_output {
+            return self.read_block();
+        }
+        let metadata = self.file.as_ref().and_then(|file| file.metadata().ok());
+        let Some(length) = metadata.map(|metadata| metadata.len()) else {
+            return false;
+        };
+        let grew = length > self.length;
+        self.length = length;
+        self.show_latest(false);
+        grew
+    }
+
+    fn read_block(&mut self) -> bool {
         let Some(file) = &mut self.file else {
             return false;
         };
-        let Ok(count) = file.read(&mut self.block) else {
-            return false;
-        };
-        if count == 0 {
-            self.show_latest(false);
-            return false;
-        }
-        if self.session.options.all_output {
-            let (session, step) = (self.session, self.step);
-            self.splitter.push(&self.block[..count], |line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                );
-            });
-        } else {
-            self.latest.push(&self.block[..count]);
-            self.show_latest(false);
-        }
-        true
+        self.block.resize(BLOCK, 0);
+        let count = file.read(&mut self.block).unwrap_or(0);
+        let (session, step) = (self.session, self.step);
+        self.splitter.push(&self.block[..count], |line| {
+            let line = sanitize(&line.text).into_owned();
+            session.show(step, What::Output { line });
+        });
+        count > 0
     }
 
     /// Shows the latest lines, ten times a second at most but for the last of them.
     fn show_latest(&mut self, at_the_end: bool) {
-        if !at_the_end && self.shown.elapsed() < Duration::from_millis(100) {
+        if !at_the_end && self.shown.elapsed() < SHOW {
             return;
         }
+        self.read_tail();
         let lines = self.latest.lines(at_the_end);
         if !lines.is_empty() {
             self.shown = Instant::now();
@@ -250,16 +264,30 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Reads what came since the last time, at most its end.
+    fn read_tail(&mut self) {
+        let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_to) else {
+            return;
+        };
+        let from = self.shown_to.max(self.length.saturating_sub(TAIL));
+        if from > self.shown_to {
+            self.latest.skip();
+        }
+        let mut tail = Vec::new();
+        if file.seek(SeekFrom::Start(from)).is_ok()
+            && file.take(self.length - from).read_to_end(&mut tail).is_ok()
+        {
+            self.latest.push(&tail);
+        }
+        self.shown_to = self.length;
+    }
+
     fn finish(&mut self) {
         if self.session.options.all_output {
             let (session, step) = (self.session, self.step);
             self.splitter.finish(|line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                );
+                let line = sanitize(&line.text).into_owned();
+                session.show(step, What::Output { line });
             });
         } else {
             self.show_latest(true);

@@ -27,6 +27,12 @@ impl Latest {
         self.bytes.drain(..over);
     }
 
+    /// Output was left out: what is kept has no connection to what comes.
+    pub fn skip(&mut self) {
+        self.bytes.clear();
+        self.cut = true;
+    }
+
     /// The latest lines since the last call that are whole; carriage returns end lines too, as
     /// progress bars use them. With `all`, also a line that has no end.
     pub fn lines(&mut self, all: bool) -> Vec<String> {

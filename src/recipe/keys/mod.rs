@@ -1,13 +1,15 @@
 //! Every key of a recipe: its shape, its default and its description, once.
 
+mod figures;
 mod host;
 mod scenarios;
 mod shared;
 mod steps;
 
+pub(crate) use figures::{LOADGEN_FIGURES, is_loadgen_figure};
 use host::{CONTAINER, REQUIRES};
 use scenarios::{JUDGE, MODES};
-pub(crate) use scenarios::{LOADGEN_FIGURES, is_loadgen_figure};
+
 use shared::{TEXT, TEXTS};
 use steps::{COMMAND_OBJECT, COPY, MODEL, SETUP};
 

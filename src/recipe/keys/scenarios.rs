@@ -232,26 +232,3 @@ pub(super) static JUDGE: Object = Object {
         .default("false"),
     ],
 };
-
-/// Figures that `LoadGen`'s own logs give to a mode that has `results`.
-pub(crate) const LOADGEN_FIGURES: &[&str] = &[
-    "samples_per_second",
-    "tokens_per_second",
-    "completed_samples_per_second",
-    "completed_tokens_per_second",
-    "scheduled_samples_per_second",
-    "scheduled_tokens_per_second",
-    "inferred_tokens_per_second",
-    "inferred_completed_tokens_per_second",
-    "queries_per_second",
-    "early_stopping_latency_ns",
-];
-
-/// Whether `LoadGen` gives a figure of this name.
-pub(crate) fn is_loadgen_figure(name: &str) -> bool {
-    // Percentiles of latency, time to first token and time per output token.
-    let family = ["latency_", "query_latency_", "ttft_", "tpot_"]
-        .iter()
-        .any(|family| name.starts_with(family));
-    LOADGEN_FIGURES.contains(&name) || (family && name.ends_with("_ns"))
-}
