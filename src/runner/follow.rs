@@ -109,7 +109,7 @@ pub async fn follow(
         }
         if !(grew && session.options.all_output) {
             // A short step's end is seen at once, and a long one is not bothered.
-            let pause = (taken_up.elapsed() / 32).clamp(LEAST_PAUSE, PAUSE);
+            let pause = (taken_up.elapsed() / 100).clamp(LEAST_PAUSE, PAUSE);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = session.stop.cancelled() => {}
