@@ -19,12 +19,13 @@ const PAIRS: usize = 15;
 const MEGABYTE: usize = 1_000_000;
 const FIGURES: &str = "      figures:\n        throughput: { pattern: 'throughput: ([0-9.]+) tokens/s', unit: tokens/s, better: higher }\n";
 
-/// A shell command that prints `bytes` of lines, the figure in their middle.
+/// A shell command that prints `bytes` of lines, the figure in their middle. With `pipefail` the
+/// broken pipe of `yes` would fail the step.
 fn printing(bytes: usize) -> String {
     let line =
         "2026-11-21 06:31:23 INFO  worker 3: decoded 128 sequences, 12345.6 tokens/s, queue 17";
     let half = format!(
-        "yes '{line}' | head -c {}",
+        "(yes '{line}' || :) | head -c {}",
         bytes / 2 / (line.len() + 1) * (line.len() + 1)
     );
     format!("{half}; echo 'throughput: 14164.5 tokens/s'; {half}")
@@ -35,7 +36,7 @@ fn all_figures(bytes: usize) -> String {
     let line =
         "2026-11-21 06:31:23 INFO  worker 3: queue 17, batch 128, throughput: 12345.6 tokens/s";
     format!(
-        "yes '{line}' | head -c {}",
+        "(yes '{line}' || :) | head -c {}",
         bytes / (line.len() + 1) * (line.len() + 1)
     )
 }

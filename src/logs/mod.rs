@@ -14,6 +14,7 @@ pub mod loadgen;
 pub mod pattern;
 mod sanitize;
 pub mod scan;
+mod sum;
 
 pub use figure::{Figure, Figures, Source};
 pub use sanitize::sanitize;

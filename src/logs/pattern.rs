@@ -10,6 +10,7 @@ use regex::{CaptureLocations, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::figure::{self, Figure, Printed, Source};
+use super::sum::Sum;
 
 /// How many values `take: all` keeps.
 pub const MOST_VALUES: usize = 100_000;
@@ -189,6 +190,19 @@ impl Reader<'_> {
         self.keep(printed);
     }
 
+    /// Goes on with what another reader took from the lines after this one's.
+    pub fn join(&mut self, after: Self) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.matches += after.matches;
+        self.sum.join(after.sum);
+        for printed in after.kept {
+            self.keep(printed);
+        }
+        self.failed = self.failed.take().or(after.failed);
+    }
+
     fn keep(&mut self, printed: Printed) {
         match self.pattern.take {
             Take::Sum | Take::Mean => self.sum.add(printed),
@@ -249,43 +263,6 @@ impl Reader<'_> {
             figures: figures.collect(),
             matches: self.matches,
         })
-    }
-}
-
-/// A running sum that does not lose small terms beside large ones (Neumaier's).
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    terms: f64,
-    correction: f64,
-    half_digits: f64,
-}
-
-impl Sum {
-    fn add(&mut self, printed: Printed) {
-        let total = self.terms + printed.value;
-        self.correction += if self.terms.abs() >= printed.value.abs() {
-            (self.terms - total) + printed.value
-        } else {
-            (printed.value - total) + self.terms
-        };
-        self.terms = total;
-        self.half_digits += printed.half_digit;
-    }
-
-    fn total(self) -> Printed {
-        Printed {
-            value: self.terms + self.correction,
-            half_digit: self.half_digits,
-        }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "no log has 2^53 lines")]
-    fn mean(self, count: u64) -> Printed {
-        let total = self.total();
-        Printed {
-            value: total.value / count as f64,
-            half_digit: total.half_digit / count as f64,
-        }
     }
 }
 

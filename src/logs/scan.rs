@@ -9,7 +9,7 @@ use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind};
 
 use super::lines::LineSplitter;
-use super::pattern::{Pattern, PatternError, Reader, Taken};
+use super::pattern::{Pattern, Reader};
 
 /// A shorter literal is on nearly every line, and looking for it first costs more than it saves.
 const LEAST_LITERAL: usize = 3;
@@ -60,14 +60,12 @@ impl<'a> Scanner<'a> {
         self.within_line = !rest.is_empty();
     }
 
-    /// The figure, after the last byte.
-    ///
-    /// # Errors
-    /// As [`Reader::finish`].
-    pub fn finish(mut self) -> Result<Taken, PatternError> {
+    /// What was taken, after the last byte.
+    #[must_use]
+    pub fn end(mut self) -> Reader<'a> {
         let reader = &mut self.reader;
         self.splitter.finish(|line| reader.feed(&line.text));
-        self.reader.finish()
+        self.reader
     }
 
     fn read(&mut self, bytes: &[u8]) {
@@ -115,7 +113,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::logs::pattern::Take;
+    use crate::logs::pattern::{PatternError, Take, Taken};
 
     #[rstest]
     #[case::before(r"throughput: ([\d.,]+)", Some("throughput: "))]
@@ -147,7 +145,7 @@ mod tests {
     fn in_blocks(pattern: &Pattern, bytes: &[u8], size: usize) -> Result<Taken, PatternError> {
         let mut scanner = Scanner::new(pattern);
         bytes.chunks(size).for_each(|block| scanner.push(block));
-        scanner.finish()
+        scanner.end().finish()
     }
 
     fn output() -> impl Strategy<Value = Vec<u8>> {
@@ -170,10 +168,22 @@ mod tests {
             bytes in output(),
             size in 1_usize..60,
             expression in prop::sample::select(vec![r"speed (\d+)", r"^speed (\d+)$", r"speed (\S+)", r"(\d+)", r"speed\s+(\d+)"]),
-            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Sum]),
+            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Min, Take::Sum]),
+            cut in 0_usize..200,
         ) {
             let pattern = Pattern::new(expression, take, "").unwrap();
-            prop_assert_eq!(in_blocks(&pattern, &bytes, size), plainly(&pattern, &bytes));
+            let expected = plainly(&pattern, &bytes);
+            prop_assert_eq!(&in_blocks(&pattern, &bytes, size), &expected);
+            // The same in two parts, each by a scanner of its own.
+            let cut = cut.min(bytes.len());
+            let cut = memchr::memchr(b'\n', &bytes[cut..]).map_or(bytes.len(), |end| cut + end + 1);
+            let mut joined = pattern.reader();
+            for part in [&bytes[..cut], &bytes[cut..]] {
+                let mut scanner = Scanner::new(&pattern);
+                scanner.push(part);
+                joined.join(scanner.end());
+            }
+            prop_assert_eq!(&joined.finish(), &expected);
         }
     }
 
