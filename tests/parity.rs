@@ -1,5 +1,6 @@
 //! The container that a shell plan's `docker run` makes and the one that `retrial run` makes
 //! have the same configuration, but for names, ids, labels and our control mount.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -96,7 +97,7 @@ fn configuration(container: &str) -> Value {
     let config = map["Config"].as_object_mut().unwrap();
     config.remove("Labels");
     config.remove("Hostname");
-    // The engine keeps variables in no order of its own.
+    // Docker's command line sends variables and binds in random order.
     if let Some(env) = config["Env"].as_array_mut() {
         env.sort_by_key(ToString::to_string);
     }
@@ -108,6 +109,7 @@ fn configuration(container: &str) -> Value {
     let host = map["HostConfig"].as_object_mut().unwrap();
     if let Some(binds) = host["Binds"].as_array_mut() {
         binds.retain(|bind| !ours(&bind.to_string()));
+        binds.sort_by_key(ToString::to_string);
     }
     for key in ["Binds", "Mounts"] {
         // No mounts of the recipe: an absent list and an empty one are the same.
@@ -186,10 +188,14 @@ fn same_configuration(recipe: &str, tag: &str) {
     docker(&["rm", "-f", &name]);
     let cleaned = retrial(&["clean", &id], home);
     assert!(cleaned.status.success());
-    assert_eq!(
-        serde_json::to_string_pretty(&by_script).unwrap(),
-        serde_json::to_string_pretty(&by_run).unwrap()
-    );
+    if by_script != by_run {
+        let text = |value: &Value| serde_json::to_string_pretty(value).unwrap();
+        panic!(
+            "--- docker run\n{}\n--- retrial run\n{}",
+            text(&by_script),
+            text(&by_run)
+        );
+    }
 }
 
 #[test]

@@ -13,14 +13,15 @@ use proptest::prelude::*;
 use retrial::catalog::Catalog;
 use retrial::recipe::{Diagnostics, Kind, NoTemplates, Source, check, resolve};
 
-/// Checks a text and holds it to "at once": on a busy machine in a debug build.
+/// Checks a text and holds it to "at once", which is seconds in a debug build on a busy machine:
+/// what grows with the square of the file takes minutes there.
 fn problems(text: &str) -> Diagnostics {
     let source = Source::new("hostile.yaml", text);
     let begin = Instant::now();
     let problems = check(&source, Kind::Recipe, &NoTemplates);
     let rendered = problems.render(true);
     assert!(
-        begin.elapsed() < Duration::from_secs(5),
+        begin.elapsed() < Duration::from_secs(20),
         "{:?}",
         begin.elapsed()
     );

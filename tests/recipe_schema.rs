@@ -115,14 +115,14 @@ fn fits(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<(), 
             }
             "type" if !has_type(rule, value) => return here(),
             "const" if rule != value => return here(),
-            "$schema" | "$defs" | "title" | "description" | "default" | "type" | "const" => {}
             "not" if *rule == json!({}) => return here(),
             "minimum" if value.as_f64() < rule.as_f64() => return here(),
             "maximum" if value.as_f64() > rule.as_f64() => return here(),
             "minItems" if (value.as_array().unwrap().len() as u64) < rule.as_u64().unwrap() => {
                 return here();
             }
-            "minimum" | "maximum" | "minItems" => {}
+            "$schema" | "$defs" | "title" | "description" | "default" | "type" | "const"
+            | "minimum" | "maximum" | "minItems" => {}
             "pattern" => {
                 let pattern = Regex::new(rule.as_str().unwrap()).unwrap();
                 if value.as_str().is_some_and(|text| !pattern.is_match(text)) {

@@ -33,11 +33,11 @@ pub struct Arguments {
 /// Choices of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// The engine: unix:///path or tcp://host:port (else `DOCKER_HOST`, the current Docker context,
+    /// The engine, `unix:///path` or `tcp://host:port` (else `DOCKER_HOST`, the current Docker context,
     /// the default socket)
     #[arg(long, global = true, value_name = "URL")]
     pub engine: Option<String>,
-    /// Where runs are kept (else $XDG_DATA_HOME/retrial)
+    /// Where runs are kept (else `$XDG_DATA_HOME/retrial`)
     #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_HOME")]
     pub home: Option<PathBuf>,
     /// The form of the result on standard output

@@ -1,14 +1,13 @@
 //! `retrial check`: every problem of recipes and templates at once.
 
 use super::arguments::{Global, Output};
-use super::failure::Failure;
 use super::terminal;
 use crate::catalog::{Catalog, CatalogError};
 use crate::recipe::check as check_text;
 use crate::verdict::ExitCode;
 
 /// Checks files; a warning is no failure.
-pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
+pub fn check(global: &Global, files: &[String]) -> ExitCode {
     let catalog = Catalog::builtin();
     let mut failed = false;
     let mut reports = Vec::new();
@@ -45,11 +44,11 @@ pub fn check(global: &Global, files: &[String]) -> Result<ExitCode, Failure> {
     if global.output == Output::Json {
         terminal::print(&format!("{}\n", serde_json::json!(reports)));
     }
-    Ok(if failed {
+    if failed {
         ExitCode::Usage
     } else {
         ExitCode::Success
-    })
+    }
 }
 
 fn warnings(count: usize) -> String {

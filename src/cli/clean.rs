@@ -45,11 +45,7 @@ pub fn clean(
             Output::Text if removed.is_empty() => terminal::print("nothing to remove\n"),
             Output::Text => {
                 let word = if dry_run { "would remove" } else { "removed" };
-                let lines: String = removed
-                    .iter()
-                    .map(|name| format!("{word} {name}\n"))
-                    .collect();
-                terminal::print(&lines);
+                terminal::print_lines(removed.iter().map(|name| format!("{word} {name}")));
             }
         }
         Ok(ExitCode::Success)

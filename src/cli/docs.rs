@@ -8,19 +8,17 @@ use super::terminal;
 use crate::verdict::ExitCode;
 
 /// Prints the JSON schema of recipes.
-#[allow(clippy::unnecessary_wraps, reason = "every command gives a result")]
-pub fn schema() -> Result<ExitCode, Failure> {
+pub fn schema() -> ExitCode {
     terminal::print(&crate::recipe::schema::json());
-    Ok(ExitCode::Success)
+    ExitCode::Success
 }
 
 /// Prints a shell's completions.
-#[allow(clippy::unnecessary_wraps, reason = "every command gives a result")]
-pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode, Failure> {
+pub fn completions(shell: clap_complete::Shell) -> ExitCode {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "retrial", &mut out);
     terminal::print(&String::from_utf8_lossy(&out));
-    Ok(ExitCode::Success)
+    ExitCode::Success
 }
 
 /// Prints the manual page.

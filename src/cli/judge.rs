@@ -118,10 +118,10 @@ fn add(
         .or(said)
         .unwrap_or_else(|| name_of(&shown));
     let measured = plan.and_then(|plan| {
-        let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+        let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
         plan.measurements.iter().find(|one| {
             one.mode == mode
-                && (plain(&one.scenario) == plain(&name) || plain(&one.key) == plain(&name))
+                && (folded(&one.scenario) == folded(&name) || folded(&one.key) == folded(&name))
         })
     });
     let measured = measured

@@ -6,31 +6,28 @@ use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::terminal;
 use crate::catalog::Catalog;
-use crate::recipe::model::Recipe;
-use crate::recipe::resolve;
+use crate::recipe::{Summary, summarize};
 use crate::verdict::ExitCode;
 
 /// Lists the built-in recipes.
 pub fn list(global: &Global, part: Option<&str>) -> Result<ExitCode, Failure> {
-    let catalog = Catalog::builtin();
-    let mut recipes: Vec<Recipe> = Vec::new();
-    for name in catalog.names() {
-        let entry = catalog
-            .open(&name)
-            .map_err(|error| Failure::usage(error.to_string()))?;
-        let resolved = resolve(&entry.name, &entry.source, &entry, &[])
+    let mut recipes: Vec<(String, Summary)> = Vec::new();
+    for found in Catalog::builtin().list() {
+        let summary = summarize(&found.source, &found)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
-        recipes.push(resolved.recipe);
+        recipes.push((found.name, summary));
     }
     if let Some(part) = part {
         let part = part.to_lowercase();
-        recipes.retain(|recipe| {
-            recipe.name.to_lowercase().contains(&part)
-                || recipe.title.to_lowercase().contains(&part)
+        recipes.retain(|(name, recipe)| {
+            name.to_lowercase().contains(&part) || recipe.title.to_lowercase().contains(&part)
         });
     }
     if global.output == Output::Json {
-        let rows: Vec<Value> = recipes.iter().map(row).collect();
+        let rows: Vec<Value> = recipes
+            .iter()
+            .map(|(name, recipe)| row(name, recipe))
+            .collect();
         let text = serde_json::to_string_pretty(&rows)
             .map_err(|error| Failure::host(error.to_string()))?;
         terminal::print(&format!("{text}\n"));
@@ -41,31 +38,27 @@ pub fn list(global: &Global, part: Option<&str>) -> Result<ExitCode, Failure> {
     }
     let width = recipes
         .iter()
-        .map(|recipe| recipe.name.len())
+        .map(|(name, _)| name.len())
         .max()
         .unwrap_or(0);
-    let text: String = recipes
-        .iter()
-        .map(|recipe| format!("{:<width$}  {}\n", recipe.name, recipe.title))
-        .collect();
-    terminal::print(&text);
+    terminal::print_lines(
+        recipes
+            .iter()
+            .map(|(name, recipe)| format!("{name:<width$}  {}", recipe.title)),
+    );
     Ok(ExitCode::Success)
 }
 
-fn row(recipe: &Recipe) -> Value {
-    let submission = &recipe.submission;
-    let gpus = recipe.requires.gpus.as_ref().map(|gpus| {
-        json!({ "vendor": gpus.vendor, "models": gpus.models, "count": gpus.count, "partition": gpus.partition })
-    });
+fn row(name: &str, recipe: &Summary) -> Value {
     json!({
-        "name": recipe.name,
+        "name": name,
         "title": recipe.title,
-        "suite": submission.suite,
-        "round": submission.round,
-        "submitter": submission.submitter,
-        "system": submission.system,
-        "benchmark": submission.benchmark,
-        "gpus": gpus,
-        "source": submission.sources.first(),
+        "suite": recipe.suite,
+        "round": recipe.round,
+        "submitter": recipe.submitter,
+        "system": recipe.system,
+        "benchmark": recipe.benchmark,
+        "gpus": recipe.gpus,
+        "source": recipe.source,
     })
 }

@@ -60,7 +60,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         Command::List { part } => list::list(&global, part.as_deref()),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
-        Command::Check { files } => check::check(&global, &files),
+        Command::Check { files } => Ok(check::check(&global, &files)),
         Command::Plan { plan, format } => plan::plan(&global, &plan, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
         Command::Resume {
@@ -86,8 +86,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),
         Command::Clean { run, all, dry_run } => clean::clean(&global, run.as_deref(), all, dry_run),
-        Command::Schema => docs::schema(),
-        Command::Completions { shell } => docs::completions(shell),
+        Command::Schema => Ok(docs::schema()),
+        Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),
     }
 }

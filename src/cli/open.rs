@@ -11,6 +11,8 @@ use crate::host;
 use crate::plan::build::Origin;
 use crate::plan::host::HostView;
 use crate::plan::{Choices, Plan};
+use crate::recipe::expression::{Scope, render};
+use crate::recipe::model::{Image, MountRequest};
 use crate::recipe::{Resolved, Setting, resolve};
 use crate::store::Home;
 
@@ -43,21 +45,43 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
     let entry = catalog
         .open(&arguments.recipe)
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let settings: Vec<Setting> = arguments
-        .settings
-        .iter()
-        .map(|(name, value)| Setting {
-            name: name.clone(),
-            value: value.clone(),
-        })
-        .collect();
-    match resolve(&entry.name, &entry.source, &entry, &settings) {
+    match resolve(&entry.name, &entry.source, &entry, &settings(arguments)) {
         Ok(resolved) => Ok(Opened { entry, resolved }),
         Err(diagnostics) => {
             terminal::note(&diagnostics.render(terminal::error_color()));
             Err(Failure::told(crate::verdict::ExitCode::Usage))
         }
     }
+}
+
+/// As [`recipe`], for looking only: params that must be set and are not get a stand-in, and
+/// their names are given.
+pub fn recipe_to_look_at(arguments: &RecipeArguments) -> Result<(Opened, Vec<String>), Failure> {
+    let found = Catalog::builtin().open(&arguments.recipe);
+    let entry = found.map_err(|error| Failure::usage(error.to_string()))?;
+    let settings: Vec<Setting> = settings(arguments);
+    let unset: Vec<String> = match resolve(&entry.name, &entry.source, &entry, &settings) {
+        Ok(_) => Vec::new(),
+        Err(problems) => problems
+            .iter()
+            .filter(|problem| problem.code == "unset")
+            .map(|problem| problem.span.slice().to_owned())
+            .collect(),
+    };
+    let mut complete = arguments.clone();
+    complete.settings.extend(
+        unset
+            .iter()
+            .map(|name| (name.clone(), format!("/to-be-set/{name}"))),
+    );
+    Ok((recipe(&complete)?, unset))
+}
+
+fn settings(arguments: &RecipeArguments) -> Vec<Setting> {
+    let pairs = arguments.settings.iter();
+    pairs
+        .map(|(name, value)| Setting::new(name.clone(), value.clone()))
+        .collect()
 }
 
 /// The choices of the command line that change the plan.
@@ -86,11 +110,14 @@ pub fn directory(
         let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
         return Ok(Some(directory.display().to_string()));
     }
-    let needed = !opened.resolved.recipe.files.is_empty()
-        || matches!(
-            opened.resolved.recipe.image,
-            crate::recipe::model::Image::Build { .. }
-        );
+    let recipe = &opened.resolved.recipe;
+    let scope = Scope::of(recipe);
+    let beside = |mount: &MountRequest| {
+        render(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
+    };
+    let needed = !recipe.files.is_empty()
+        || matches!(recipe.image, Image::Build { .. })
+        || recipe.container.mounts.iter().any(beside);
     if !needed {
         return Ok(None);
     }

@@ -45,10 +45,9 @@ pub fn runs(global: &Global) -> Result<ExitCode, Failure> {
     if rows.is_empty() {
         terminal::note(&format!("no runs in {} yet", home.runs().display()));
     }
-    let text: String = rows
-        .iter()
-        .map(|(id, stands, title)| format!("{id}  {stands:<16}  {title}\n"))
-        .collect();
-    terminal::print(&text);
+    terminal::print_lines(
+        rows.iter()
+            .map(|(id, stands, title)| format!("{id}  {stands:<16}  {title}")),
+    );
     Ok(ExitCode::Success)
 }

@@ -16,7 +16,7 @@ pub fn show(
     arguments: &RecipeArguments,
     resolved: bool,
 ) -> Result<ExitCode, Failure> {
-    let opened = open::recipe(arguments)?;
+    let (opened, unset) = open::recipe_to_look_at(arguments)?;
     if resolved {
         let text = if global.output == Output::Json {
             let origins = serde_json::to_string_pretty(&opened.resolved.origins);
@@ -48,7 +48,7 @@ pub fn show(
     };
     let plan = open::plan(global, &every, &opened, false)?;
     let axes = recipe::variants(&opened.entry.source, &opened.entry).ok();
-    terminal::print(&text(recipe, &plan, axes.as_ref()));
+    terminal::print(&text(recipe, &plan, axes.as_ref(), &unset));
     Ok(ExitCode::Success)
 }
 
@@ -82,7 +82,7 @@ fn origins_text(resolved: &recipe::Resolved) -> String {
     out
 }
 
-fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>) -> String {
+fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>, unset: &[String]) -> String {
     let mut out = String::new();
     let submission = &recipe.submission;
     let _ = writeln!(out, "{}", recipe.title);
@@ -141,7 +141,7 @@ fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>) -> String
     for power in &plan.powers {
         let _ = writeln!(out, "  {:<14} {}", power.name, power.because);
     }
-    choices(&mut out, recipe, axes);
+    choices(&mut out, recipe, axes, unset);
     let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
     out
 }
@@ -193,7 +193,7 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     lines
 }
 
-fn choices(out: &mut String, recipe: &Recipe, axes: Option<&recipe::Variants>) {
+fn choices(out: &mut String, recipe: &Recipe, axes: Option<&recipe::Variants>, unset: &[String]) {
     let axes = axes
         .map(|variants| variants.axes.as_slice())
         .unwrap_or_default();
@@ -215,6 +215,10 @@ fn choices(out: &mut String, recipe: &Recipe, axes: Option<&recipe::Variants>) {
         );
     }
     for (name, value) in &recipe.params {
-        let _ = writeln!(out, "  {name:<14} {value}");
+        if unset.contains(name) {
+            let _ = writeln!(out, "  {name:<14} must be set");
+        } else {
+            let _ = writeln!(out, "  {name:<14} {value}");
+        }
     }
 }

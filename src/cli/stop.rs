@@ -15,7 +15,7 @@ use crate::store::lock::RunLock;
 use crate::verdict::ExitCode;
 
 /// How long a process that follows a run may take to stop it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Stops a run: through the process that follows it, or in its place.
 pub fn stop(global: &Global, wanted: &str) -> Result<ExitCode, Failure> {

@@ -32,3 +32,13 @@ pub fn print(text: &str) {
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
+
+/// Writes a result of several lines.
+pub fn print_lines(lines: impl IntoIterator<Item = String>) {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    print(&text);
+}

@@ -1,5 +1,6 @@
 //! Asks for a person's trust before a recipe gets root-equivalent powers.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
@@ -41,7 +42,7 @@ pub fn ask(
         plan.recipe
     );
     for power in &missing {
-        text.push_str(&format!("  {:<14} {}\n", power.name, power.because));
+        let _ = writeln!(text, "  {:<14} {}", power.name, power.because);
     }
     let flag = format!("--allow {}", names.join(","));
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {

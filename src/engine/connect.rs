@@ -9,7 +9,7 @@ use bollard::models::SystemVersion;
 use bollard::{API_DEFAULT_VERSION, BollardRequest, Docker};
 
 use super::api::EngineInfo;
-use super::docker::fault::chain;
+use super::docker::fault::root_cause;
 use super::endpoint::Endpoint;
 use super::error::EngineError;
 
@@ -118,6 +118,16 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
     let socket = endpoint.url.strip_prefix("unix://");
     let because = match error {
         Error::SocketNotFoundError(_) => "there is no such socket".to_owned(),
+        Error::CertPathError { path } | Error::CertParseError { path } => {
+            return EngineError::Endpoint {
+                endpoint: endpoint.url.clone(),
+                chosen_by: endpoint.chosen_by.clone(),
+                because: format!(
+                    "{} is not there or is no certificate\n  DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
+                    path.display()
+                ),
+            };
+        }
         Error::RequestTimeoutError => format!("no answer within {} s", GREETING.as_secs()),
         Error::DockerResponseServerError { status_code, .. } => {
             format!("what answers there is no container engine (HTTP status {status_code})")
@@ -131,7 +141,10 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
                 };
             }
             (Some(io::ErrorKind::ConnectionRefused), _) => "connection refused".to_owned(),
-            _ => chain(other),
+            (Some(io::ErrorKind::ConnectionReset), None) if endpoint.tls.is_none() => {
+                "the connection was reset; does it want TLS? (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH)".to_owned()
+            }
+            _ => root_cause(other),
         },
     };
     EngineError::Unreachable {

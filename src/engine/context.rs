@@ -104,7 +104,8 @@ pub fn read(configuration: &Path, name: &str) -> Result<Context, EngineError> {
     Ok(Context { host, tls })
 }
 
-fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
+/// A file's text; none if there is no such file.
+pub fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -115,7 +116,8 @@ fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
     }
 }
 
-fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
+/// Reads a file's text as JSON.
+pub fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
     serde_json::from_str(text).map_err(|error| EngineError::Configuration {
         path: path.to_owned(),
         because: format!("not the JSON that Docker writes: {error}"),

@@ -8,6 +8,7 @@ pub mod docker;
 pub mod endpoint;
 pub mod error;
 pub mod fake;
+mod proxies;
 pub mod reference;
 
 pub use api::Engine;

@@ -1,9 +1,8 @@
 //! A recipe's own figures: patterns over a step's output or a file of its results.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::logs::lines::LineSplitter;
+use super::scan;
 use crate::logs::pattern::{self, Pattern};
 use crate::recipe::model::{FigureSource, Find, Take};
 use crate::store::open;
@@ -37,7 +36,7 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
         Pattern::new(expression, take(source.take), unit).map_err(|error| error.to_string())?;
     let mut because = "there is no output to look in".to_owned();
     for text in texts {
-        match scan(&pattern, text) {
+        match look_in(&pattern, text) {
             Ok(value) => return Ok(value),
             Err(error) => because = error,
         }
@@ -45,23 +44,13 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
     Err(because)
 }
 
-fn scan(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
-    let mut file =
+fn look_in(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
+    let file =
         open::open_beneath(&text.directory, &text.file).map_err(|error| error.to_string())?;
-    let mut reader = pattern.reader();
-    let mut splitter = LineSplitter::new();
-    let mut block = vec![0; 256 << 10];
-    loop {
-        let count = file
-            .read(&mut block)
-            .map_err(|error| format!("{}: {error}", text.file.display()))?;
-        if count == 0 {
-            break;
-        }
-        splitter.push(&block[..count], |line| reader.feed(&line.text));
-    }
-    splitter.finish(|line| reader.feed(&line.text));
-    let taken = reader.finish().map_err(|error| error.to_string())?;
+    let taken = scan::file(pattern, &file)
+        .map_err(|error| format!("{}: {error}", text.file.display()))?
+        .finish()
+        .map_err(|error| error.to_string())?;
     let first = taken.figures.first().ok_or("no line matches")?;
     if taken
         .figures

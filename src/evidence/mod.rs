@@ -4,3 +4,4 @@
 pub mod figures;
 pub mod folder;
 pub mod run;
+mod scan;

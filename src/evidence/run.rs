@@ -134,7 +134,7 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
             files,
             index,
             measured,
-            trial,
+            number: trial,
         };
         if let Some(gathered) = one.gather(&mut evidence.published_metric) {
             evidence.trials.push(gathered);
@@ -147,20 +147,20 @@ struct Trial<'a> {
     files: &'a RunFiles<'a>,
     index: usize,
     measured: &'a MeasurementPlan,
-    trial: u32,
+    number: u32,
 }
 
 impl Trial<'_> {
     fn gather(&self, published: &mut Option<String>) -> Option<TrialEvidence> {
         let measure = self.step(|step| match &step.action {
-            Action::Exec(exec) => matches!(&exec.purpose, Purpose::Measure { measurements, trial } if measurements.contains(&self.index) && *trial == self.trial),
+            Action::Exec(exec) => matches!(&exec.purpose, Purpose::Measure { measurements, trial } if measurements.contains(&self.index) && *trial == self.number),
             _ => false,
         })?;
         let check = self.step(|step| match &step.action {
-            Action::Exec(exec) => matches!(exec.purpose, Purpose::Check { measurement, trial, .. } if measurement == self.index && trial == self.trial),
+            Action::Exec(exec) => matches!(exec.purpose, Purpose::Check { measurement, trial, .. } if measurement == self.index && trial == self.number),
             _ => false,
         });
-        let collect = self.step(|step| matches!(step.action, Action::Collect { measurement, trial, .. } if measurement == self.index && trial == self.trial));
+        let collect = self.step(|step| matches!(step.action, Action::Collect { measurement, trial, .. } if measurement == self.index && trial == self.number));
         let ended = self
             .files
             .state
@@ -173,8 +173,8 @@ impl Trial<'_> {
             // A trial that was not needed, or not reached: no evidence either way.
             return None;
         }
-        let relative = self.measured.results_directory(self.trial);
-        let mut trial = TrialEvidence::finished(self.trial, relative.clone());
+        let relative = self.measured.results_directory(self.number);
+        let mut trial = TrialEvidence::finished(self.number, relative.clone());
         trial.outcome = outcome(ended);
         if trial.outcome != StepOutcome::Finished {
             return Some(trial);

@@ -5,7 +5,7 @@
 //! length of its input, and none panics whatever its content.
 //!
 //! - [`lines`]: bytes in any chunking to lines; [`sanitize`]: lines made harmless for a terminal.
-//! - [`pattern`]: a recipe's own figures.
+//! - [`pattern`]: a recipe's own figures; [`scan`]: a pattern over a whole output, quickly.
 //! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
 
 pub mod figure;
@@ -13,6 +13,8 @@ pub mod lines;
 pub mod loadgen;
 pub mod pattern;
 mod sanitize;
+pub mod scan;
+mod sum;
 
 pub use figure::{Figure, Figures, Source};
 pub use sanitize::sanitize;

@@ -6,10 +6,11 @@
 
 use std::borrow::Cow;
 
-use regex::{Regex, RegexBuilder};
+use regex::{CaptureLocations, Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::figure::{self, Figure, Printed, Source};
+use super::sum::Sum;
 
 /// How many values `take: all` keeps.
 pub const MOST_VALUES: usize = 100_000;
@@ -127,6 +128,7 @@ impl Pattern {
     pub fn reader(&self) -> Reader<'_> {
         Reader {
             pattern: self,
+            locations: self.regex.capture_locations(),
             kept: Vec::new(),
             sum: Sum::default(),
             matches: 0,
@@ -134,8 +136,10 @@ impl Pattern {
         }
     }
 
-    fn text(&self) -> String {
-        self.regex.as_str().to_owned()
+    /// The regular expression.
+    #[must_use]
+    pub fn expression(&self) -> &str {
+        self.regex.as_str()
     }
 }
 
@@ -143,6 +147,8 @@ impl Pattern {
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     pattern: &'a Pattern,
+    /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
+    locations: CaptureLocations,
     kept: Vec<Printed>,
     sum: Sum,
     matches: u64,
@@ -164,17 +170,19 @@ impl Reader<'_> {
         if self.failed.is_some() {
             return;
         }
-        let Some(captures) = self.pattern.regex.captures(line) else {
+        let regex = &self.pattern.regex;
+        if regex.captures_read(&mut self.locations, line).is_none() {
             return;
-        };
+        }
         // A group of an alternation that this line does not take captures nothing: no match.
-        let Some(capture) = captures.get(self.pattern.group) else {
+        let Some((begin, end)) = self.locations.get(self.pattern.group) else {
             return;
         };
-        let Some(printed) = figure::parse_number(capture.as_str()) else {
+        let captured = &line[begin..end];
+        let Some(printed) = figure::parse_number(captured) else {
             self.failed = Some(PatternError::NotANumber {
-                pattern: self.pattern.text(),
-                text: shortened(capture.as_str()),
+                pattern: self.pattern.expression().to_owned(),
+                text: shortened(captured),
             });
             return;
         };
@@ -182,12 +190,25 @@ impl Reader<'_> {
         self.keep(printed);
     }
 
+    /// Goes on with what another reader took from the lines after this one's.
+    pub fn join(&mut self, after: Self) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.matches += after.matches;
+        self.sum.join(after.sum);
+        for printed in after.kept {
+            self.keep(printed);
+        }
+        self.failed = self.failed.take().or(after.failed);
+    }
+
     fn keep(&mut self, printed: Printed) {
         match self.pattern.take {
             Take::Sum | Take::Mean => self.sum.add(printed),
             Take::All if self.kept.len() == MOST_VALUES => {
                 self.failed = Some(PatternError::TooMany {
-                    pattern: self.pattern.text(),
+                    pattern: self.pattern.expression().to_owned(),
                 });
             }
             Take::All => self.kept.push(printed),
@@ -218,7 +239,7 @@ impl Reader<'_> {
         }
         if self.matches == 0 {
             return Err(PatternError::NoMatch {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
             });
         }
         let printed = match self.pattern.take {
@@ -228,7 +249,7 @@ impl Reader<'_> {
         };
         if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
             return Err(PatternError::NotANumber {
-                pattern: self.pattern.text(),
+                pattern: self.pattern.expression().to_owned(),
                 text: lost.value.to_string(),
             });
         }
@@ -242,43 +263,6 @@ impl Reader<'_> {
             figures: figures.collect(),
             matches: self.matches,
         })
-    }
-}
-
-/// A running sum that does not lose small terms beside large ones (Neumaier's).
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    terms: f64,
-    correction: f64,
-    half_digits: f64,
-}
-
-impl Sum {
-    fn add(&mut self, printed: Printed) {
-        let total = self.terms + printed.value;
-        self.correction += if self.terms.abs() >= printed.value.abs() {
-            (self.terms - total) + printed.value
-        } else {
-            (printed.value - total) + self.terms
-        };
-        self.terms = total;
-        self.half_digits += printed.half_digit;
-    }
-
-    fn total(self) -> Printed {
-        Printed {
-            value: self.terms + self.correction,
-            half_digit: self.half_digits,
-        }
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "no log has 2^53 lines")]
-    fn mean(self, count: u64) -> Printed {
-        let total = self.total();
-        Printed {
-            value: total.value / count as f64,
-            half_digit: total.half_digit / count as f64,
-        }
     }
 }
 

@@ -19,7 +19,7 @@ pub struct HostView {
     pub memory: u64,
     /// GPUs, in the order of their indices.
     pub gpus: Vec<Gpu>,
-    /// ROCm release installed on the host, if any.
+    /// `ROCm` release installed on the host, if any.
     pub rocm: Option<String>,
     /// Version of the amdgpu driver (DKMS), if any.
     pub amdgpu: Option<String>,

@@ -114,13 +114,12 @@ pub enum Condition {
 impl fmt::Display for Condition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Always => Ok(()),
+            Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
             Self::UntilDecided { stages } => {
                 let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
                 write!(formatter, "until decided, stages {}", stages.join(" "))
             }
-            Self::Unless { keep: Keep::Never } => Ok(()),
             Self::Unless {
                 keep: Keep::OnFailure,
             } => formatter.write_str("unless a step failed"),

@@ -31,7 +31,7 @@ fn indent(out: &mut String, depth: usize) {
 /// What stands after `key:`.
 fn value(out: &mut String, node: &Node, depth: usize) {
     match &node.value {
-        Value::Null => out.push_str(" null\n"),
+        Value::Null | Value::Removed => out.push_str(" null\n"),
         Value::Scalar(written) => {
             out.push(' ');
             scalar(out, written, depth + 1);

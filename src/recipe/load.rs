@@ -117,7 +117,13 @@ impl Loader<'_> {
         }
         let Some(source) = self.templates.template(name) else {
             let names = self.templates.names();
-            let help = did_you_mean(name, names.iter().map(String::as_str), "templates");
+            // Templates have names; people write paths.
+            let bare = name
+                .rsplit('/')
+                .next()
+                .unwrap_or(name)
+                .trim_end_matches(".yaml");
+            let help = did_you_mean(bare, names.iter().map(String::as_str), "templates");
             let message = format!("there is no template `{name}`");
             self.problems
                 .push(Diagnostic::error("missing-template", message, span).help(help));
@@ -149,6 +155,6 @@ fn wrong_extends(node: &Node) -> bool {
             .iter()
             .any(|item| !matches!(item.value, Value::Scalar(_))),
         Value::Map(_) => true,
-        Value::Null => false,
+        Value::Null | Value::Removed => false,
     }
 }

@@ -4,6 +4,8 @@
 //! Merging stays symbolic (`+` and null are kept) until [`settle`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
+use std::collections::HashMap;
+
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Entry, Node, Value};
 
@@ -11,11 +13,19 @@ use super::node::{Entry, Node, Value};
 pub(crate) fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
     match (base.value, over.value) {
         (Value::Map(mut entries), Value::Map(overlay)) => {
+            let places = entries.iter().enumerate();
+            let places: HashMap<String, usize> =
+                places.map(|(at, entry)| (entry.key.clone(), at)).collect();
             for entry in overlay {
-                match entries.iter().position(|old| old.key == entry.key) {
-                    Some(at) => {
-                        let old = entries.remove(at);
-                        entries.insert(at, merge_entry(old, entry, problems));
+                // A map has each key once, so what is pushed here is not met again.
+                match places.get(&entry.key) {
+                    Some(&at) => {
+                        let nothing = Entry {
+                            value: Node::null(entry.key_span.clone()),
+                            ..entry.clone()
+                        };
+                        let old = std::mem::replace(&mut entries[at], nothing);
+                        entries[at] = merge_entry(old, entry, problems);
                     }
                     None => entries.push(entry),
                 }
@@ -30,6 +40,13 @@ pub(crate) fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node 
 }
 
 fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
+    if !over.append && over.value.is_null() {
+        let value = Node {
+            value: Value::Removed,
+            ..over.value
+        };
+        return Entry { value, ..over };
+    }
     if !over.append {
         let value = merge(old.value, over.value, problems);
         return Entry { value, ..over };
@@ -52,7 +69,7 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
                 ..over
             }
         }
-        (Value::Null, value) => {
+        (Value::Null | Value::Removed, value) => {
             let value = Node { value, span };
             Entry {
                 value,
@@ -99,25 +116,7 @@ pub(crate) fn settle(node: Node, problems: &mut Diagnostics) -> Node {
         Value::Map(entries) => Value::Map(
             entries
                 .into_iter()
-                .filter(|entry| !entry.value.is_null())
-                .map(|entry| {
-                    if entry.append && !matches!(entry.value.value, Value::List(_)) {
-                        let message = format!(
-                            "`{}+` appends a list, but this is {}",
-                            entry.key,
-                            entry.value.kind()
-                        );
-                        problems.push(
-                            Diagnostic::error("append", message, entry.key_span.clone())
-                                .help(APPEND_HELP),
-                        );
-                    }
-                    Entry {
-                        value: settle(entry.value, problems),
-                        append: false,
-                        ..entry
-                    }
-                })
+                .filter_map(|entry| settle_entry(entry, problems))
                 .collect(),
         ),
         value => value,
@@ -126,4 +125,33 @@ pub(crate) fn settle(node: Node, problems: &mut Diagnostics) -> Node {
         value,
         span: node.span,
     }
+}
+
+fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
+    let span = entry.key_span.clone();
+    match &entry.value.value {
+        Value::Removed => return None,
+        Value::Null => {
+            let message = format!("`{}` has no value", entry.key);
+            let help = "null takes away what a template gave, and there is nothing; for an empty text, write \"\"";
+            problems.push(Diagnostic::warning("no-value", message, span).help(help));
+            return None;
+        }
+        Value::List(_) => {}
+        _ if entry.append => {
+            let message = format!(
+                "`{}+` appends a list, but this is {}",
+                entry.key,
+                entry.value.kind()
+            );
+            problems.push(Diagnostic::error("append", message, span).help(APPEND_HELP));
+        }
+        _ => {}
+    }
+    let value = settle(entry.value, problems);
+    Some(Entry {
+        value,
+        append: false,
+        ..entry
+    })
 }

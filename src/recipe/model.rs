@@ -136,7 +136,7 @@ pub enum Image {
 pub struct Requires {
     /// GPUs.
     pub gpus: Option<GpuRequest>,
-    /// A range of ROCm releases, for example `>=7.1.0`.
+    /// A range of `ROCm` releases, for example `>=7.1.0`.
     pub rocm: Option<String>,
     /// Free disk, bytes.
     pub disk: Option<u64>,

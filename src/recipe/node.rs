@@ -13,6 +13,8 @@ pub(crate) struct Node {
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Null,
+    /// A null that took away what it was merged over.
+    Removed,
     Scalar(Scalar),
     List(Vec<Node>),
     Map(Vec<Entry>),
@@ -55,7 +57,7 @@ impl Node {
     }
 
     pub fn is_null(&self) -> bool {
-        matches!(self.value, Value::Null)
+        matches!(self.value, Value::Null | Value::Removed)
     }
 
     /// The entries of a map; none for everything else.
@@ -105,7 +107,7 @@ impl Node {
     /// What it is, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.value {
-            Value::Null => "nothing",
+            Value::Null | Value::Removed => "nothing",
             Value::List(_) => "a list",
             Value::Map(_) => "a map",
             Value::Scalar(scalar) => scalar.kind(),

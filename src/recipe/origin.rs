@@ -29,7 +29,7 @@ pub(crate) fn origins(recipe: &Node) -> Vec<Origin> {
 fn values(out: &mut Vec<Origin>, node: &Node, key: String) {
     let simple = |node: &Node| matches!(node.value, Value::Scalar(_));
     match &node.value {
-        Value::Null => {}
+        Value::Null | Value::Removed => {}
         Value::Map(entries) if !entries.is_empty() => {
             for entry in entries {
                 values(out, &entry.value, join(&key, &entry.key));

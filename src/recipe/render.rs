@@ -122,9 +122,12 @@ impl Excerpt {
         let to = (span.end - start).clamp(from, line.len());
         // A span that goes on below is marked to the end of its first line, less what is blank.
         let marked = line[from..to].trim_end();
-        let mut before = shown(&line[..from]);
-        let marked = shown(marked);
-        let mut after = shown(&line[from..][line[from..to].trim_end().len()..]);
+        let after = &line[from + marked.len()..];
+        // A line may be the whole file; what is far from the place is not looked at.
+        let near = 4 * WIDEST;
+        let mut before = shown(&line[line.floor_char_boundary(from.saturating_sub(near))..from]);
+        let marked = shown(&marked[..marked.floor_char_boundary(near)]);
+        let mut after = shown(&after[..after.floor_char_boundary(near)]);
         let mut lead = "";
         if columns(&before) > WIDEST / 2 {
             before = last_columns(&before, WIDEST / 2);

@@ -18,7 +18,7 @@ use super::names::Names;
 use super::node::{Entry, Node, Value};
 use super::origin::{Origin, origins};
 use super::settings::{self, Setting};
-use super::source::Source;
+use super::source::{SIZE_LIMIT, Source};
 use super::variants::{self, Choice, Variants};
 use super::walk::Walk;
 
@@ -52,6 +52,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
     let mut problems = Diagnostics::default();
     if let Some(merged) = load(source, templates, &mut problems) {
         let partial = kind == Kind::Template;
+        let lacking = lacks_template(&problems);
         let known = structure(&merged, partial, &mut problems);
         let choices = known.choices();
         if let (true, Some(impossible)) = (choices.is_empty(), merged.entry("impossible")) {
@@ -65,7 +66,14 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
         let mut found = Vec::new();
         for choice in &choices {
             let mut own = Diagnostics::default();
-            let stage = Stage::new(&merged, choice, &[], partial, templates, &mut own);
+            let stage = Stage::new(
+                &merged,
+                choice,
+                &[],
+                [partial, lacking],
+                templates,
+                &mut own,
+            );
             used.extend(stage.used);
             let enough = own.left_out() > 0;
             found.push(own);
@@ -128,6 +136,7 @@ fn try_resolve(
     problems: &mut Diagnostics,
 ) -> Option<Resolved> {
     let merged = load(source, templates, problems)?;
+    let lacking = lacks_template(problems);
     let known = structure(&merged, false, problems);
     let choice = settings::choose(&merged, &known, settings, problems);
     if choice.len()
@@ -140,7 +149,14 @@ fn try_resolve(
         // Without a choice, nothing that it would give can be missed.
         return None;
     }
-    let stage = Stage::new(&merged, &choice, settings, false, templates, problems);
+    let stage = Stage::new(
+        &merged,
+        &choice,
+        settings,
+        [false, lacking],
+        templates,
+        problems,
+    );
     for (param, declared) in stage.names.unset() {
         let message = format!("the param `{param}` has no value");
         let help = format!("give one with --set {param}=VALUE");
@@ -158,6 +174,11 @@ fn try_resolve(
         return None;
     };
     let yaml = emit(&stage.settled);
+    if yaml.len() > SIZE_LIMIT {
+        // Merged and with aliases written out; what a run keeps must be readable again.
+        problems.extend(source.too_large());
+        return None;
+    }
     let hash = Sha256::digest(yaml.as_bytes())
         .iter()
         .fold(String::new(), |mut hash, byte| {
@@ -172,6 +193,12 @@ fn try_resolve(
         warnings: Diagnostics::default(),
         hash,
     })
+}
+
+/// Whether a template could not be had: then what is missing may be what it would have given.
+fn lacks_template(problems: &Diagnostics) -> bool {
+    let told = |problem: &Diagnostic| matches!(problem.code, "missing-template" | "circle");
+    problems.iter().any(told)
 }
 
 /// What can be said before variants are chosen: the shapes of `variants`, `default`, `impossible`.
@@ -196,7 +223,7 @@ impl Stage {
         merged: &Node,
         choice: &Choice,
         settings: &[Setting],
-        partial: bool,
+        [partial, lacking]: [bool; 2],
         templates: &dyn Templates,
         problems: &mut Diagnostics,
     ) -> Self {
@@ -205,6 +232,7 @@ impl Stage {
         let settled = settle(chosen, problems);
         let names = Names::read(&settled, choice.clone(), problems);
         let mut walk = Walk::new(&names, partial);
+        walk.lacking = lacking;
         let walked = walk.recipe(&settled);
         let used = std::mem::take(&mut walk.used);
         problems.extend(walk.problems);

@@ -9,19 +9,19 @@ pub(crate) fn nearest<'a>(
     if written.len() > 100 {
         return None;
     }
-    let written_low = written.to_lowercase().replace('-', "_");
+    let low = |text: &str| text.to_lowercase().replace('-', "_");
+    let written_low = low(written);
+    let length = written.chars().count();
     candidates
         .into_iter()
-        .map(|candidate| {
-            let candidate_low = candidate.to_lowercase().replace('-', "_");
-            (
-                strsim::damerau_levenshtein(&written_low, &candidate_low),
-                candidate,
-            )
-        })
-        .filter(|(distance, candidate)| {
-            let length = written.chars().count().max(candidate.chars().count());
-            *distance <= length / 3 || (*distance == 1 && length > 1)
+        .filter_map(|candidate| {
+            let other = candidate.chars().count();
+            let most = (length.max(other) / 3).max(usize::from(length > 1));
+            if length.abs_diff(other) > most {
+                return None;
+            }
+            let distance = strsim::osa_distance(&written_low, &low(candidate));
+            (distance <= most).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

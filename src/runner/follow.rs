@@ -42,6 +42,8 @@ pub struct Death {
 
 /// The longest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(50);
+/// The shortest one.
+const LEAST_PAUSE: Duration = Duration::from_millis(1);
 /// How often the engine is asked whether the container lives.
 const LOOK: Duration = Duration::from_secs(2);
 /// Every how many of these looks a process is started in the container to look there, if need be.
@@ -71,14 +73,13 @@ pub async fn follow(
         exec,
         looks: 0,
     };
-    let mut pause = Duration::from_millis(1);
-    let mut looked = Instant::now();
-    let mut last_output = Instant::now();
+    let taken_up = Instant::now();
+    let mut looked = taken_up;
+    let mut last_output = taken_up;
     loop {
-        let grew = output.read_on();
+        let grew = output.look();
         if grew {
             last_output = Instant::now();
-            pause = Duration::from_millis(1);
         }
         if let Some(exit) = control.exit() {
             output.finish();
@@ -110,15 +111,16 @@ pub async fn follow(
                     .map_or(Followed::Died(death), Followed::Exited);
             }
         }
-        if grew {
+        if grew && session.options.all_output {
             // A step may print faster than it is read: signals are to be heard all the same.
             tokio::task::yield_now().await;
         } else {
+            // A short step's end is seen at once, and a long one is not bothered.
+            let pause = (taken_up.elapsed() / 100).clamp(LEAST_PAUSE, PAUSE);
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = session.stop.cancelled() => {}
             }
-            pause = (pause * 3 / 2).min(PAUSE);
         }
     }
 }

@@ -66,14 +66,14 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
     let mut evidence = run::gather_one(&files, measurement);
     let context = run::context(&files);
     // Looked at only after a stage: the latest one before this trial.
-    let (index, stage) = stages
+    let (looks, seen) = stages
         .iter()
         .enumerate()
         .rev()
-        .find(|(_, stage)| **stage < trial)?;
-    evidence.trials.retain(|earlier| earlier.trial <= *stage);
-    match verdict::decide_stage(&context, &evidence, index) {
-        Decision::Stop { because } => Some(format!("decided after {stage} trials: {because}")),
+        .find(|(_, seen)| **seen < trial)?;
+    evidence.trials.retain(|earlier| earlier.trial <= *seen);
+    match verdict::decide_stage(&context, &evidence, looks) {
+        Decision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
         Decision::Continue { .. } => None,
     }
 }

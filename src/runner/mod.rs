@@ -19,6 +19,7 @@ mod exec;
 mod follow;
 mod image;
 mod judge;
+mod latest;
 mod left_out;
 mod output;
 mod redact;

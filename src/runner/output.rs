@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::control::StepControl;
+use super::latest::Latest;
 use super::redact;
 use super::session::Session;
 use crate::journal::What;
@@ -18,7 +19,9 @@ use crate::store::{RunDirectory, StoreError, open};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// Between two shows of the latest line.
+/// Bytes that are read to show the latest lines.
+const TAIL: u64 = 4096;
+/// Between two shows of the latest lines.
 const SHOWN: Duration = Duration::from_millis(100);
 
 /// Where a step's output lies in the run's directory.
@@ -76,15 +79,20 @@ pub fn keep(
         .map_err(StoreError::io("change the rights of", &path))
 }
 
-/// The growing output: read block by block, shown line by line or as its latest line.
+/// The growing output: shown line by line, or as its latest lines. For the latter only its end
+/// is read: however fast it grows, following it costs next to nothing.
 pub struct Output<'a> {
     session: &'a Session,
     step: &'a Step,
     file: Option<File>,
-    block: Vec<u8>,
-    splitter: LineSplitter,
+    /// How much of it was seen.
+    length: u64,
+    /// How much of it was shown.
+    shown_to: u64,
     shown: Instant,
-    latest: Vec<u8>,
+    latest: Latest,
+    splitter: LineSplitter,
+    block: Vec<u8>,
 }
 
 impl<'a> Output<'a> {
@@ -95,91 +103,94 @@ impl<'a> Output<'a> {
             session,
             step,
             file: open::open_beneath(&session.run.steps(), &relative).ok(),
-            block: vec![0; BLOCK],
-            splitter: LineSplitter::new(),
+            length: 0,
+            shown_to: 0,
             shown: Instant::now(),
-            latest: Vec::new(),
+            latest: Latest::default(),
+            splitter: LineSplitter::new(),
+            block: Vec::new(),
         }
     }
 
-    /// Reads one block; false if nothing new is there.
-    pub fn read_on(&mut self) -> bool {
-        let Some(file) = &mut self.file else {
-            return false;
-        };
-        let Ok(count) = file.read(&mut self.block) else {
-            return false;
-        };
-        if count == 0 {
-            return false;
-        }
+    /// Looks once; false if nothing new is there.
+    pub fn look(&mut self) -> bool {
         if self.session.options.all_output {
-            let (session, step) = (self.session, self.step);
-            self.splitter.push(&self.block[..count], |line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                );
-            });
-        } else {
-            let from = count.saturating_sub(4096);
-            self.latest.clear();
-            self.latest.extend_from_slice(&self.block[from..count]);
-            if self.shown.elapsed() > SHOWN {
-                self.show_latest();
-            }
+            return self.read_block();
         }
-        true
+        let length = self.length_now();
+        let grew = length > self.length;
+        self.length = length;
+        self.show_latest(false);
+        grew
     }
 
     /// Reads what is there now, and no more: something may write for ever.
     pub fn finish(&mut self) {
-        let length = self
-            .file
-            .as_ref()
-            .and_then(|file| file.metadata().ok())
-            .map_or(0, |status| status.len());
-        while self.position() < length && self.read_on() {}
-        if self.session.options.all_output {
-            let (session, step) = (self.session, self.step);
-            self.splitter.finish(|line| {
-                session.show(
-                    step,
-                    What::Output {
-                        line: sanitize(&line.text).into_owned(),
-                    },
-                )
-            });
-        } else if !self.latest.is_empty() {
-            self.show_latest();
+        let length = self.length_now();
+        if !self.session.options.all_output {
+            self.length = length;
+            self.show_latest(true);
+            return;
+        }
+        while self.length < length && self.read_block() {}
+        let (session, step) = (self.session, self.step);
+        self.splitter.finish(|line| {
+            let line = sanitize(&line.text).into_owned();
+            session.show(step, What::Output { line });
+        });
+    }
+
+    fn length_now(&self) -> u64 {
+        let status = self.file.as_ref().and_then(|file| file.metadata().ok());
+        status.map_or(self.length, |status| status.len())
+    }
+
+    fn read_block(&mut self) -> bool {
+        let Some(file) = &mut self.file else {
+            return false;
+        };
+        self.block.resize(BLOCK, 0);
+        let count = file.read(&mut self.block).unwrap_or(0);
+        self.length += count as u64;
+        let (session, step) = (self.session, self.step);
+        self.splitter.push(&self.block[..count], |line| {
+            let line = sanitize(&line.text).into_owned();
+            session.show(step, What::Output { line });
+        });
+        count > 0
+    }
+
+    /// Shows the latest lines, ten times a second at most but for the last of them.
+    fn show_latest(&mut self, at_the_end: bool) {
+        if !at_the_end && self.shown.elapsed() < SHOWN {
+            return;
+        }
+        self.read_tail();
+        let lines = self.latest.lines(at_the_end);
+        if !lines.is_empty() {
+            self.shown = Instant::now();
+        }
+        for line in lines {
+            self.session.show(self.step, What::Output { line });
         }
     }
 
-    fn position(&mut self) -> u64 {
-        self.file
-            .as_mut()
-            .and_then(|file| file.stream_position().ok())
-            .unwrap_or(u64::MAX)
-    }
-
-    fn show_latest(&mut self) {
-        self.shown = Instant::now();
-        let text = String::from_utf8_lossy(&self.latest);
-        let lines: Vec<&str> = text
-            .split(['\n', '\r'])
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        for line in &lines[lines.len().saturating_sub(8)..] {
-            self.session.show(
-                self.step,
-                What::Output {
-                    line: sanitize(line).into_owned(),
-                },
-            );
+    /// Reads what came since the last time, at most its end.
+    fn read_tail(&mut self) {
+        let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_to) else {
+            return;
+        };
+        let from = self.shown_to.max(self.length.saturating_sub(TAIL));
+        if from > self.shown_to {
+            self.latest.skip();
         }
-        self.latest.clear();
+        let mut tail = Vec::new();
+        if file.seek(SeekFrom::Start(from)).is_ok()
+            && file.take(self.length - from).read_to_end(&mut tail).is_ok()
+        {
+            self.latest.push(&tail);
+        }
+        self.shown_to = self.length;
     }
 }
 

@@ -27,7 +27,6 @@ pub enum Sight {
 /// Waits until the first process shows that it sees the nonce.
 pub async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
     let since = Instant::now();
-    let mut pause = Duration::from_millis(2);
     let mut looked = Instant::now();
     loop {
         if session.control.seen(nonce) {
@@ -60,8 +59,8 @@ pub async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
                 _ => Sight::Apart,
             };
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 3 / 2).min(Duration::from_millis(100));
+        let pause = since.elapsed() / 32;
+        tokio::time::sleep(pause.clamp(Duration::from_millis(1), Duration::from_millis(100))).await;
     }
 }
 

@@ -55,9 +55,9 @@ impl Directory {
     pub fn make(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
         mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))
             .map_err(fault("create", &self.path.join(name)))?;
-        let made = self.directory(name)?;
-        made.set_mode(mode)?;
-        Ok(made)
+        let directory = self.directory(name)?;
+        directory.set_mode(mode)?;
+        Ok(directory)
     }
 
     /// Gives it rights, whatever the process's umask is.
@@ -79,10 +79,11 @@ impl Directory {
         self.remove(&part)?;
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = openat(&self.descriptor, &part, flags, Mode::from_raw_mode(0o600))
+        let descriptor = openat(&self.descriptor, &part, flags, Mode::from_raw_mode(0o600))
             .map_err(fault("create", &path))?;
-        fchmod(&made, Mode::from_raw_mode(mode)).map_err(fault("change the rights of", &path))?;
-        let mut file = File::from(made);
+        fchmod(&descriptor, Mode::from_raw_mode(mode))
+            .map_err(fault("change the rights of", &path))?;
+        let mut file = File::from(descriptor);
         file.write_all(bytes)
             .map_err(StoreError::io("write", &path))?;
         self.rename(&part, name)

@@ -84,7 +84,7 @@ mod tests {
         let path = directory.path().join("lock");
         drop(RunLock::take(&path, "run").unwrap());
         let look = path.clone();
-        let looker = std::thread::spawn(move || {
+        let watcher = std::thread::spawn(move || {
             for _ in 0..2000 {
                 let _ = RunLock::holder(&look);
             }
@@ -92,14 +92,14 @@ mod tests {
         for _ in 0..200 {
             drop(RunLock::take(&path, "run").unwrap());
         }
-        looker.join().unwrap();
-        let lock = RunLock::take(&path, "run").unwrap();
+        watcher.join().unwrap();
+        let held = RunLock::take(&path, "run").unwrap();
         assert_eq!(RunLock::holder(&path), Some(std::process::id()));
         assert!(matches!(
             RunLock::take(&path, "run"),
             Err(StoreError::Busy { .. })
         ));
-        drop(lock);
+        drop(held);
         assert_eq!(RunLock::holder(&path), None);
     }
 }

@@ -41,7 +41,9 @@ mod tests {
     fn read_back(events: &[Event], verbose: bool) -> Vec<Event> {
         let mut out = Vec::new();
         let mut json = Json::new(&mut out, verbose);
-        events.iter().for_each(|event| json.event(event));
+        for event in events {
+            json.event(event);
+        }
         json.finish();
         let text = String::from_utf8(out).unwrap();
         text.lines()

@@ -80,7 +80,9 @@ mod tests {
     fn quiet_tells_failures_and_nothing_else() {
         let mut out = Vec::new();
         let mut quiet = Quiet::new(&mut out);
-        script::run().iter().for_each(|event| quiet.event(event));
+        for event in &script::run() {
+            quiet.event(event);
+        }
         quiet.finish();
         insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
         07 offline-accuracy: failed after 2m 11s: it ended with exit code 2
@@ -97,7 +99,9 @@ mod tests {
     fn plain_writes_the_lines_of_every_event() {
         let mut out = Vec::new();
         let mut plain = Plain::new(&mut out, false);
-        script::run().iter().for_each(|event| plain.event(event));
+        for event in &script::run() {
+            plain.event(event);
+        }
         let text = String::from_utf8(out).unwrap();
         assert!(
             text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: began: "),

@@ -23,6 +23,7 @@ use super::pull_fault::{Fate, fate};
 use crate::engine::api::{BuildSpec, ImageInfo, ImageProgress};
 use crate::engine::credentials;
 use crate::engine::error::EngineError;
+use crate::engine::proxies;
 use crate::engine::reference::Reference;
 
 /// The engine answers only when it has read the whole context.
@@ -35,15 +36,19 @@ const TAIL: usize = 20;
 pub async fn build(
     client: &Client,
     spec: &BuildSpec,
+    proxies: &[(String, String)],
     progress: &UnboundedSender<ImageProgress>,
 ) -> Result<ImageInfo, EngineError> {
     let (root, dockerfile) = (spec.context.clone(), spec.dockerfile.clone());
     let context = spawn_blocking(move || Context::survey(&root, &dockerfile));
     let context = context.await.map_err(|error| unsent(spec, &error))??;
+    let set: Vec<&str> = spec.args.keys().map(String::as_str).collect();
+    let added = proxies::missing(proxies, &set);
+    let arguments = spec.args.clone().into_iter().chain(added);
     let options = BuildImageOptions {
         dockerfile: spec.dockerfile.clone(),
         t: Some(spec.tag.clone()),
-        buildargs: Some(spec.args.clone().into_iter().collect()),
+        buildargs: Some(arguments.collect()),
         labels: Some(spec.labels.clone().into_iter().collect()),
         rm: true,
         forcerm: true,
@@ -52,12 +57,12 @@ pub async fn build(
     let logins = logins(&spec.context.join(&spec.dockerfile)).await;
     let (sender, mut pieces) = mpsc::channel::<io::Result<Bytes>>(4);
     let upload: JoinHandle<io::Result<()>> = spawn_blocking(move || {
-        let sent = context.send(&sender);
-        if let Err(error) = &sent {
+        let outcome = context.send(&sender);
+        if let Err(error) = &outcome {
             // Breaks the request off, so that the engine does not build half a context.
             let _ = sender.blocking_send(Err(io::Error::other(error.to_string())));
         }
-        sent
+        outcome
     });
     let body = bollard::body_try_stream(stream::poll_fn(move |task| pieces.poll_recv(task)));
     let patient = client.clone().with_timeout(UPLOAD);
@@ -105,7 +110,8 @@ impl Log {
             if line.is_empty() {
                 continue;
             }
-            if line.starts_with("Step ") {
+            // Docker writes `Step 1/2 : FROM x`, Podman `STEP 1/2: FROM x`.
+            if line.starts_with("Step ") || line.starts_with("STEP ") {
                 line.clone_into(&mut self.step);
             }
             if self.tail.len() == TAIL {
@@ -170,7 +176,7 @@ fn hint(because: &str, step: &str) -> String {
     if let Some(known) = super::explain::explain(because) {
         return known;
     }
-    let pulls = step.contains(" : FROM ");
+    let pulls = step.contains(": FROM ");
     let text = match fate(because) {
         Fate::NotFound if pulls => "check the image after FROM, and its tag",
         Fate::Unauthorized if pulls => "`docker login` to the registry of the image after FROM",

@@ -13,6 +13,7 @@ use bollard::query_parameters::{
 };
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::create;
@@ -30,13 +31,17 @@ const REMOVE: Duration = Duration::from_mins(10);
 /// What is kept of a container's own log.
 const LOG_LIMIT: usize = 1 << 20;
 
-/// Creates a container and gives its id.
-pub async fn create(client: &Client, spec: &ContainerSpec) -> Result<String, EngineError> {
+/// Creates a container, with Docker's proxies in its environment, and gives its id.
+pub async fn create(
+    client: &Client,
+    spec: &ContainerSpec,
+    proxies: &[(String, String)],
+) -> Result<String, EngineError> {
     let options = CreateContainerOptions {
         name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
         ..CreateContainerOptions::default()
     };
-    let request = create::request(spec)?;
+    let request = create::request(spec, proxies)?;
     let made = client
         .clone()
         .with_timeout(CREATE)
@@ -73,8 +78,35 @@ pub async fn inspect(
 ) -> Result<Option<ContainerState>, EngineError> {
     match client.inspect_container(container, None).await {
         Ok(found) => Ok(Some(state(found))),
+        Err(Error::JsonDataError { contents, .. }) => lenient(&contents)
+            .map(Some)
+            .ok_or_else(|| misunderstood(container)),
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(fault(&format!("inspect {container}"), error)),
+    }
+}
+
+/// The same from an answer that bollard's types refuse: Podman has states that Docker has not
+/// (`stopped`, between the process' end and the clean-up).
+fn lenient(answer: &str) -> Option<ContainerState> {
+    let mut answer: Value = serde_json::from_str(answer).ok()?;
+    let inner = answer.get_mut("State")?;
+    let status = inner.get("Status")?.as_str()?.to_owned();
+    *inner.get_mut("Status")? = match status.as_str() {
+        "stopped" => "exited".into(),
+        _ => "".into(),
+    };
+    let mut found = state(serde_json::from_value(answer).ok()?);
+    found.status = status;
+    Some(found)
+}
+
+fn misunderstood(container: &str) -> EngineError {
+    EngineError::Refused {
+        operation: format!("inspect {container}"),
+        status: 0,
+        because: "its answer was not understood".into(),
+        hint: None,
     }
 }
 

@@ -12,11 +12,18 @@ use bollard::models::{
 };
 
 use crate::engine::error::EngineError;
+use crate::engine::proxies;
 use crate::plan::container::{ContainerSpec, GpuDevices, Mount};
 use crate::plan::first_process::CONTROL;
 
 /// The create request. Reads seccomp profiles, as the command line does.
-pub fn request(spec: &ContainerSpec) -> Result<ContainerCreateBody, EngineError> {
+pub fn request(
+    spec: &ContainerSpec,
+    proxies: &[(String, String)],
+) -> Result<ContainerCreateBody, EngineError> {
+    let set: Vec<&str> = spec.env.iter().map(|(name, _)| name.as_str()).collect();
+    let mut variables = spec.env.clone();
+    variables.extend(proxies::missing(proxies, &set));
     let (entrypoint, command) = process(spec);
     let or_none = |list: Vec<String>| (!list.is_empty()).then_some(list);
     Ok(ContainerCreateBody {
@@ -29,7 +36,7 @@ pub fn request(spec: &ContainerSpec) -> Result<ContainerCreateBody, EngineError>
         tty: Some(false),
         open_stdin: Some(false),
         stdin_once: Some(false),
-        env: or_none(environment(&spec.env)),
+        env: or_none(environment(&variables)),
         cmd: or_none(command),
         image: Some(spec.image.clone()),
         working_dir: Some(spec.workdir.clone().unwrap_or_default()),

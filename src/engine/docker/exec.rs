@@ -1,5 +1,6 @@
 //! Processes in a running container, detached or with their output.
 
+use std::path::Path;
 use std::time::Duration;
 
 use bollard::Docker as Client;
@@ -47,6 +48,32 @@ pub async fn status(client: &Client, exec: &str) -> Result<ExecStatus, EngineErr
         (Some(true), _) => ExecStatus::Running,
         (_, Some(code)) => ExecStatus::Exited(code),
         _ => ExecStatus::Unknown,
+    })
+}
+
+/// Podman (4.3) says for five minutes that a detached process runs which has ended. Its engine
+/// is on this machine, or it would not share our files, so the process can be looked for, if the
+/// container's first one can be seen from here at all.
+pub async fn status_with_podman(client: &Client, exec: &str) -> Result<ExecStatus, EngineError> {
+    let said = status(client, exec).await?;
+    if said != ExecStatus::Running {
+        return Ok(said);
+    }
+    let Ok(found) = client.inspect_exec(exec).await else {
+        return Ok(said);
+    };
+    let container = found.container_id.unwrap_or_default();
+    let first = match client.inspect_container(&container, None).await {
+        Ok(found) => found.state.and_then(|state| state.pid),
+        Err(_) => None,
+    };
+    let seen = |pid: Option<i64>| {
+        let pid = pid.filter(|pid| *pid > 0)?;
+        Some(Path::new(&format!("/proc/{pid}")).exists())
+    };
+    Ok(match (seen(first), seen(found.pid)) {
+        (Some(true), Some(false)) => ExecStatus::Unknown,
+        _ => said,
     })
 }
 

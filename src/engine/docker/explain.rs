@@ -70,7 +70,7 @@ const RULES: &[(&[&str], &str)] = &[
         "the engine has no such runtime: `docker info` lists what it has",
     ),
     (
-        &["is already in use by container"],
+        &["is already in use"],
         "a container of that name is left over: `retrial clean`, or `docker rm -f` it",
     ),
     (

@@ -20,12 +20,12 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
         },
         other if is_connection(&other) => EngineError::Gone {
             operation,
-            because: chain(&other),
+            because: root_cause(&other),
         },
         other => EngineError::Refused {
             operation,
             status: 0,
-            because: format!("its answer was not understood: {}", chain(&other)),
+            because: format!("its answer was not understood: {}", root_cause(&other)),
             hint: None,
         },
     }
@@ -102,18 +102,14 @@ pub fn is_connection(error: &Error) -> bool {
     }
 }
 
-/// An error with its causes, for hyper keeps the telling part in the last one.
-pub fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let more = inner.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = inner.source();
+/// The last cause of an error: hyper keeps the telling part there, and what it says before
+/// (`Error in the hyper legacy client: client error (Connect)`) tells a user nothing.
+pub fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(inner) = last.source() {
+        last = inner;
     }
-    text
+    last.to_string()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod interactive;
 mod pull;
 mod pull_fault;
 
+use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,17 +28,27 @@ use super::api::{
 use super::connect::connect;
 use super::endpoint::{self, Endpoint, Surroundings};
 use super::error::EngineError;
+use super::proxies;
 use crate::plan::container::ContainerSpec;
 
 /// The first pause before a passing fault is tried again; each next one is twice as long.
 const BACKOFF: Duration = Duration::from_secs(1);
 
 /// An engine that speaks Docker's API.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Docker {
     client: bollard::Docker,
     info: EngineInfo,
     backoff: Duration,
+    /// Environment that every container and build gets, as with Docker's command line.
+    proxies: Vec<(String, String)>,
+}
+
+/// Without the proxies: their addresses can hold passwords.
+impl fmt::Debug for Docker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Docker").field(&self.info).finish()
+    }
 }
 
 impl Docker {
@@ -47,11 +58,27 @@ impl Docker {
     /// Nothing answers there, this user may not, the engine is too old, or Docker's own
     /// configuration is broken.
     pub async fn connect(engine: Option<&str>) -> Result<Self, EngineError> {
-        let endpoint = endpoint::choose(engine, &Surroundings::from_environment())?;
-        Self::connect_to(&endpoint).await
+        Self::connect_in(engine, &Surroundings::from_environment()).await
     }
 
-    /// Connects to an endpoint.
+    /// The same with another environment than the process' own.
+    ///
+    /// # Errors
+    /// As [`Docker::connect`].
+    pub async fn connect_in(
+        engine: Option<&str>,
+        around: &Surroundings,
+    ) -> Result<Self, EngineError> {
+        let endpoint = endpoint::choose(engine, around)?;
+        let proxies = proxies::read(&around.configuration, &endpoint.url)?;
+        let connected = Self::connect_to(&endpoint).await?;
+        Ok(Self {
+            proxies,
+            ..connected
+        })
+    }
+
+    /// Connects to an endpoint, without Docker's proxies.
     ///
     /// # Errors
     /// As [`Docker::connect`].
@@ -61,6 +88,7 @@ impl Docker {
             client,
             info,
             backoff: BACKOFF,
+            proxies: Vec::new(),
         })
     }
 
@@ -106,11 +134,11 @@ impl Engine for Docker {
         spec: &BuildSpec,
         progress: UnboundedSender<ImageProgress>,
     ) -> Result<ImageInfo, EngineError> {
-        build::build(&self.client, spec, &progress).await
+        build::build(&self.client, spec, &self.proxies, &progress).await
     }
 
     async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
-        container::create(&self.client, spec).await
+        container::create(&self.client, spec, &self.proxies).await
     }
 
     async fn start(&self, container: &str) -> Result<(), EngineError> {
@@ -122,6 +150,9 @@ impl Engine for Docker {
     }
 
     async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+        if self.info.product.starts_with("Podman") {
+            return exec::status_with_podman(&self.client, exec).await;
+        }
         exec::status(&self.client, exec).await
     }
 

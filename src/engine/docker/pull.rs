@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::sleep;
 
-use super::fault::{chain, fault, is_connection, is_stray_line_break};
+use super::fault::{fault, is_connection, is_stray_line_break, root_cause};
 use super::image;
 use super::pull_fault::{Fate, fate};
 use crate::engine::api::{ImageInfo, ImageProgress, RegistryAuth};
@@ -115,7 +115,7 @@ pub fn layer(
 fn weigh(error: &Error) -> (bool, String) {
     match words(error) {
         Some(message) => (fate(message).is_passing(), message.trim().to_owned()),
-        None => (is_connection(error), chain(error)),
+        None => (is_connection(error), root_cause(error)),
     }
 }
 

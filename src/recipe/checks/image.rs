@@ -47,7 +47,7 @@ impl Checks<'_> {
             Some("latest") => "has the tag `latest`, which moves",
             Some(_) => return,
         };
-        let help = "name the tag that was measured, or `{ref, digest}`; `retrial lock` pins it";
+        let help = "name the tag that was measured, or pin it: `{ref, digest}`";
         self.warning(
             "floating-tag",
             format!("the image {what}"),

@@ -64,8 +64,8 @@ impl Checks<'_> {
             else {
                 continue;
             };
-            let message = format!("`{key}` stands beside `from`");
-            self.error(
+            let message = format!("`{key}` says nothing beside `from`");
+            self.warning(
                 "conflict",
                 message,
                 &entry.key_span,

@@ -77,7 +77,7 @@ impl Checks<'_> {
                 "floating-revision",
                 message,
                 span,
-                "name the commit that was measured; `retrial lock` pins it",
+                "name the commit that was measured",
             );
         }
     }

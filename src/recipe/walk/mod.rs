@@ -24,6 +24,8 @@ pub(crate) struct Walk<'a> {
     pub names: &'a Names,
     /// A template: what is missing may come from whoever extends it.
     pub partial: bool,
+    /// A template of it could not be had: the same, but for what templates never give.
+    pub lacking: bool,
     pub problems: Diagnostics,
     /// Params that expressions name.
     pub used: BTreeSet<String>,
@@ -34,6 +36,7 @@ impl<'a> Walk<'a> {
         Self {
             names,
             partial,
+            lacking: false,
             problems: Diagnostics::default(),
             used: names.used.clone(),
         }
@@ -115,7 +118,8 @@ impl<'a> Walk<'a> {
         let top = std::ptr::eq(object, &raw const RECIPE);
         let missing = |key: &&Key| key.required && node.get(key.name).is_none();
         for key in object.keys.iter().filter(missing) {
-            if !self.partial {
+            let may_come = self.partial || (self.lacking && key.name != "title");
+            if !may_come {
                 let message = if top {
                     format!("`{}` is missing", key.name)
                 } else {
@@ -136,7 +140,7 @@ impl<'a> Walk<'a> {
             .collect();
         let choices = object.one_of.join("`, `");
         match given[..] {
-            [] if object.one_of.is_empty() || self.partial => {}
+            [] if object.one_of.is_empty() || self.partial || self.lacking => {}
             [] => self.error(
                 "missing-key",
                 format!("{} needs one of `{choices}`", object.what),

@@ -146,8 +146,8 @@ impl Walk<'_> {
             return;
         };
         match (found.first(), evaluate(scalar, &self.names.scope)) {
-            // Its colons can be told apart, expressions or not.
-            (Some(_), Err(_)) if format == Format::Mount => {
+            // Colons in a value do not part a mount: it is split before it is rendered.
+            (Some(_), _) if format == Format::Mount => {
                 self.text_fits(scalar, &scalar.text, false, format, span)
             }
             (None, _) => self.text_fits(scalar, &scalar.text, false, format, span),

@@ -37,7 +37,7 @@ pub(super) fn fits(shape: &Shape, node: &Node) -> bool {
         Value::Scalar(_) => is_scalar(shape),
         Value::List(_) => matches!(shape, Shape::List(..)),
         Value::Map(_) => matches!(shape, Shape::Object(_) | Shape::Map(..) | Shape::Overlay),
-        Value::Null => false,
+        Value::Null | Value::Removed => false,
     }
 }
 

@@ -4,9 +4,10 @@
 //! - [`sentence`]: what one event says, in lines; the plain reporter's and the failures of all.
 //! - [`plain`]: the lines of a run where no terminal is, pulls and builds thinned out.
 //! - [`pull`]: layers, bytes, speed, time left.
-//! - [`view`]: the live view: what has finished, and the frame of what goes on.
+//! - [`view`]: the live view: what has finished; `frame`: what goes on.
 
 pub mod fit;
+mod frame;
 pub mod palette;
 pub mod plain;
 pub mod pull;
@@ -15,4 +16,4 @@ pub mod sentence;
 pub mod view;
 
 #[cfg(test)]
-pub mod script;
+pub(crate) mod script;

@@ -40,8 +40,7 @@ impl Plain {
     /// The lines that an event gives.
     pub fn take(&mut self, event: &Event) -> Vec<String> {
         let step = sentence::step(event);
-        let mut out = Vec::new();
-        match &event.what {
+        let mut out = match &event.what {
             What::RunBegan {
                 run,
                 steps,
@@ -51,16 +50,15 @@ impl Plain {
                 self.run = sentence::line(run);
                 self.began = Some(event.time);
                 self.done_before.clone_from(done_before);
-                let before = if done_before.is_empty() {
-                    String::new()
-                } else {
-                    format!(", {} done before", done_before.len())
+                let before = match done_before.len() {
+                    0 => String::new(),
+                    number => format!(", {number} done before"),
                 };
-                out.push(format!(
+                vec![format!(
                     "run {}: {}{before}",
                     self.run,
                     count(*steps, "step")
-                ));
+                )]
             }
             What::StepBegan { doing, timeout_s } => {
                 self.step = Step {
@@ -68,7 +66,7 @@ impl Plain {
                     timeout_s: *timeout_s,
                     ..Step::default()
                 };
-                out.push(format!("{step}: began: {}", sentence::line(doing)));
+                vec![format!("{step}: began: {}", sentence::line(doing))]
             }
             What::StepFollowed {
                 began, timeout_s, ..
@@ -80,61 +78,36 @@ impl Plain {
                     timeout_s: *timeout_s,
                     ..Step::default()
                 };
-                out.push(format!("{step}: still running, followed again"));
+                vec![format!("{step}: still running, followed again")]
             }
             What::StepEnded { end, seconds } => {
-                out.extend(self.ended(&step, event.step, end, *seconds));
+                let ended = self.ended(&step, event.step, end, *seconds);
                 self.step = Step::default();
+                ended
             }
-            What::Layer {
-                id,
-                status,
-                current,
-                total,
-            } => {
-                self.step
-                    .pull
-                    .take(event.time, id, status, *current, *total);
-                if self.is_time(event.time) {
-                    out.push(format!(
-                        "{step}: {}",
-                        summary(&self.step.pull.sum(event.time))
-                    ));
-                }
-            }
-            What::Output { line } => {
-                let line = sentence::line(line);
-                if self.verbose {
-                    out.push(format!("{step} | {line}"));
-                } else if self.step.pull.is_empty() && self.is_time(event.time) {
-                    let since = self
-                        .step
-                        .began
-                        .map_or(0.0, |began| seconds(began, event.time));
-                    out.push(format!("{step}: {}: {line}", elapsed(since)));
-                }
+            What::Layer { .. } | What::Output { .. } => {
+                self.going_on(&step, event).into_iter().collect()
             }
             What::RunEnded { exit_code, .. } => {
-                let took = self
-                    .began
-                    .map(|began| format!(" after {}", duration(seconds(began, event.time))))
-                    .unwrap_or_default();
-                out.push(format!(
+                let after = |began| format!(" after {}", duration(seconds(began, event.time)));
+                let took = self.began.map(after).unwrap_or_default();
+                vec![format!(
                     "run {}: ended{took}, exit code {exit_code}",
                     self.run
-                ));
+                )]
             }
             What::Judged { outcome, sentence } => {
-                out.push(format!(
+                vec![format!(
                     "{step}: {}: {}",
                     sentence::line(outcome),
                     sentence::lines(sentence).join(" ")
-                ));
+                )]
             }
-            what => {
-                out.extend(sentence::note(what).map(|note| format!("{step}: {note}")));
-            }
-        }
+            what => sentence::note(what)
+                .map(|note| format!("{step}: {note}"))
+                .into_iter()
+                .collect(),
+        };
         let of = if step.is_empty() {
             step
         } else {
@@ -146,6 +119,39 @@ impl Plain {
                 .map(|text| format!("{of}warning: {text}")),
         );
         out
+    }
+
+    /// How far a step is, now and then; every line of its output, where that is wanted.
+    fn going_on(&mut self, step: &str, event: &Event) -> Option<String> {
+        match &event.what {
+            What::Layer {
+                id,
+                status,
+                current,
+                total,
+            } => {
+                self.step
+                    .pull
+                    .take(event.time, id, status, *current, *total);
+                self.is_time(event.time)
+                    .then(|| format!("{step}: {}", summary(&self.step.pull.sum(event.time))))
+            }
+            What::Output { line } if self.verbose => {
+                Some(format!("{step} | {}", sentence::line(line)))
+            }
+            What::Output { line } if self.step.pull.is_empty() && self.is_time(event.time) => {
+                let since = self
+                    .step
+                    .began
+                    .map_or(0.0, |began| seconds(began, event.time));
+                Some(format!(
+                    "{step}: {}: {}",
+                    elapsed(since),
+                    sentence::line(line)
+                ))
+            }
+            _ => None,
+        }
     }
 
     fn ended(&self, step: &str, number: Option<u32>, end: &StepEnd, seconds: f64) -> Vec<String> {

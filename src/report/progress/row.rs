@@ -27,11 +27,11 @@ impl Row {
 
     /// Adds a text, cut where the line ends.
     #[must_use]
-    pub fn add(self, text: &str) -> Self {
+    pub fn put(self, text: &str) -> Self {
         self.paint(str::to_owned, text)
     }
 
-    /// As [`Self::add`], in a colour.
+    /// As [`Self::put`], in a colour.
     #[must_use]
     pub fn paint(mut self, paint: impl Fn(&str) -> String, text: &str) -> Self {
         let fitted = fit(text, self.left);
@@ -46,7 +46,7 @@ impl Row {
     #[must_use]
     pub fn whole(self, text: &str) -> Self {
         if width(text) <= self.left {
-            self.add(text)
+            self.put(text)
         } else {
             self
         }
@@ -59,7 +59,7 @@ impl Row {
             return self;
         };
         let blanks = " ".repeat(self.left - width(text));
-        self.add(&blanks).paint(paint, text)
+        self.put(&blanks).paint(paint, text)
     }
 
     /// The line.
@@ -104,7 +104,7 @@ mod tests {
     fn the_right_end_takes_what_fits() {
         let row = |columns: usize| {
             Row::new(columns)
-                .add("left")
+                .put("left")
                 .right(str::to_owned, &["a long word", "short"])
                 .text()
         };
@@ -118,7 +118,7 @@ mod tests {
     fn colours_take_no_columns() {
         let row = Row::new(6)
             .paint(|text| format!("\u{1b}[31m{text}\u{1b}[0m"), "red")
-            .add("blue");
+            .put("blue");
         assert_eq!(row.text(), "\u{1b}[31mred\u{1b}[0mbl…");
     }
 }

@@ -115,7 +115,6 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
 
 /// A whole run: pull, build, create, two measurements of which one fails, collect, judge, remove.
 pub fn run() -> Vec<Event> {
-    let offline = Some((5, "offline-performance"));
     let mut events = vec![at(
         0,
         None,
@@ -128,6 +127,13 @@ pub fn run() -> Vec<Event> {
         },
     )];
     events.extend(pull((1, "pull"), 100));
+    events.extend(prepared());
+    events.extend(measured());
+    events
+}
+
+fn prepared() -> Vec<Event> {
+    let mut events = Vec::new();
     let build = Some((2, "build"));
     events.push(at(25_000, build, began("build retrial/quickstart", None)));
     for line in 0..12_i64 {
@@ -162,6 +168,12 @@ pub fn run() -> Vec<Event> {
             seconds: 0.0,
         },
     ));
+    events
+}
+
+fn measured() -> Vec<Event> {
+    let offline = Some((5, "offline-performance"));
+    let mut events = Vec::new();
     let command = "python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inference/code/llama2-70b-99/ --config-name offline_mi355x test_mode=performance";
     events.push(at(43_600, offline, began(command, Some(3600))));
     for line in 1..=240_i64 {

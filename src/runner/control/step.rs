@@ -82,7 +82,7 @@ impl StepControl {
         if !command.ends_with('\n') {
             command.push('\n');
         }
-        let results: String = results.iter().map(|path| format!("{path}\n")).collect();
+        let results: String = results.iter().flat_map(|path| [path, "\n"]).collect();
         directory.write("command", command.as_bytes(), 0o644)?;
         directory.write("results", results.as_bytes(), 0o644)?;
         for name in FILLED {

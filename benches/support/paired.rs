@@ -1,0 +1,188 @@
+//! Two things timed in turn on the same machine, so that what else the machine does falls on both.
+//!
+//! Each pair runs A and B right after each other, and the order changes from pair to pair. What is
+//! compared is the ratio within a pair; its median's interval comes from order statistics (the
+//! sign test), which asks nothing of the distribution and shrugs at a pair that was disturbed.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Seconds that a piece of work took.
+pub fn timed(work: impl FnOnce()) -> f64 {
+    let begun = Instant::now();
+    work();
+    begun.elapsed().as_secs_f64()
+}
+
+/// Timings in pairs, seconds.
+#[derive(Debug, Default, Clone)]
+pub struct Pairs {
+    a: Vec<f64>,
+    b: Vec<f64>,
+}
+
+impl Pairs {
+    /// Runs `count` pairs, after one of each that is not counted.
+    pub fn run(count: usize, mut a: impl FnMut() -> f64, mut b: impl FnMut() -> f64) -> Self {
+        let _ = (a(), b());
+        let mut pairs = Self::default();
+        for index in 0..count {
+            if index % 2 == 0 {
+                pairs.a.push(a());
+                pairs.b.push(b());
+            } else {
+                pairs.b.push(b());
+                pairs.a.push(a());
+            }
+        }
+        pairs
+    }
+
+    /// The other side of a pair.
+    pub fn b_at(&self, index: usize) -> f64 {
+        self.b[index]
+    }
+
+    /// Adds a pair that was timed by other means.
+    pub fn push(&mut self, a: f64, b: f64) {
+        self.a.push(a);
+        self.b.push(b);
+    }
+
+    /// Prints both sides and their ratio, and whether A is within `asked` times B.
+    pub fn report(&self, a: &str, b: &str, asked: Option<f64>) {
+        print_times(a, &self.a);
+        print_times(b, &self.b);
+        let mut ratios: Vec<f64> = self.a.iter().zip(&self.b).map(|(a, b)| a / b).collect();
+        ratios.sort_by(f64::total_cmp);
+        let (low, high, level) = median_interval(&ratios);
+        let judged = asked.map_or_else(String::new, |asked| {
+            format!(
+                "; asked at most {asked:.2}: {}",
+                word(median(&ratios), low, high, asked)
+            )
+        });
+        println!(
+            "  ratio    {:.3}  [{low:.3}, {high:.3}] at {:.0} %, {} pairs{judged}",
+            median(&ratios),
+            100.0 * level,
+            ratios.len(),
+        );
+    }
+
+    /// Prints whether A's median is within `asked` seconds.
+    pub fn report_limit(&self, asked: f64) {
+        let mut sorted = self.a.clone();
+        sorted.sort_by(f64::total_cmp);
+        let (low, high, level) = median_interval(&sorted);
+        println!(
+            "  median   {:.2} ms  [{:.2}, {:.2}] at {:.0} %; asked at most {:.0} ms: {}",
+            1e3 * median(&sorted),
+            1e3 * low,
+            1e3 * high,
+            100.0 * level,
+            1e3 * asked,
+            word(median(&sorted), low, high, asked)
+        );
+    }
+}
+
+fn word(median: f64, low: f64, high: f64, asked: f64) -> &'static str {
+    if high <= asked {
+        "holds"
+    } else if low > asked {
+        "MISSED"
+    } else if median <= asked {
+        "holds in the median, the interval reaches beyond"
+    } else {
+        "missed in the median, the interval reaches below"
+    }
+}
+
+/// One line: least, quartiles, most.
+pub fn print_times(what: &str, times: &[f64]) {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let ms = |part: f64| 1e3 * quantile(&sorted, part);
+    println!(
+        "  {what:<44} median {:>8.2} ms   quartiles {:.2} … {:.2}   least {:.2}   most {:.2}",
+        ms(0.5),
+        ms(0.25),
+        ms(0.75),
+        ms(0.0),
+        ms(1.0)
+    );
+}
+
+/// The middle of sorted values.
+pub fn median(sorted: &[f64]) -> f64 {
+    quantile(sorted, 0.5)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an index"
+)]
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let at = part * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[at.floor() as usize], sorted[at.ceil() as usize]);
+    below + (above - below) * at.fract()
+}
+
+/// The narrowest pair of order statistics that holds the median with at least 95 %, and with how
+/// much; of fewer than six values all of them.
+fn median_interval(sorted: &[f64]) -> (f64, f64, f64) {
+    let count = sorted.len();
+    let (mut cut, mut level) = (0, 1.0 - 2.0 * at_most(0, count));
+    while cut + 1 < count / 2 && 1.0 - 2.0 * at_most(cut + 1, count) >= 0.95 {
+        cut += 1;
+        level = 1.0 - 2.0 * at_most(cut, count);
+    }
+    (sorted[cut], sorted[count - 1 - cut], level)
+}
+
+/// How likely at most `successes` of `count` fair coins are heads.
+fn at_most(successes: usize, count: usize) -> f64 {
+    let mut term = 0.5_f64.powf(count as f64);
+    let mut sum = term;
+    for index in 0..successes {
+        term *= (count - index) as f64 / (index + 1) as f64;
+        sum += term;
+    }
+    sum
+}
+
+/// What the machine is doing besides.
+pub fn machine() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: Vec<&str> = load.split(' ').take(3).collect();
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    format!("{cores} cores, load {}", load.join(" "))
+}
+
+/// Waits, a minute at most, until less than one core's worth of other work runs.
+pub fn wait_for_quiet() {
+    let until = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < until && busy() > 0.4 {}
+}
+
+/// The share of the machine that works, over half a second.
+fn busy() -> f64 {
+    let read = || -> (f64, f64) {
+        let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+        let numbers: Vec<f64> = text
+            .lines()
+            .next()
+            .into_iter()
+            .flat_map(str::split_whitespace)
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let idle = numbers.get(3).unwrap_or(&0.0) + numbers.get(4).unwrap_or(&0.0);
+        (numbers.iter().take(8).sum(), idle)
+    };
+    let (total, idle) = read();
+    std::thread::sleep(Duration::from_millis(500));
+    let (later, later_idle) = read();
+    1.0 - (later_idle - idle) / (later - total).max(1.0)
+}

@@ -1,0 +1,113 @@
+//! The proxies of Docker's config.json. `docker run` and `docker build` hand them to what they
+//! start, so a benchmark that downloads works behind a company's proxy; so do we.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::context::{parse, read_if_there};
+use super::error::EngineError;
+
+#[derive(Deserialize)]
+struct ConfigurationFile {
+    #[serde(default)]
+    proxies: BTreeMap<String, Proxies>,
+}
+
+#[derive(Deserialize, Default, Clone)]
+#[serde(default)]
+struct Proxies {
+    #[serde(rename = "httpProxy")]
+    http: String,
+    #[serde(rename = "httpsProxy")]
+    https: String,
+    #[serde(rename = "noProxy")]
+    none: String,
+    #[serde(rename = "ftpProxy")]
+    ftp: String,
+    #[serde(rename = "allProxy")]
+    all: String,
+}
+
+/// Names (upper case) and values for the engine at `url`: its own entry, else `default`.
+///
+/// # Errors
+/// config.json is not the JSON that Docker writes.
+pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, EngineError> {
+    let path = configuration.join("config.json");
+    let text = match read_if_there(&path) {
+        Ok(Some(text)) => text,
+        // Another user's file (`sudo -u`, HOME kept): Docker's command line goes on without it.
+        Ok(None) | Err(EngineError::File { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let file: ConfigurationFile = parse(&path, &text)?;
+    let found = file
+        .proxies
+        .get(url)
+        .or_else(|| file.proxies.get("default"));
+    let found = found.cloned().unwrap_or_default();
+    let all = [
+        ("HTTP_PROXY", found.http),
+        ("HTTPS_PROXY", found.https),
+        ("NO_PROXY", found.none),
+        ("FTP_PROXY", found.ftp),
+        ("ALL_PROXY", found.all),
+    ];
+    Ok(all
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect())
+}
+
+/// What to add to variables that are set already: both spellings of each proxy, unless that
+/// spelling is set. Docker's rule.
+#[must_use]
+pub fn missing(proxies: &[(String, String)], set: &[&str]) -> Vec<(String, String)> {
+    let spellings = proxies
+        .iter()
+        .flat_map(|(name, value)| [(name.clone(), value), (name.to_lowercase(), value)]);
+    spellings
+        .filter(|(name, _)| !set.contains(&name.as_str()))
+        .map(|(name, value)| (name, value.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_may_have_proxies_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let read = |url| read(directory.path(), url).unwrap();
+        assert!(read("unix:///x").is_empty());
+        let text = r#"{"auths": {}, "proxies": {
+            "default": {"httpProxy": "http://proxy:1", "noProxy": "localhost"},
+            "tcp://far:2375": {"allProxy": "socks5://far:2"}}}"#;
+        std::fs::write(directory.path().join("config.json"), text).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            read("unix:///x"),
+            [
+                pair("HTTP_PROXY", "http://proxy:1"),
+                pair("NO_PROXY", "localhost")
+            ]
+        );
+        assert_eq!(
+            read("tcp://far:2375"),
+            [pair("ALL_PROXY", "socks5://far:2")]
+        );
+    }
+
+    #[test]
+    fn what_is_set_stays() {
+        let proxies = [("HTTP_PROXY".to_owned(), "http://proxy:1".to_owned())];
+        assert_eq!(missing(&proxies, &["HTTP_PROXY", "http_proxy"]), []);
+        let lower = missing(&proxies, &["HTTP_PROXY"]);
+        assert_eq!(lower, [("http_proxy".into(), "http://proxy:1".into())]);
+        assert_eq!(missing(&proxies, &[]).len(), 2);
+    }
+}

@@ -1,0 +1,137 @@
+//! Scans a file for a pattern in parts, on more than one core: a long output is scanned as fast as
+//! its pages can be copied, and one core copies only so many.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::logs::pattern::{Pattern, Reader};
+use crate::logs::scan::Scanner;
+
+/// A part of a file, at least. The same on every machine, so that sums are rounded the same.
+const PART: u64 = 32 << 20;
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// More threads than this only wait for memory.
+const MOST_THREADS: usize = 8;
+
+/// What a pattern takes from a file, as long as it is now.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn file<'a>(pattern: &'a Pattern, file: &File) -> io::Result<Reader<'a>> {
+    in_parts(pattern, file, PART)
+}
+
+fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Reader<'a>> {
+    let parts = parts(file, size)?;
+    let next = AtomicUsize::new(0);
+    let work = || -> io::Result<Vec<(usize, Reader<'a>)>> {
+        let mut block = vec![0; BLOCK];
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((begin, end)) = parts.get(index) else {
+                return Ok(done);
+            };
+            done.push((index, scanned(pattern, file, *begin, *end, &mut block)?));
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let others = threads.min(MOST_THREADS).min(parts.len()).saturating_sub(1);
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+        let mut done = work()?;
+        for other in others {
+            let found = other
+                .join()
+                .map_err(|_| io::Error::other("a thread panicked"))?;
+            done.extend(found?);
+        }
+        io::Result::Ok(done)
+    })?;
+    done.sort_by_key(|(index, _)| *index);
+    let mut whole = pattern.reader();
+    for (_, part) in done {
+        whole.join(part);
+    }
+    Ok(whole)
+}
+
+fn scanned<'a>(
+    pattern: &'a Pattern,
+    file: &File,
+    begin: u64,
+    end: u64,
+    block: &mut [u8],
+) -> io::Result<Reader<'a>> {
+    let mut scanner = Scanner::new(pattern);
+    let mut at = begin;
+    while at < end {
+        let most = usize::try_from(end - at).unwrap_or(usize::MAX);
+        let wanted = most.min(block.len());
+        let count = file.read_at(&mut block[..wanted], at)?;
+        if count == 0 {
+            break;
+        }
+        scanner.push(&block[..count]);
+        at += count as u64;
+    }
+    Ok(scanner.end())
+}
+
+/// Begin and end of the parts: each but the last ends with a line.
+fn parts(file: &File, size: u64) -> io::Result<Vec<(u64, u64)>> {
+    let length = file.metadata()?.len();
+    let mut block = vec![0; 64 << 10];
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    let mut at = size;
+    while at < length {
+        let count = file.read_at(&mut block, at)?;
+        if count == 0 {
+            break;
+        }
+        match memchr::memchr(b'\n', &block[..count]) {
+            Some(found) => {
+                let end = at + found as u64 + 1;
+                parts.push((begin, end));
+                (begin, at) = (end, end + size);
+            }
+            None => at += count as u64,
+        }
+    }
+    if begin < length {
+        parts.push((begin, length));
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::logs::pattern::Take;
+
+    proptest! {
+        #[test]
+        fn parts_give_what_the_whole_gives(
+            lines in prop::collection::vec("(speed [0-9]{1,3}|[a-z]{0,9})\r?", 0..60),
+            size in 1_u64..80,
+            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Max, Take::Mean]),
+        ) {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(lines.join("\n").as_bytes()).unwrap();
+            let pattern = Pattern::new(r"speed (\d+)", take, "").unwrap();
+            let mut scanner = Scanner::new(&pattern);
+            scanner.push(lines.join("\n").as_bytes());
+            let found = in_parts(&pattern, &file, size).unwrap().finish();
+            prop_assert_eq!(found, scanner.end().finish());
+        }
+    }
+}

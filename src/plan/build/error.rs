@@ -1,0 +1,54 @@
+//! What the command line asks for and the recipe has not.
+
+use thiserror::Error;
+
+use crate::recipe::expression::ExpressionError;
+
+/// Why no plan could be made: the command line asks for something that the recipe has not.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// `--scenario` or `--mode` matches nothing.
+    #[error("nothing is left to measure: {asked}\n  the recipe has: {has}")]
+    NothingToMeasure {
+        /// What was asked.
+        asked: String,
+        /// What there is.
+        has: String,
+    },
+    /// `--skip` or `--from` names no step.
+    #[error("{option} {name}: the plan has no such step{hint}\n  its steps: {has}")]
+    NoSuchStep {
+        /// The option.
+        option: &'static str,
+        /// What was typed.
+        name: String,
+        /// ` (did you mean …?)`
+        hint: String,
+        /// The steps there are.
+        has: String,
+    },
+    /// `--gpus` with a recipe that asks for none, or with an index that the host has not.
+    #[error("--gpus {gpus}: {because}")]
+    Gpus {
+        /// What was typed.
+        gpus: String,
+        /// Why not.
+        because: String,
+    },
+    /// A recipe's secret that the command line does not allow.
+    #[error(
+        "the recipe asks for the secret {name}: only HF_TOKEN may be named without asking\n  if it may have it: --secret {name}"
+    )]
+    SecretNotAllowed {
+        /// The variable.
+        name: String,
+    },
+    /// An expression that cannot be evaluated.
+    #[error("{place}: {source}")]
+    Expression {
+        /// Which key.
+        place: String,
+        /// Why.
+        source: ExpressionError,
+    },
+}

@@ -1,0 +1,283 @@
+//! Scenarios: for each mode and trial its command, its check, and the fetching of its results.
+
+use super::command::Command;
+use super::error::PlanError;
+use super::{Builder, expression};
+use crate::plan::measurement::MeasurementPlan;
+use crate::plan::step::{Action, Condition, Purpose};
+use crate::recipe::expression::Scope;
+use crate::recipe::model::{Measurement, MeasurementCommand, Mode, Template, Trials};
+use crate::verdict::stages_of;
+
+impl Builder<'_> {
+    pub(super) fn measure(&mut self) -> Result<(), PlanError> {
+        let recipe = self.recipe;
+        let every = recipe.scenarios.iter().flat_map(|(key, scenario)| {
+            scenario
+                .modes
+                .iter()
+                .map(move |(mode, measurement)| (key, scenario, *mode, measurement))
+        });
+        let mut shared = Vec::new();
+        for (key, scenario, mode, from) in every {
+            let loadgen = scenario.loadgen.as_deref();
+            if !self.wanted(key, loadgen, mode) {
+                continue;
+            }
+            let plan = self.measurement(key, loadgen, mode, from)?;
+            let trials = plan.trials;
+            self.measurements.push(plan);
+            for trial in 1..=trials.max {
+                let one = OneTrial::of(self, from, trial);
+                self.trial(&one, &mut shared)?;
+            }
+        }
+        if self.measurements.is_empty() {
+            return Err(self.nothing_to_measure());
+        }
+        Ok(())
+    }
+
+    /// One trial: the command, its check, and the fetching of its results.
+    fn trial(&mut self, one: &OneTrial<'_>, shared: &mut Vec<Shared>) -> Result<(), PlanError> {
+        let OneTrial {
+            from,
+            index,
+            trial,
+            stem,
+            place,
+            scope,
+            ..
+        } = one;
+        let (index, trial) = (*index, *trial);
+        let results = from.results.as_ref();
+        let results = results
+            .map(|path| expression(&format!("{place}.results"), path, scope))
+            .transpose()?;
+        let of = match &from.command {
+            MeasurementCommand::Run(run) => {
+                let run = expression(&format!("{place}.run"), run, scope)?;
+                let purpose = Purpose::Measure {
+                    measurements: vec![index],
+                    trial,
+                };
+                let mut exec = self.exec(purpose, run, &Command::from(*from), scope)?;
+                exec.results.extend(results.clone());
+                self.step_when(
+                    &one.name(stem),
+                    Some("main"),
+                    one.when.clone(),
+                    Action::Exec(exec),
+                )
+            }
+            MeasurementCommand::From(name) => self.shared(name, one, results.as_ref(), shared)?,
+        };
+        if let Some(check) = &from.check {
+            let run = expression(&format!("{place}.check"), check, scope)?;
+            let purpose = Purpose::Check {
+                measurement: index,
+                trial,
+                of,
+            };
+            let mut exec = self.exec(purpose, run, &Command::from(*from), scope)?;
+            if let Some(timeout) = from.check_timeout {
+                exec.timeout_s = timeout.as_secs().max(1);
+            }
+            let name = one.name(&format!("{stem}-check"));
+            self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec));
+        }
+        if let Some(path) = results {
+            let action = Action::Collect {
+                measurement: index,
+                trial,
+                of,
+                path,
+            };
+            let name = one.name(&format!("{stem}-collect"));
+            self.step_when(&name, Some("main"), one.when.clone(), action);
+        }
+        Ok(())
+    }
+
+    /// The step of a shared command: made by the first measurement that names it, once a trial.
+    fn shared(
+        &mut self,
+        name: &str,
+        one: &OneTrial<'_>,
+        results: Option<&String>,
+        shared: &mut Vec<Shared>,
+    ) -> Result<u32, PlanError> {
+        let known = shared
+            .iter()
+            .find(|known| known.command == name && known.trial == one.trial);
+        let number = if let Some(known) = known {
+            known.step
+        } else {
+            let step = self.shared_step(name, one)?;
+            shared.push(Shared {
+                command: name.to_owned(),
+                trial: one.trial,
+                step,
+            });
+            step
+        };
+        let step = self.steps.iter_mut().find(|step| step.number == number);
+        if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
+            exec.results.extend(results.cloned());
+            if let Purpose::Measure { measurements, .. } = &mut exec.purpose {
+                measurements.push(one.index);
+            }
+        }
+        Ok(number)
+    }
+
+    fn shared_step(&mut self, name: &str, one: &OneTrial<'_>) -> Result<u32, PlanError> {
+        let Some((_, command)) = self.recipe.commands.iter().find(|(key, _)| key == name) else {
+            // The recipe's check refuses an unknown `from`.
+            return Ok(0);
+        };
+        let mut scope = self.scope();
+        scope.trial = Some(one.trial);
+        let run = expression(&format!("commands.{name}.run"), &command.run, &scope)?;
+        let purpose = Purpose::Measure {
+            measurements: Vec::new(),
+            trial: one.trial,
+        };
+        let exec = self.exec(purpose, run, &Command::from(command), &scope)?;
+        let name = one.name(&format!("command-{name}"));
+        Ok(self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec)))
+    }
+
+    fn measurement(
+        &self,
+        key: &str,
+        loadgen: Option<&str>,
+        mode: Mode,
+        from: &Measurement,
+    ) -> Result<MeasurementPlan, PlanError> {
+        let scope = self.scope();
+        let mut figures = from.figures.clone();
+        for (name, figure) in &mut figures {
+            if let Some(file) = &figure.file {
+                let place = format!("scenarios.{key}.{mode}.figures.{name}.file");
+                figure.file = Some(Template(expression(&place, file, &scope)?));
+            }
+        }
+        let trials = match (mode, self.choices.trials) {
+            (Mode::Performance, Some(count)) => Trials {
+                min: count,
+                max: count,
+            },
+            (Mode::Performance, None) => from.trials,
+            _ => Trials::default(),
+        };
+        Ok(MeasurementPlan {
+            key: key.to_owned(),
+            scenario: loadgen.unwrap_or(key).to_owned(),
+            loadgen: loadgen.is_some() && from.results.is_some(),
+            mode,
+            trials,
+            target_qps: from.target_qps,
+            figures,
+            expect: from.expect.clone(),
+            limits: from.limits.clone(),
+        })
+    }
+
+    fn wanted(&self, key: &str, loadgen: Option<&str>, mode: Mode) -> bool {
+        let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+        let scenario = self.choices.scenarios.is_empty()
+            || self.choices.scenarios.iter().any(|wanted| {
+                plain(wanted) == plain(key)
+                    || loadgen.is_some_and(|name| plain(wanted) == plain(name))
+            });
+        scenario && (self.choices.modes.is_empty() || self.choices.modes.contains(&mode))
+    }
+
+    fn nothing_to_measure(&self) -> PlanError {
+        let mut asked: Vec<String> = self
+            .choices
+            .scenarios
+            .iter()
+            .map(|name| format!("--scenario {name}"))
+            .collect();
+        asked.extend(
+            self.choices
+                .modes
+                .iter()
+                .map(|mode| format!("--mode {mode}")),
+        );
+        let has: Vec<String> = self
+            .recipe
+            .scenarios
+            .iter()
+            .flat_map(|(key, scenario)| {
+                scenario
+                    .modes
+                    .iter()
+                    .map(move |(mode, _)| format!("{key} {mode}"))
+            })
+            .collect();
+        PlanError::NothingToMeasure {
+            asked: asked.join(" "),
+            has: has.join(", "),
+        }
+    }
+}
+
+/// A shared command's step for one trial.
+struct Shared {
+    command: String,
+    trial: u32,
+    step: u32,
+}
+
+/// One trial of one measurement, on its way into the plan.
+struct OneTrial<'a> {
+    from: &'a Measurement,
+    index: usize,
+    trial: u32,
+    several: bool,
+    stem: String,
+    place: String,
+    scope: Scope,
+    when: Condition,
+}
+
+impl<'a> OneTrial<'a> {
+    /// Of the measurement that was added last.
+    fn of(builder: &Builder<'_>, from: &'a Measurement, trial: u32) -> Self {
+        let index = builder.measurements.len() - 1;
+        let plan = &builder.measurements[index];
+        let mut scope = builder.scope();
+        scope.scenario = Some(plan.scenario.clone());
+        scope.mode = Some(plan.mode);
+        scope.trial = Some(trial);
+        let when = if trial > plan.trials.min {
+            Condition::UntilDecided {
+                stages: stages_of(plan.trials),
+            }
+        } else {
+            Condition::Always
+        };
+        Self {
+            from,
+            index,
+            trial,
+            several: plan.trials.max > 1,
+            stem: plan.stem(),
+            place: format!("scenarios.{}.{}", plan.key, plan.mode),
+            scope,
+            when,
+        }
+    }
+
+    /// A step's name: with the trial's number where there are several.
+    fn name(&self, stem: &str) -> String {
+        if self.several {
+            format!("{stem}-{}", self.trial)
+        } else {
+            stem.to_owned()
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The pure function from recipe, choices and host to the plan.
+
+mod command;
+mod container;
+mod error;
+mod leave_out;
+mod measure;
+mod prepare;
+
+use super::choices::Choices;
+use super::host::{HostView, lacks};
+use super::measurement::MeasurementPlan;
+use super::power;
+use super::step::{Action, Condition, Plan, Step};
+use crate::recipe::expression::{Scope, render};
+use crate::recipe::model::{Ordered, Recipe, Template};
+
+pub use error::PlanError;
+
+/// What the catalog knows of a recipe besides its text.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The recipe's directory, absolute; companions and build contexts lie in it.
+    pub directory: Option<String>,
+    /// SHA-256 of the resolved recipe.
+    pub hash: String,
+}
+
+/// Makes the plan.
+///
+/// # Errors
+/// What the command line asks for and the recipe has not, and expressions that fail.
+pub fn build(
+    recipe: &Recipe,
+    origin: &Origin,
+    choices: &Choices,
+    host: &HostView,
+) -> Result<Plan, PlanError> {
+    let mut builder = Builder {
+        recipe,
+        origin,
+        choices,
+        host,
+        steps: Vec::new(),
+        measurements: Vec::new(),
+        notes: Vec::new(),
+    };
+    if let Some(name) = recipe
+        .secrets
+        .iter()
+        .find(|name| *name != "HF_TOKEN" && !choices.secrets.iter().any(|allowed| allowed == *name))
+    {
+        return Err(PlanError::SecretNotAllowed { name: name.clone() });
+    }
+    let (image, pinned) = builder.image();
+    let container = builder.container(&image)?;
+    builder.models()?;
+    builder.step("create", Some("main"), Action::Create);
+    builder.prepare()?;
+    builder.measure()?;
+    builder.step("judge", None, Action::Judge);
+    let keep = Condition::Unless { keep: choices.keep };
+    builder.step_when("remove", Some("main"), keep, Action::Remove);
+    builder.leave_out()?;
+
+    let sources: Vec<String> = container
+        .mounts
+        .iter()
+        .map(|mount| mount.source.clone())
+        .collect();
+    let lacks = lacks(&recipe.requires, host, &choices.gpus);
+    Ok(Plan {
+        schema: 1,
+        recipe: recipe.name.clone(),
+        recipe_hash: origin.hash.clone(),
+        title: recipe.title.clone(),
+        submission: recipe.submission.clone(),
+        params: recipe.params.clone(),
+        variant: recipe.variant.clone(),
+        modified: recipe.modified.clone(),
+        requires: recipe.requires.clone(),
+        gpus: choices.gpus.clone(),
+        lacks,
+        powers: power::asked(recipe, &sources, origin.directory.as_deref()),
+        image,
+        pinned,
+        container,
+        measurements: builder.measurements,
+        judge: recipe.judge.clone(),
+        secrets: recipe.secrets.clone(),
+        steps: builder.steps,
+        notes: builder.notes,
+        require_accuracy: false,
+    })
+}
+
+struct Builder<'a> {
+    recipe: &'a Recipe,
+    origin: &'a Origin,
+    choices: &'a Choices,
+    host: &'a HostView,
+    steps: Vec<Step>,
+    measurements: Vec<MeasurementPlan>,
+    notes: Vec<String>,
+}
+
+impl Builder<'_> {
+    fn step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
+        self.step_when(name, container, Condition::Always, action)
+    }
+
+    fn step_when(
+        &mut self,
+        name: &str,
+        container: Option<&str>,
+        when: Condition,
+        action: Action,
+    ) -> u32 {
+        let number = u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1;
+        self.steps.push(Step {
+            number,
+            name: name.to_owned(),
+            node: "local".to_owned(),
+            container: container.map(str::to_owned),
+            when,
+            action,
+        });
+        number
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::of(self.recipe)
+    }
+}
+
+fn join(directory: &str, relative: &str) -> String {
+    let relative = relative.trim_start_matches("./");
+    if relative.is_empty() || relative == "." {
+        return directory.to_owned();
+    }
+    format!("{}/{relative}", directory.trim_end_matches('/'))
+}
+
+fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String, PlanError> {
+    render(template, scope).map_err(|source| PlanError::Expression {
+        place: place.to_owned(),
+        source,
+    })
+}
+
+fn render_map(
+    place: &str,
+    map: &Ordered<Template>,
+    scope: &Scope,
+) -> Result<Vec<(String, String)>, PlanError> {
+    map.iter()
+        .map(|(name, value)| {
+            Ok((
+                name.clone(),
+                expression(&format!("{place}.{name}"), value, scope)?,
+            ))
+        })
+        .collect()
+}

@@ -1,0 +1,241 @@
+//! Every command in the README and in docs/ is run here, and what it prints is what is shown.
+//!
+//! A block that is fenced as `console` holds commands (`$ …`) and their output, one that is fenced
+//! as `yaml NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
+//! both sides are compared without them; a line `…` stands for any number of lines.
+//! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use regex::Regex;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn engine_answers() -> bool {
+    Command::new("docker")
+        .args(["version", "--format", "{{.Server.Version}}"])
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// One command and what stands below it.
+struct Shown {
+    command: String,
+    output: Vec<String>,
+    /// Lines of the file: the first of the output, and the one after the last.
+    lines: (usize, usize),
+}
+
+fn commands(text: &str) -> Vec<Shown> {
+    let mut found: Vec<Shown> = Vec::new();
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        if line.starts_with("```") {
+            if inside && let Some(last) = found.last_mut() {
+                last.lines.1 = number;
+            }
+            inside = line == "```console";
+            continue;
+        }
+        if !inside {
+            continue;
+        }
+        if let Some(command) = line.strip_prefix("$ ") {
+            if let Some(last) = found.last_mut().filter(|last| last.lines.1 == 0) {
+                last.lines.1 = number;
+            }
+            found.push(Shown {
+                command: command.to_owned(),
+                output: Vec::new(),
+                lines: (number + 1, 0),
+            });
+        } else if let Some(last) = found.last_mut() {
+            last.output.push(line.to_owned());
+        }
+    }
+    found
+}
+
+/// The files that a page shows, as a fenced block each.
+fn files(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for block in text.split("```yaml ").skip(1) {
+        let (name, rest) = block.split_once('\n').unwrap();
+        let body = rest.split("```").next().unwrap();
+        found.push((name.trim().to_owned(), body.to_owned()));
+    }
+    found
+}
+
+fn run(command: &str, directory: &Path) -> Vec<String> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("bash")
+        .args(["-c", &format!("exec 2>&1\n{command}")])
+        .current_dir(directory)
+        .env("PATH", path)
+        .env("RETRIAL_HOME", directory.join(".home"))
+        .env("HOME", directory)
+        .env_remove("RUST_BACKTRACE")
+        .env(
+            "DOCKER_CONFIG",
+            std::env::var("DOCKER_CONFIG").unwrap_or_else(|_| "/root/.docker".to_owned()),
+        )
+        .output()
+        .unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).replace(&directory.display().to_string(), "~");
+    let mut lines: Vec<String> = text
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    while lines.last().is_some_and(String::is_empty) {
+        lines.pop();
+    }
+    lines
+}
+
+/// A line without what differs from run to run.
+fn folded(line: &str) -> String {
+    let rules = [
+        (r"\d{8}-\d{6}-([a-z0-9-]+)-[0-9a-f]{4}", "ID-$1"),
+        (r"sha256:[0-9a-f]{12,}|\b[0-9a-f]{12,64}\b", "HEX"),
+        (r"unix://\S+", "SOCKET"),
+        (r"[\d][\d,.:]*", "N"),
+        (r"N (ns|µs|ms|s|min|m|h|kB|MB|GB|KiB|MiB|GiB)\b", "N U"),
+        (r"[─━]+", "─"),
+        (r"\s+", " "),
+    ];
+    let mut line = line.to_owned();
+    for (pattern, with) in rules {
+        line = Regex::new(pattern)
+            .unwrap()
+            .replace_all(&line, with)
+            .into_owned();
+    }
+    line.trim().to_owned()
+}
+
+/// Whether what was printed is what is shown.
+fn same(shown: &[String], printed: &[String]) -> bool {
+    // Tables and paragraphs break where their figures' widths make them break.
+    let paragraphs = |lines: &[String]| -> Vec<String> {
+        lines
+            .iter()
+            .map(|line| folded(line))
+            .filter(|line| !line.is_empty() && line != "─")
+            .collect()
+    };
+    let shown = paragraphs(shown);
+    let printed = paragraphs(printed).join(" ");
+    let mut rest = printed.as_str();
+    for (index, part) in shown.split(|line| line == "…").enumerate() {
+        let part = part.join(" ");
+        match rest.find(&part) {
+            Some(at) if index > 0 || at == 0 => rest = rest[at + part.len()..].trim_start(),
+            _ => return false,
+        }
+    }
+    rest.is_empty() || shown.last().is_some_and(|line| line == "…")
+}
+
+fn check(file: &str) {
+    if !engine_answers() {
+        eprintln!("skipped: no container engine answers");
+        return;
+    }
+    let path = root().join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    // The examples, with this machine's own certificates where it has some.
+    let quickstart = Command::new(root().join("tests/lab/quickstart"))
+        .output()
+        .unwrap();
+    let quickstart = String::from_utf8(quickstart.stdout).unwrap();
+    std::fs::create_dir_all(directory.path().join("examples")).unwrap();
+    let copied = Command::new("cp")
+        .arg("-rL")
+        .arg(quickstart.trim())
+        .arg(directory.path().join("examples/quickstart"))
+        .status();
+    assert!(copied.unwrap().success());
+    for (name, body) in files(&text) {
+        std::fs::write(directory.path().join(name), body).unwrap();
+    }
+    let overwrite = std::env::var("RETRIAL_DOCS").is_ok_and(|value| value == "overwrite");
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut wrong = Vec::new();
+    let shown = commands(&text);
+    assert!(!shown.is_empty(), "{file} shows no command");
+    let mut printed_all = Vec::new();
+    for shown in &shown {
+        let printed = run(&shown.command, directory.path());
+        if !same(&shown.output, &printed) {
+            wrong.push(format!(
+                "$ {}\n--- shown\n{}\n--- printed\n{}",
+                shown.command,
+                shown.output.join("\n"),
+                printed.join("\n")
+            ));
+        }
+        printed_all.push(printed);
+    }
+    if overwrite {
+        for (shown, printed) in shown.iter().zip(printed_all).rev() {
+            if !same(&shown.output, &printed) {
+                lines.splice(shown.lines.0..shown.lines.1, printed);
+            }
+        }
+        std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+        return;
+    }
+    assert!(wrong.is_empty(), "{file}:\n{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn readme() {
+    check("README.md");
+}
+
+#[test]
+fn recipes() {
+    check("docs/recipes.md");
+}
+
+#[test]
+fn runs() {
+    check("docs/runs.md");
+}
+
+#[test]
+fn verdicts() {
+    check("docs/verdicts.md");
+}
+
+#[test]
+fn trouble() {
+    check("docs/trouble.md");
+}
+
+/// Pages that show no command need no run; pages that do must be in the list above.
+#[test]
+fn every_page_is_run() {
+    let checked = ["recipes.md", "runs.md", "verdicts.md", "trouble.md"];
+    for entry in std::fs::read_dir(root().join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.extension().is_some_and(|ending| ending == "md")
+            && !checked.contains(&name.as_str())
+        {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                !text.contains("```console"),
+                "docs/{name} shows commands: add it to tests/docs.rs"
+            );
+        }
+    }
+}

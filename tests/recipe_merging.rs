@@ -1,0 +1,323 @@
+//! Merging, variants, params and expressions, each on the smallest recipe that shows it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::format_collect,
+    reason = "tests"
+)]
+
+use retrial::recipe::model::{Image, ParamValue, Recipe};
+use retrial::recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
+
+struct Given<'a>(&'a [(&'a str, &'a str)]);
+
+impl Templates for Given<'_> {
+    fn template(&self, name: &str) -> Option<Source> {
+        let (name, text) = self.0.iter().find(|(known, _)| *known == name)?;
+        Some(Source::new(*name, *text))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn companion_exists(&self, _relative: &str) -> Option<bool> {
+        None
+    }
+}
+
+/// What every recipe needs, so that the tests hold only what they are about.
+const REST: &str = "
+schema: 1
+title: t
+submission: { suite: s, benchmark: b }
+image: own/image:1
+scenarios: { case: { performance: { run: ./x, figures: { speed: { csv: speed } } } } }
+";
+
+fn attempt(
+    text: &str,
+    templates: &[(&str, &str)],
+    settings: &[(&str, &str)],
+) -> Result<Recipe, String> {
+    let keys: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(':').map(|(key, _)| key))
+        .collect();
+    let rest: String = REST
+        .lines()
+        .filter(|line| !keys.iter().any(|key| line.starts_with(&format!("{key}:"))))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let source = Source::new("r.yaml", format!("{rest}{text}"));
+    let settings: Vec<_> = settings
+        .iter()
+        .map(|(name, value)| Setting::new(*name, *value))
+        .collect();
+    let templates = Given(templates);
+    match resolve("r", &source, &templates, &settings) {
+        Ok(resolved) => {
+            let again = Source::new("recipe.yaml", resolved.yaml.clone());
+            let again =
+                resolve("r", &again, &Given(&[]), &[]).map_err(|problems| problems.to_string())?;
+            assert_eq!(again.recipe, resolved.recipe, "{}", resolved.yaml);
+            Ok(resolved.recipe)
+        }
+        Err(problems) => Err(problems
+            .iter()
+            .map(|problem| format!("{}\n", problem.message))
+            .collect()),
+    }
+}
+
+fn resolved(text: &str, templates: &[(&str, &str)], settings: &[(&str, &str)]) -> Recipe {
+    attempt(text, templates, settings).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+fn env(recipe: &Recipe) -> Vec<(&str, &str)> {
+    recipe
+        .container
+        .env
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.0.as_str()))
+        .collect()
+}
+
+#[test]
+fn later_templates_over_earlier_and_the_recipe_over_all() {
+    let templates = [
+        (
+            "one",
+            "schema: 1\nextends: base\ncontainer: {env: {A: one, B: one, C: one}, devices+: [/dev/one]}\n",
+        ),
+        (
+            "two",
+            "schema: 1\ncontainer: {env: {B: two, C: two}, devices+: [/dev/two]}\n",
+        ),
+        (
+            "base",
+            "schema: 1\ncontainer: {env: {A: base, Z: base}, devices: [/dev/base]}\n",
+        ),
+    ];
+    let recipe = resolved(
+        "extends: [one, two]\ncontainer: {env: {C: own}, devices+: [/dev/own]}\n",
+        &templates,
+        &[],
+    );
+    assert_eq!(
+        env(&recipe),
+        [("A", "one"), ("Z", "base"), ("B", "two"), ("C", "own")]
+    );
+    assert_eq!(
+        recipe.container.devices,
+        ["/dev/base", "/dev/one", "/dev/two", "/dev/own"]
+    );
+}
+
+#[test]
+fn lists_replace_and_null_removes() {
+    let templates = [(
+        "base",
+        "schema: 1\ncontainer: {devices: [/dev/base], ipc: host, env: {A: a, B: b}}\n",
+    )];
+    let recipe = resolved(
+        "extends: base\ncontainer: {devices: [/dev/own], ipc: null, env: {A: null}}\n",
+        &templates,
+        &[],
+    );
+    assert_eq!(recipe.container.devices, ["/dev/own"]);
+    assert_eq!(recipe.container.ipc, None);
+    assert_eq!(env(&recipe), [("B", "b")]);
+    let recipe = resolved("extends: base\ncontainer: null\n", &templates, &[]);
+    assert_eq!(recipe.container.devices.len(), 0);
+}
+
+#[test]
+fn what_was_removed_may_be_written_anew() {
+    let templates = [
+        ("base", "schema: 1\ncontainer: {devices: [/dev/base]}\n"),
+        (
+            "less",
+            "schema: 1\nextends: base\ncontainer: {devices: null}\n",
+        ),
+    ];
+    let recipe = resolved(
+        "extends: less\ncontainer: {devices+: [/dev/own]}\n",
+        &templates,
+        &[],
+    );
+    assert_eq!(recipe.container.devices, ["/dev/own"]);
+}
+
+#[test]
+fn a_command_of_its_own_in_place_of_a_shared_one() {
+    let templates = [(
+        "base",
+        "schema: 1\ncommands: {all: {run: ./all}}\nscenarios: {case: {performance: {from: all, figures: {speed: {csv: speed}}}}}\n",
+    )];
+    let both = "extends: base\nscenarios: {case: {performance: {run: ./own}}}\n";
+    assert!(
+        attempt(both, &templates, &[])
+            .unwrap_err()
+            .contains("has both `run` and `from`")
+    );
+    resolved(
+        "extends: base\nscenarios: {case: {performance: {run: ./own, from: null}}}\n",
+        &templates,
+        &[],
+    );
+}
+
+#[test]
+fn anchors_and_merge_keys() {
+    let text = "container: {env: &env {A: a, B: b}}\nsetup: {one: {run: ./one, env: {B: own, <<: *env}}, two: {run: ./two, env: *env}}\n";
+    let recipe = resolved(text, &[], &[]);
+    let texts = |index: usize| -> Vec<String> {
+        recipe.setup[index]
+            .1
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    };
+    assert_eq!(texts(0), ["B=own", "A=a"]);
+    assert_eq!(texts(1), ["A=a", "B=b"]);
+}
+
+const VARIANTS: &str = "
+variants:
+  rocm: { \"6.4.1\": { image: own/image:641 }, \"7.1.1\": { image: own/image:711, container: { devices+: [/dev/rocm] } } }
+  gpu: { mi300x: { container: { devices+: [/dev/gpu] } }, mi355x: {} }
+default: { rocm: \"7.1.1\" }
+impossible: [{ rocm: \"6.4.1\", gpu: mi355x, because: it came later }]
+";
+
+#[test]
+fn variants_are_laid_over_in_the_order_of_the_axes() {
+    let recipe = resolved(VARIANTS, &[], &[("gpu", "mi300x")]);
+    assert_eq!(recipe.container.devices, ["/dev/rocm", "/dev/gpu"]);
+    assert!(matches!(&recipe.image, Image::Pull { reference, .. } if reference == "own/image:711"));
+    assert_eq!(recipe.variant["gpu"], "mi300x");
+    assert!(recipe.modified.is_empty());
+    assert_eq!(
+        attempt(VARIANTS, &[], &[]).unwrap_err(),
+        "which `gpu`? It has no default\n"
+    );
+    let impossible = attempt(VARIANTS, &[], &[("gpu", "mi355x"), ("rocm", "6.4.1")]).unwrap_err();
+    assert_eq!(
+        impossible,
+        "gpu=mi355x with rocm=6.4.1 is impossible: it came later\n"
+    );
+}
+
+#[test]
+fn choices_leave_out_what_is_impossible() {
+    let source = Source::new("r.yaml", format!("{REST}{VARIANTS}"));
+    let variants = variants(&source, &Given(&[])).unwrap();
+    let choices: Vec<String> = variants
+        .choices()
+        .iter()
+        .map(|choice| format!("{} {}", choice["rocm"], choice["gpu"]))
+        .collect();
+    assert_eq!(choices, ["6.4.1 mi300x", "7.1.1 mi300x", "7.1.1 mi355x"]);
+}
+
+#[test]
+fn overlays_of_a_template_merge_with_those_of_the_recipe() {
+    let templates = [(
+        "base",
+        "schema: 1\nvariants: {rocm: {a: {container: {devices+: [/dev/base], env: {A: a}}}}}\ndefault: {rocm: a}\n",
+    )];
+    let text = "extends: base\ncontainer: {devices: [/dev/own]}\nvariants: {rocm: {a: {container: {devices+: [/dev/more]}}, b: {}}}\n";
+    let recipe = resolved(text, &templates, &[]);
+    assert_eq!(
+        recipe.container.devices,
+        ["/dev/own", "/dev/base", "/dev/more"]
+    );
+    assert_eq!(env(&recipe), [("A", "a")]);
+    assert_eq!(
+        resolved(text, &templates, &[("rocm", "b")])
+            .container
+            .devices,
+        ["/dev/own"]
+    );
+}
+
+#[test]
+fn a_scalar_that_is_one_expression_takes_the_type_of_the_param() {
+    let text = |kind: &str, default: &str| {
+        format!(
+            "params: {{n: {{type: {kind}, default: {default}}}}}\nrequires: {{gpus: {{vendor: amd, count: \"${{{{ params.n }}}}\"}}, disk: \"${{{{ params.n }}}} GiB\"}}\n"
+        )
+    };
+    let recipe = resolved(&text("int", "4"), &[], &[]);
+    assert_eq!(recipe.requires.gpus.unwrap().count, 4);
+    assert_eq!(recipe.requires.disk, Some(4 << 30));
+    assert_eq!(
+        resolved(&text("int", "4"), &[], &[("n", "8")]).modified,
+        ["n"]
+    );
+    let problems = attempt(&text("string", "4"), &[], &[]).unwrap_err();
+    assert_eq!(
+        problems,
+        "expected an integer, found text `4`, from ${{ params.n }}\n"
+    );
+    let problems = attempt(&text("int", "4"), &[], &[("n", "0")]).unwrap_err();
+    assert_eq!(problems, "0 is out of range\n");
+}
+
+#[test]
+fn defaults_may_name_other_params() {
+    let text = "params:\n  root: {type: path, default: /r}\n  out: {type: path, default: \"${{ params.root }}/out\"}\ncontainer: {workdir: \"${{ params.out }}\"}\n";
+    let recipe = resolved(text, &[], &[("root", "/other")]);
+    assert_eq!(recipe.params["out"], ParamValue::Text("/other/out".into()));
+    assert_eq!(recipe.modified, ["root"]);
+    // What is known is checked where it ends up.
+    let problems = attempt(
+        &text.replace("type: path", "type: string"),
+        &[],
+        &[("root", "x")],
+    )
+    .unwrap_err();
+    assert_eq!(problems, "a path in the container must be absolute\n");
+}
+
+#[test]
+fn a_param_without_default_must_be_set() {
+    let text = "params: {model: {type: path, help: where it lies}, kind: {type: enum, values: [a, b], default: a}, fast: {type: bool, default: false}}\ncontainer: {mounts: [\"${{ params.model }}:/m:ro\"], privileged: \"${{ params.fast }}\", env: {K: \"${{ params.kind }}\"}}\n";
+    assert_eq!(
+        attempt(text, &[], &[]).unwrap_err(),
+        "the param `model` has no value\n"
+    );
+    let recipe = resolved(
+        text,
+        &[],
+        &[("model", "/data: x"), ("fast", "true"), ("kind", "b")],
+    );
+    assert_eq!(recipe.container.mounts[0].source.0, "${{ params.model }}");
+    assert!(recipe.container.mounts[0].read_only);
+    assert!(recipe.container.privileged);
+    assert_eq!(recipe.modified, ["fast", "kind"]);
+    let problems = attempt(
+        text,
+        &[],
+        &[("model", "/m"), ("fast", "yes"), ("kind", "c")],
+    )
+    .unwrap_err();
+    assert_eq!(
+        problems,
+        "this param is a bool; `yes` is text\n`c` is none of this enum's values\n"
+    );
+    let source = Source::new("r.yaml", format!("{REST}{text}"));
+    assert_eq!(check(&source, Kind::Recipe, &Given(&[])).to_string(), "");
+}
+
+#[test]
+fn names_that_come_too_early() {
+    let text = "requires: {gpus: {vendor: amd, count: 8}}\nimage: \"${{ scenario }}\"\ncontainer: {env: {N: \"${{ gpus.count }}\", T: \"${{ trial }}\"}, user: \"${{ gpus.count }}\"}\n";
+    let problems = attempt(text, &[], &[]).unwrap_err();
+    assert_eq!(
+        problems,
+        "`scenario` is not known here\n`trial` is not known here\n`gpus.count` is not known here\n"
+    );
+}

@@ -1,0 +1,314 @@
+//! The built-in recipes from the command to the verdict, on a real engine, with their real flags,
+//! against stand-ins of the vendors' images that print what was published (`tests/standins`).
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use rstest::rstest;
+use serde_json::Value;
+
+const LLAMA2: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+const GPT_OSS: &str = "mlperf-inference/v6.0/amd/gpt-oss-120b-mi355x";
+const WAN: &str = "mlperf-inference/v6.0/amd/wan2.2-t2v-a14b-mi355x";
+const LLAMA2_V4: &str = "mlperf-inference/v4.1/amd/llama2-70b-mi300x";
+const POWERS: [&str; 6] = [
+    "--allow",
+    "privileged",
+    "--allow",
+    "sys-admin",
+    "--allow",
+    "dev-mem",
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// An engine of the lab's that has the stand-ins, on a machine with the device nodes. A run claims
+/// all the GPUs, so only one test at a time has it: another one would be told that they are in use.
+struct Engine {
+    url: String,
+    _turn: fs::File,
+}
+
+/// None, with a word, where there is no lab or no right to make nodes.
+fn engine() -> Option<Engine> {
+    let Ok(lab) = std::env::var("RETRIAL_LAB") else {
+        println!("skipped: no lab (`make test` brings it up)");
+        return None;
+    };
+    let turn = fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
+    turn.lock().unwrap();
+    let run = |script: &str, argument: &[&str]| {
+        Command::new(root().join(script))
+            .args(argument)
+            .output()
+            .unwrap()
+    };
+    let devices = run("tests/lab/devices", &["up"]);
+    if !devices.status.success() || !Path::new("/dev/kfd").exists() {
+        println!(
+            "skipped: no device nodes: {}",
+            String::from_utf8_lossy(&devices.stderr)
+        );
+        return None;
+    }
+    let built = run("tests/standins/build", &[]);
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let url = String::from_utf8(built.stdout).unwrap().trim().to_owned();
+    Some(Engine { url, _turn: turn })
+}
+
+struct Ran {
+    output: Output,
+    home: tempfile::TempDir,
+}
+
+impl Ran {
+    fn code(&self) -> i32 {
+        self.output.status.code().unwrap()
+    }
+
+    fn verdict(&self) -> Value {
+        let runs = self.home.path().join("runs");
+        let run = fs::read_dir(&runs)
+            .unwrap()
+            .map(|entry| entry.unwrap().path());
+        let verdict = run
+            .map(|run| run.join("verdict.json"))
+            .find(|file| file.exists());
+        serde_json::from_str(&fs::read_to_string(verdict.unwrap()).unwrap()).unwrap()
+    }
+
+    fn text(&self) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        text(&self.output.stdout) + &text(&self.output.stderr)
+    }
+}
+
+/// `retrial run` on a planted host with 8 GPUs of the recipe's model.
+fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
+    let home = tempfile::tempdir().unwrap();
+    let host = if recipe == LLAMA2_V4 {
+        "mi300x-8"
+    } else {
+        "mi355x-8"
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["run", recipe, "--engine", &engine.url, "--root"])
+        .arg(root().join("tests/fixtures/hosts").join(host))
+        .args(arguments)
+        .env("RETRIAL_HOME", home.path())
+        .output()
+        .unwrap();
+    Ran { output, home }
+}
+
+/// Scenario, mode and outcome of each result.
+fn outcomes(verdict: &Value) -> Vec<(String, String, String)> {
+    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let results = verdict["results"].as_array().unwrap();
+    results
+        .iter()
+        .map(|one| {
+            (
+                word(&one["scenario"]),
+                word(&one["mode"]),
+                word(&one["outcome"]),
+            )
+        })
+        .collect()
+}
+
+#[rstest]
+#[case(LLAMA2, "fetch-llama2", 6)]
+#[case(GPT_OSS, "fetch-gpt-oss", 4)]
+fn every_published_figure_of_a_recipe_holds(
+    #[case] recipe: &str,
+    #[case] fetch: &str,
+    #[case] results: usize,
+) {
+    let Some(engine) = engine() else { return };
+    let ran = run(&engine, recipe, &["--skip", fetch]);
+    assert_eq!(ran.code(), 0, "{}", ran.text());
+    let outcomes = outcomes(&ran.verdict());
+    assert_eq!(outcomes.len(), results);
+    assert!(
+        outcomes.iter().all(|(.., outcome)| outcome == "reproduced"),
+        "{outcomes:?}"
+    );
+}
+
+/// `SingleStream` was published and is compared, Offline was not and is measured; one script runs all modes.
+#[test]
+fn one_script_for_three_modes() {
+    let Some(engine) = engine() else { return };
+    let ran = run(&engine, WAN, &["--skip", "fetch-wan"]);
+    assert_eq!(ran.code(), 0, "{}", ran.text());
+    let outcomes = outcomes(&ran.verdict());
+    let of = |scenario: &str, mode: &str| {
+        let found = outcomes.iter().find(|(s, m, _)| s == scenario && m == mode);
+        found.map(|(.., outcome)| outcome.as_str())
+    };
+    assert_eq!(of("SingleStream", "performance"), Some("reproduced"));
+    assert_eq!(of("SingleStream", "accuracy"), Some("reproduced"));
+    assert_eq!(of("SingleStream", "compliance"), Some("measured"));
+    assert_eq!(of("Offline", "performance"), Some("measured"));
+    assert_eq!(outcomes.len(), 6);
+
+    let ran = run(
+        &engine,
+        WAN,
+        &[
+            "--skip",
+            "fetch-wan",
+            "--set",
+            "vbench=skip",
+            "--set",
+            "compliance=skip",
+        ],
+    );
+    assert_eq!(ran.code(), 0, "{}", ran.text());
+    let verdict = ran.verdict();
+    assert_eq!(verdict["results"].as_array().unwrap().len(), 2);
+    assert!(ran.text().contains("performance only"), "{}", ran.text());
+}
+
+/// The image that nobody publishes, directories of the host, a step that quantizes, results by a glob,
+/// and a target rate of the guide's that is not the published one.
+#[test]
+fn the_guide_of_v4_1() {
+    let Some(engine) = engine() else { return };
+    let host = tempfile::tempdir().unwrap();
+    let directory = |name: &str| {
+        let path = host.path().join(name);
+        fs::create_dir(&path).unwrap();
+        path
+    };
+    let (model, dataset, logs) = (
+        directory("model"),
+        directory("open_orca"),
+        directory("hist"),
+    );
+    fs::write(
+        dataset.join("open_orca_gpt4_tokenized_llama.calibration_1000.pkl.gz"),
+        "",
+    )
+    .unwrap();
+    // A result of an earlier run, which must not be taken for this one's.
+    let earlier = logs.join("mlperf-results/0101-000000/Offline/performance/run_1");
+    fs::create_dir_all(&earlier).unwrap();
+    fs::write(earlier.join("mlperf_log_summary.txt"), "stale").unwrap();
+    let set = [
+        format!("model={}", model.display()),
+        format!("dataset={}", dataset.display()),
+        format!("hist={}", logs.display()),
+    ];
+    let mut arguments = vec!["--pull", "never"];
+    arguments.extend(set.iter().flat_map(|set| ["--set", set.as_str()]));
+    let ran = run(&engine, LLAMA2_V4, &arguments);
+    assert_eq!(ran.code(), 0, "{}", ran.text());
+    let outcomes = outcomes(&ran.verdict());
+    assert!(
+        outcomes.iter().all(|(.., outcome)| outcome == "reproduced"),
+        "{outcomes:?}"
+    );
+    assert!(
+        ran.text()
+            .contains("modified: Server's target rate was 70 queries/s, published at 73.5"),
+        "{}",
+        ran.text()
+    );
+    assert!(model.join("quantized/quark_share/modelzoo").is_dir());
+}
+
+/// What a person pastes does what `run` does: the same commands, the same files in the end.
+#[test]
+fn the_shell_plan_runs() {
+    let Some(engine) = engine() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let plan = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args([
+            "plan",
+            GPT_OSS,
+            "--skip",
+            "fetch-gpt-oss",
+            "--format",
+            "shell",
+        ])
+        .output()
+        .unwrap();
+    fs::write(directory.path().join("plan.sh"), plan.stdout).unwrap();
+    let script = Command::new("sh")
+        .arg("plan.sh")
+        .current_dir(&directory)
+        .env("DOCKER_HOST", &engine.url)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&script.stderr).into_owned();
+    assert!(script.status.success(), "{text}");
+    let ran = run(&engine, GPT_OSS, &["--skip", "fetch-gpt-oss"]);
+    let runs = fs::read_dir(ran.home.path().join("runs")).unwrap();
+    let run = runs
+        .map(|entry| entry.unwrap().path())
+        .find(|run| run.join("results").exists());
+    for file in [
+        "results/Offline/performance/run_1/mlperf_log_summary.txt",
+        "results/Server/performance/run_1/mlperf_log_summary.txt",
+        "results/Server/accuracy/run_1/accuracy.txt",
+        "results/Server/accuracy/run_1/mlperf_log_accuracy.json",
+    ] {
+        let by_hand = fs::read_to_string(directory.path().join(file)).unwrap();
+        let by_run = fs::read_to_string(run.as_ref().unwrap().join(file)).unwrap();
+        assert_eq!(by_hand, by_run, "{file}");
+    }
+}
+
+/// A copy of the built-in recipe whose image behaves badly: no longer built in, so its powers are asked for.
+fn behaving(how: &str) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(root().join(format!("recipes/{LLAMA2}.yaml"))).unwrap();
+    let text = format!("{text}\ncontainer:\n  env: {{ RETRIAL_STANDIN: {how} }}\n");
+    fs::write(directory.path().join("recipe.yaml"), text).unwrap();
+    directory
+}
+
+#[rstest]
+#[case("worse", 1, "not reproduced")]
+#[case("invalid", 1, "invalid")]
+#[case("inaccurate", 1, "invalid")]
+#[case("fail", 4, "failed")]
+fn what_goes_wrong_is_told_apart(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
+    let Some(engine) = engine() else { return };
+    let recipe = behaving(how);
+    let mut arguments = vec!["--skip", "fetch-llama2", "--scenario", "server"];
+    arguments.extend(POWERS);
+    let ran = run(&engine, recipe.path().to_str().unwrap(), &arguments);
+    assert_eq!(ran.code(), code, "{}", ran.text());
+    let outcomes = outcomes(&ran.verdict());
+    let performance = outcomes
+        .iter()
+        .find(|(_, mode, _)| mode == "performance")
+        .unwrap();
+    assert_eq!(performance.2, outcome, "{}", ran.text());
+}
+
+/// Root on the host is not given to a recipe that is not ours, unless somebody says so.
+#[test]
+fn a_copy_of_a_recipe_asks_for_trust() {
+    let Some(engine) = engine() else { return };
+    let recipe = behaving("ok");
+    let ran = run(
+        &engine,
+        recipe.path().to_str().unwrap(),
+        &["--skip", "fetch-llama2"],
+    );
+    assert_eq!(ran.code(), 2, "{}", ran.text());
+    assert!(ran.text().contains("--allow privileged"), "{}", ran.text());
+}

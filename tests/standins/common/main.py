@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# In the place of AMD's LLM harness, /lab-mlperf-inference/code/main.py: takes the arguments of the guide and no others.
+. /standin/standin.sh
+config_path='' config_name='' test_mode='' user_conf='' output='' dataset='' accuracy_dataset=''
+
+value() { [ $# -ge 2 ] && [ -n "$2" ] || wrong "$1 needs a value"; }
+while [ $# -gt 0 ]; do
+  case $1 in
+  --config-path) value "$@"; config_path=$2; shift ;;
+  --config-name) value "$@"; config_name=$2; shift ;;
+  config_path=*) config_path=${1#*=} ;;
+  config_name=*) config_name=${1#*=} ;;
+  test_mode=*) test_mode=${1#*=} ;;
+  harness_config.user_conf_path=*) user_conf=${1#*=} ;;
+  harness_config.output_log_dir=*) output=${1#*=} ;;
+  harness_config.dataset_path=*) dataset=${1#*=} ;;
+  harness_config.accuracy_dataset_path=*) accuracy_dataset=${1#*=} ;;
+  vllm_sampling_config.max_tokens=*) [[ ${1#*=} =~ ^[0-9]+$ ]] || wrong "max_tokens is a number, not '${1#*=}'" ;;
+  *) wrong "unrecognized argument: '$1'" ;;
+  esac
+  shift
+done
+
+[ -n "$config_path" ] || wrong 'no --config-path'
+[ -n "$config_name" ] || wrong 'no --config-name'
+config=${config_path%/}/$config_name.yaml
+[ -f "$config" ] || wrong "there is no $config"
+case $test_mode in performance | accuracy) ;; *) wrong "test_mode is performance or accuracy, not '$test_mode'" ;; esac
+[ -f "$user_conf" ] || wrong "harness_config.user_conf_path: there is no '$user_conf'"
+[[ $output = /* ]] || wrong "harness_config.output_log_dir: '$output' is no absolute path"
+dataset=${dataset:-$(sed -n 's/^ *dataset_path: *//p' "$config")}
+for file in $dataset $accuracy_dataset; do
+  [ -f "$file" ] || wrong "the dataset $file is not there: was it downloaded?"
+done
+
+scenario=${config_name%_*}
+if [ "$test_mode" = performance ]; then
+  progress "$config_name performance"
+  performance "$PUBLISHED/$scenario.summary" "$output"
+else
+  progress "$config_name accuracy"
+  accuracy_run "$output"
+  # For the check script, which is told nothing but the path of the log.
+  cp "$PUBLISHED/$scenario.accuracy" /standin/of"$(tr / _ <<<"$output")"
+fi
