@@ -123,6 +123,12 @@ impl Pattern {
         })
     }
 
+    /// Which match it takes.
+    #[must_use]
+    pub fn take(&self) -> Take {
+        self.take
+    }
+
     /// A reader for one step's output.
     #[must_use]
     pub fn reader(&self) -> Reader<'_> {
@@ -160,14 +166,25 @@ pub struct Reader<'a> {
 pub struct Taken {
     /// One figure, or with `take: all` one per match, in order.
     pub figures: Vec<Figure>,
-    /// How many lines matched.
+    /// How many of the lines that were looked at matched: with `first` and `last`, not all are.
     pub matches: u64,
 }
 
 impl Reader<'_> {
+    /// Whether no later line changes anything; with `last`, whether no earlier one does.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
+        self.failed.is_some() || (takes_one && self.matches > 0)
+    }
+
+    fn ignores_more(&self) -> bool {
+        self.is_decided() && self.pattern.take != Take::Last
+    }
+
     /// Reads one line.
     pub fn feed(&mut self, line: &str) {
-        if self.failed.is_some() {
+        if self.ignores_more() {
             return;
         }
         let regex = &self.pattern.regex;
@@ -187,12 +204,17 @@ impl Reader<'_> {
             return;
         };
         self.matches += 1;
+        self.failed = None;
         self.keep(printed);
     }
 
     /// Goes on with what another reader took from the lines after this one's.
     pub fn join(&mut self, after: Self) {
-        if self.failed.is_some() {
+        if self.ignores_more() {
+            return;
+        }
+        if self.pattern.take == Take::Last && after.is_decided() {
+            *self = after;
             return;
         }
         self.matches += after.matches;
@@ -329,6 +351,21 @@ mod tests {
     fn which_group_holds_the_number(#[case] pattern: &str, #[case] expected: f64) {
         let lines = &["step 3: 13000.5 tokens/s"];
         assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
+    }
+
+    #[rstest]
+    #[case(Take::First, &["v=1", "v=x"], Some(1.0))]
+    #[case(Take::First, &["v=x", "v=1"], None)]
+    #[case(Take::Last, &["v=x", "v=1"], Some(1.0))]
+    #[case(Take::Last, &["v=1", "v=x"], None)]
+    #[case(Take::Max, &["v=1", "v=x"], None)]
+    fn only_what_is_taken_must_be_a_number(
+        #[case] way: Take,
+        #[case] lines: &[&str],
+        #[case] expected: Option<f64>,
+    ) {
+        let found = take(r"v=(\S+)", way, lines).ok();
+        assert_eq!(found, expected.map(|value| vec![value]));
     }
 
     #[test]
