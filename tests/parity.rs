@@ -188,10 +188,14 @@ fn same_configuration(recipe: &str, tag: &str) {
     docker(&["rm", "-f", &name]);
     let cleaned = retrial(&["clean", &id], home);
     assert!(cleaned.status.success());
-    assert_eq!(
-        serde_json::to_string_pretty(&by_script).unwrap(),
-        serde_json::to_string_pretty(&by_run).unwrap()
-    );
+    if by_script != by_run {
+        let text = |value: &Value| serde_json::to_string_pretty(value).unwrap();
+        panic!(
+            "--- docker run\n{}\n--- retrial run\n{}",
+            text(&by_script),
+            text(&by_run)
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -23,6 +24,22 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .map_err(|error| Failure::host(format!("cannot start: {error}")))
 }
 
+/// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
+fn options(global: &Global, require_accuracy: bool) -> Options {
+    let mut options = Options {
+        all_output: global.verbose,
+        require_accuracy,
+        ..Options::default()
+    };
+    let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    if let Some(seconds) = patience {
+        options.patience = Duration::from_secs(seconds);
+    }
+    options
+}
+
 /// Executes what is left of a run and prints its verdict.
 pub async fn follow(
     global: &Global,
@@ -33,11 +50,7 @@ pub async fn follow(
     let (events, mut incoming) = unbounded_channel::<Event>();
     let plan: crate::plan::Plan = directory.read_json("plan.json")?;
     let secrets = run::secrets(&plan);
-    let options = Options {
-        all_output: global.verbose,
-        require_accuracy,
-        ..Options::default()
-    };
+    let options = options(global, require_accuracy);
     let session = Arc::new(Session::open(
         Arc::new(engine),
         directory,

@@ -98,11 +98,22 @@ fn exec_spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
 }
 
 async fn refused(session: &Session, container: &str, error: &EngineError) -> StepEnd {
+    let text = error.to_string();
+    let recipe = ["unable to find user", "no matching entries", "chdir to cwd"]
+        .iter()
+        .any(|words| text.contains(words));
+    if recipe {
+        return StepEnd::failed(
+            StepFault::Request,
+            text,
+            "does the image have the `user:` and the `workdir:` of the step?",
+        );
+    }
     let state = session.engine.container(container).await.ok().flatten();
     let because = match state {
         Some(state) if !state.running => "the container had ended before the step began".to_owned(),
         None if !error.is_gone() => "the container is gone: somebody removed it".to_owned(),
-        _ => error.to_string(),
+        _ => text,
     };
     StepEnd::failed(
         StepFault::Host,

@@ -123,29 +123,12 @@ impl RunDirectory {
 /// # Errors
 /// Where the disk takes no more.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    replace(path, bytes, File::sync_all)
-}
-
-/// As [`write_atomically`], for what need not outlive the machine: readers see it whole or not at
-/// all, and nobody waits for the disk.
-///
-/// # Errors
-/// Where the disk takes no more.
-pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    replace(path, bytes, |_| Ok(()))
-}
-
-fn replace(
-    path: &Path,
-    bytes: &[u8],
-    sync: impl FnOnce(&File) -> std::io::Result<()>,
-) -> Result<(), StoreError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
     let mut file = File::create(&part).map_err(StoreError::io("create", &part))?;
     file.write_all(bytes)
-        .and_then(|()| sync(&file))
+        .and_then(|()| file.sync_all())
         .map_err(StoreError::io("write", &part))?;
     fs::rename(&part, path).map_err(StoreError::io("rename", path))
 }
