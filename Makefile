@@ -85,7 +85,7 @@ endef
 .PHONY: bench
 bench: lab ## how fast: paired runs against docker's command line, the figures printed (best on a quiet machine)
 	$(call say,cargo bench)
-	@$(LAB); cargo bench --locked
+	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries
 
 .PHONY: tools
 tools:

@@ -81,14 +81,29 @@ fn in_the_middle_of_a_measurement() {
 #[test]
 fn at_any_moment() {
     let Some(lab) = Lab::new() else { return };
-    let cases = case("main", "sleep 0.3; mkdir /results; date >/results/out.txt", "results: /results");
-    let lab = lab.recipe(&recipe_with("setup:\n  tool:\n    run: test ! -e /ready; touch /ready", &cases));
-    let kind = |entry: &Value| format!("{} {}", entry["name"].as_str().unwrap_or_default(), entry["event"].as_str().unwrap_or_default());
+    let cases = case(
+        "main",
+        "sleep 0.3; mkdir /results; date >/results/out.txt",
+        "results: /results",
+    );
+    let lab = lab.recipe(&recipe_with(
+        "setup:\n  tool:\n    run: test ! -e /ready; touch /ready",
+        &cases,
+    ));
+    let kind = |entry: &Value| {
+        format!(
+            "{} {}",
+            entry["name"].as_str().unwrap_or_default(),
+            entry["event"].as_str().unwrap_or_default()
+        )
+    };
     let mut seen = BTreeSet::new();
     let mut going = lab.start(&[]);
     loop {
         lab.until("something new happened", |lab| {
-            lab.journal().last().is_some_and(|entry| entry["event"] == "run_ended" || !seen.contains(&kind(entry)))
+            lab.journal()
+                .last()
+                .is_some_and(|entry| entry["event"] == "run_ended" || !seen.contains(&kind(entry)))
         });
         let last = lab.journal().pop().unwrap();
         if last["event"] == "run_ended" {
@@ -102,7 +117,11 @@ fn at_any_moment() {
     assert!(seen.len() >= 10, "killed only at {seen:?}");
     assert_eq!(lab.containers(), [""; 0]);
     assert_eq!(lab.verdict()["outcome"], "reproduced");
-    assert!(lab.the_run().join("results/main/performance/run_1/out.txt").is_file());
+    assert!(
+        lab.the_run()
+            .join("results/main/performance/run_1/out.txt")
+            .is_file()
+    );
 }
 
 /// A tool that was killed just when it started a step may start it a second time.
@@ -112,9 +131,19 @@ fn a_step_is_never_begun_twice() {
     let lab = lab.measures("echo going; sleep 1");
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
-    lab.docker(&["exec", &lab.container(), "/bin/sh", "/.retrial/step", "03-main-performance", "sh"]);
+    lab.docker(&[
+        "exec",
+        &lab.container(),
+        "/bin/sh",
+        "/.retrial/step",
+        "03-main-performance",
+        "sh",
+    ]);
     going.end().expect_exit(0);
-    assert_eq!(lab.output("03-main-performance"), "going\nspeed: 42.5 MB/s\n");
+    assert_eq!(
+        lab.output("03-main-performance"),
+        "going\nspeed: 42.5 MB/s\n"
+    );
 }
 
 #[test]

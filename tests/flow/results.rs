@@ -171,5 +171,11 @@ fn a_hostile_container_leads_no_write_out() {
         "kept"
     );
     assert_eq!(std::fs::read_dir(lab.path("precious")).unwrap().count(), 1);
-    assert!(lab.containers().iter().all(|container| container.ends_with("exited")), "{:?}", lab.containers());
+    assert!(
+        lab.containers()
+            .iter()
+            .all(|container| container.ends_with("exited")),
+        "{:?}",
+        lab.containers()
+    );
 }

@@ -207,10 +207,26 @@ fn other_secrets_are_given_by_whoever_runs_it() {
     let asks = recipe_with("secrets: [WANDB_KEY]", &case("main", "true", ""));
     let lab = lab.recipe(&asks).env("WANDB_KEY", "abcdefgh12");
     lab.run(&[]).expect_exit(2).says("--secret WANDB_KEY");
-    let uses = recipe_with("", &case("main", "test \"$WANDB_KEY\" = abcdefgh12; echo \"$WANDB_KEY\"", ""));
+    let uses = recipe_with(
+        "",
+        &case(
+            "main",
+            "test \"$WANDB_KEY\" = abcdefgh12; echo \"$WANDB_KEY\"",
+            "",
+        ),
+    );
     let lab = lab.recipe(&uses);
     lab.run(&[]).expect_exit(4);
     lab.run(&["--secret", "WANDB_KEY"]).expect_exit(0);
-    assert!(lab.files_with(lab.home_path(), "abcdefgh12").iter().all(|path| path.ends_with("recipe.yaml") || path.ends_with("plan.json") || path.ends_with("command") || path.ends_with("journal.jsonl")));
-    lab.run(&["--secret", "NOT_SET"]).expect_exit(2).says("NOT_SET");
+    assert!(
+        lab.files_with(lab.home_path(), "abcdefgh12")
+            .iter()
+            .all(|path| path.ends_with("recipe.yaml")
+                || path.ends_with("plan.json")
+                || path.ends_with("command")
+                || path.ends_with("journal.jsonl"))
+    );
+    lab.run(&["--secret", "NOT_SET"])
+        .expect_exit(2)
+        .says("NOT_SET");
 }
