@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::{Child, Command};
+use std::time::Duration;
 use std::time::Instant;
 
 use super::{Lab, PATIENCE};
