@@ -1,5 +1,7 @@
 //! Images as they come: without bash, with another user than root, with an entrypoint.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::lab::{Lab, case, image, recipe_with};
 
 fn on(name: &str, keys: &str, commands: &str, more: &str) -> Option<Lab> {
@@ -49,7 +51,6 @@ fn of_another_user() {
     );
     let status =
         std::fs::metadata(lab.the_run().join("steps/03-main-performance/output.log")).unwrap();
-    use std::os::unix::fs::PermissionsExt;
     assert_eq!(status.permissions().mode() & 0o777, 0o644);
 }
 

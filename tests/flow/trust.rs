@@ -93,7 +93,7 @@ printf 'no line break: %s' "$HF_TOKEN""#;
 #[track_caller]
 fn nowhere(lab: &Lab, texts: &[&str]) {
     for form in FORMS {
-        let files = lab.files_with(lab.home_path(), form);
+        let files = Lab::files_with(lab.home_path(), form);
         // The pieces stand in the commands themselves.
         let files: Vec<_> = files
             .into_iter()
@@ -219,7 +219,7 @@ fn other_secrets_are_given_by_whoever_runs_it() {
     lab.run(&[]).expect_exit(4);
     lab.run(&["--secret", "WANDB_KEY"]).expect_exit(0);
     assert!(
-        lab.files_with(lab.home_path(), "abcdefgh12")
+        Lab::files_with(lab.home_path(), "abcdefgh12")
             .iter()
             .all(|path| path.ends_with("recipe.yaml")
                 || path.ends_with("plan.json")

@@ -3,14 +3,22 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+mod engine;
+mod program;
+mod recipe;
+
+pub use engine::PrivateEngine;
+pub use program::{Done, Going};
+pub use recipe::{case, image, recipe, recipe_with};
+
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One test's home and recipe.
 pub struct Lab {
@@ -138,12 +146,7 @@ impl Lab {
         command
             .stdout(out.try_clone().unwrap())
             .stderr(err.try_clone().unwrap());
-        Going {
-            _lab: self,
-            child: command.spawn().unwrap(),
-            out,
-            err,
-        }
+        Going::new(self, command.spawn().unwrap(), out, err)
     }
 
     /// `docker …` with the same engine; its standard output.
@@ -306,7 +309,7 @@ impl Lab {
     }
 
     /// Files below a directory that hold a text.
-    pub fn files_with(&self, directory: &Path, text: &str) -> Vec<PathBuf> {
+    pub fn files_with(directory: &Path, text: &str) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut directories = vec![directory.to_owned()];
         while let Some(directory) = directories.pop() {
@@ -349,221 +352,5 @@ impl Drop for Lab {
                 let _ = self.docker_command(&["rm", "-f", "-v", id]).output();
             }
         }
-    }
-}
-
-/// A recipe around cases.
-pub fn recipe(cases: &str) -> String {
-    recipe_with("", cases)
-}
-
-/// A recipe with further keys, and cases.
-pub fn recipe_with(keys: &str, cases: &str) -> String {
-    let image = if keys.contains("image:") {
-        ""
-    } else {
-        "image: debian:bookworm-slim\n"
-    };
-    format!(
-        "schema: 1\ntitle: Flow\nsubmission: {{ suite: flow, round: v1, division: open, submitter: nobody, system: any, benchmark: flow, sources: [here] }}\n{image}{keys}\nscenarios:\n{cases}"
-    )
-}
-
-/// One case of a recipe, which prints `speed: 42.5 MB/s` in the end; more keys of its mode.
-pub fn case(name: &str, commands: &str, keys: &str) -> String {
-    let indent = |text: &str, by: usize| -> String {
-        text.lines()
-            .map(|line| format!("{}{line}\n", " ".repeat(by)))
-            .collect()
-    };
-    format!(
-        "  {name}:\n    performance:\n      run: |\n{}        echo 'speed: 42.5 MB/s'\n{}      figures:\n        speed: {{ pattern: 'speed: ([0-9.]+)', unit: MB/s, better: higher, noise: 1% }}\n      expect:\n        speed: {{ value: 42, kind: official, source: here }}\n",
-        indent(commands, 8),
-        indent(keys, 6),
-    )
-}
-
-/// An image of the lab.
-pub fn image(name: &str) -> String {
-    let registry =
-        std::env::var("RETRIAL_LAB_REGISTRY").unwrap_or_else(|_| "127.0.0.1:5155".to_owned());
-    format!("{registry}/retrial-lab/{name}:1")
-}
-
-/// The program at work.
-pub struct Going<'a> {
-    _lab: &'a Lab,
-    child: Child,
-    out: fs::File,
-    err: fs::File,
-}
-
-impl Going<'_> {
-    /// Sends it a signal.
-    pub fn signal(&self, name: &str) {
-        let status = Command::new("kill")
-            .args([&format!("-{name}"), &self.child.id().to_string()])
-            .status();
-        assert!(status.unwrap().success());
-    }
-
-    /// Kills it, as a crash would.
-    pub fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Its end.
-    pub fn end(&mut self) -> Done {
-        use std::io::{Read, Seek};
-        let since = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            if since.elapsed() > PATIENCE * 2 {
-                let _ = self.child.kill();
-                panic!("it does not end");
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        };
-        let read = |file: &mut fs::File| {
-            let mut bytes = Vec::new();
-            file.rewind().unwrap();
-            file.read_to_end(&mut bytes).unwrap();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        Done {
-            code: status.code(),
-            out: read(&mut self.out),
-            err: read(&mut self.err),
-        }
-    }
-}
-
-impl Drop for Going<'_> {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// How the program ended.
-#[derive(Debug)]
-pub struct Done {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
-}
-
-impl Done {
-    /// Sees that it ended so.
-    #[track_caller]
-    pub fn expect_exit(self, code: i32) -> Self {
-        assert_eq!(
-            self.code,
-            Some(code),
-            "\n--- out\n{}\n--- err\n{}",
-            self.out,
-            self.err
-        );
-        self
-    }
-
-    /// Sees that it said so, on either stream.
-    #[track_caller]
-    pub fn says(self, text: &str) -> Self {
-        let said = self.out.contains(text) || self.err.contains(text);
-        assert!(
-            said,
-            "not said: {text}\n--- out\n{}\n--- err\n{}",
-            self.out, self.err
-        );
-        self
-    }
-
-    /// Sees that it did not say so.
-    #[track_caller]
-    pub fn does_not_say(self, text: &str) -> Self {
-        let said = self.out.contains(text) || self.err.contains(text);
-        assert!(
-            !said,
-            "said: {text}\n--- out\n{}\n--- err\n{}",
-            self.out, self.err
-        );
-        self
-    }
-}
-
-/// An engine of the test's own, which it may break.
-pub struct PrivateEngine {
-    name: String,
-    pub url: String,
-}
-
-impl PrivateEngine {
-    /// Starts one; none, with a printed word, where there is no lab.
-    pub fn start(name: &str) -> Option<Self> {
-        Self::start_with(name, &[])
-    }
-
-    /// Starts one through a program (`unshare …`).
-    pub fn start_with(name: &str, through: &[&str]) -> Option<Self> {
-        if std::env::var_os("RETRIAL_LAB").is_none() {
-            println!("skipped: no lab (`make test` brings it up)");
-            return None;
-        }
-        let name = format!("{name}-{}", std::process::id());
-        let mut engine = Self {
-            name,
-            url: String::new(),
-        };
-        engine.url = engine.script("start", through);
-        engine.docker(&["pull", "-q", "debian:bookworm-slim"]);
-        Some(engine)
-    }
-
-    fn script(&self, action: &str, through: &[&str]) -> String {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
-        let mut words: Vec<&str> = through.to_vec();
-        words.extend([script, action, &self.name]);
-        let output = Command::new(words[0])
-            .args(&words[1..])
-            .stderr(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "engine {action} {}", self.name);
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
-
-    /// Ends the daemon and starts it again; containers live on.
-    pub fn restart(&self) {
-        self.script("restart", &[]);
-    }
-
-    /// Ends the daemon as a crash would; containers live on.
-    pub fn kill(&self) {
-        self.script("kill", &[]);
-    }
-
-    /// Brings a killed one back.
-    pub fn start_again(&self) {
-        self.script("start", &[]);
-    }
-
-    fn docker(&self, arguments: &[&str]) {
-        let status = Command::new("docker")
-            .args(["-H", &self.url])
-            .args(arguments)
-            .stdout(Stdio::null())
-            .status();
-        assert!(status.unwrap().success(), "docker {arguments:?}");
-    }
-}
-
-impl Drop for PrivateEngine {
-    fn drop(&mut self) {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
-        let _ = Command::new(script).args(["remove", &self.name]).output();
     }
 }
