@@ -310,5 +310,9 @@ fn a_copy_of_a_recipe_asks_for_trust() {
         &["--skip", "fetch-llama2"],
     );
     assert_eq!(ran.code(), 2, "{}", ran.text());
-    assert!(ran.text().contains("--allow privileged"), "{}", ran.text());
+    assert!(
+        ran.text().contains("--allow dev-mem,privileged,sys-admin"),
+        "{}",
+        ran.text()
+    );
 }

@@ -19,13 +19,19 @@ pub fn clean(
     all: bool,
     dry_run: bool,
 ) -> Result<ExitCode, Failure> {
-    let wanted = run.map(|run| open::home(global).find(run)).transpose()?;
+    let home = open::home(global);
+    let wanted = run.map(|run| home.find(run)).transpose()?;
+    let runs = home.runs();
+    let runs = runs.canonicalize().unwrap_or(runs);
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let mut removed = Vec::new();
         for container in engine.containers(RUN_LABEL).await? {
             let id = container.labels.get(RUN_LABEL).cloned().unwrap_or_default();
             if wanted.as_ref().is_some_and(|wanted| wanted.id() != id) {
+                continue;
+            }
+            if wanted.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
             if let Some(because) = in_use(&container, all, wanted.is_some()) {
@@ -50,6 +56,12 @@ pub fn clean(
         }
         Ok(ExitCode::Success)
     })
+}
+
+/// Whether the container belongs to a run that is kept elsewhere: its own home cleans it.
+fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
+    let path = container.labels.get(PATH_LABEL).map(Path::new);
+    path.is_some_and(|path| !path.starts_with(runs) && path.exists())
 }
 
 /// Why a container is not ours to remove now.
