@@ -219,15 +219,7 @@ fn other_secrets_are_given_by_whoever_runs_it() {
     lab.run(&[]).expect_exit(4);
     lab.run(&["--secret", "WANDB_KEY"]).expect_exit(0);
     assert!(
-<<<<<<< HEAD
         Lab::files_with(lab.home_path(), "abcdefgh12")
-=======
-<<<<<<< HEAD
-        Lab::files_with(lab.home_path(), "abcdefgh12")
-=======
-        lab.files_with(lab.home_path(), "abcdefgh12")
->>>>>>> bench
->>>>>>> main
             .iter()
             .all(|path| path.ends_with("recipe.yaml")
                 || path.ends_with("plan.json")
