@@ -12,7 +12,7 @@ use super::{run, signals, terminal, watch};
 use crate::engine::docker::Docker;
 use crate::journal::Event;
 use crate::report;
-use crate::runner::{Options, Session, execute};
+use crate::runner::{Options, RunError, Session, execute};
 use crate::store::RunDirectory;
 use crate::verdict::{ExitCode, Verdict};
 
@@ -80,17 +80,24 @@ pub async fn follow(
     let id = session.run.id().to_owned();
     drop(session);
     let _ = watcher.join();
-    let ended = ended?;
+    let evidence = path.display().to_string();
+    let resume = format!("  go on with: retrial resume {id}");
+    let go_on = format!("  evidence: {evidence}\n{resume}");
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error @ RunError::Over { .. }) => return Err(error.into()),
+        Err(error) => return Err(Failure::host(format!("{error}\n{go_on}"))),
+    };
     if let Some(verdict) = &ended.verdict {
-        print(global, verdict, &path.display().to_string());
+        print(global, verdict, &evidence);
+        if ended.exit == ExitCode::Host && !json {
+            terminal::note(&resume);
+        }
     } else if !json {
         let because = ended
             .because
             .unwrap_or_else(|| "it came to no verdict".to_owned());
-        terminal::note(&format!(
-            "no verdict: {because}\n  evidence: {}\n  go on with: retrial resume {id}",
-            path.display()
-        ));
+        terminal::note(&format!("no verdict: {because}\n{go_on}"));
     }
     Ok(ended.exit)
 }
