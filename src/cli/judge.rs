@@ -6,8 +6,8 @@ use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{open, supervise, terminal};
 use crate::evidence::folder;
+use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
-use crate::plan::{Keep, Plan, PullPolicy};
 use crate::recipe::model::{Mode, Submission, Trials};
 use crate::runner::judge_run;
 use crate::store::RunDirectory;
@@ -150,21 +150,11 @@ fn add(
 }
 
 fn plan_of(global: &Global, recipe: &str) -> Result<Plan, Failure> {
-    let arguments = PlanArguments {
-        recipe: RecipeArguments {
-            recipe: recipe.to_owned(),
-            settings: Vec::new(),
-        },
-        scenario: Vec::new(),
-        mode: Vec::new(),
-        trials: None,
-        gpus: Vec::new(),
-        skip: Vec::new(),
-        from: None,
-        keep: Keep::Never,
-        pull: PullPolicy::Missing,
-        secrets: Vec::new(),
+    let recipe = RecipeArguments {
+        recipe: recipe.to_owned(),
+        settings: Vec::new(),
     };
+    let arguments = PlanArguments::everything(recipe, Vec::new());
     let opened = open::recipe(&arguments.recipe)?;
     open::plan(global, &arguments, &opened, false)
 }

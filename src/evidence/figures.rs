@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::scan;
-use crate::logs::pattern::{self, Pattern};
-use crate::recipe::model::{FigureSource, Find, Take};
+use crate::logs::pattern::Pattern;
+use crate::recipe::model::{FigureSource, Find};
 use crate::store::open;
 use crate::verdict::FigureValue;
 
@@ -32,8 +32,7 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
         }
     };
     let unit = source.unit.clone().unwrap_or_default();
-    let pattern =
-        Pattern::new(expression, take(source.take), unit).map_err(|error| error.to_string())?;
+    let pattern = Pattern::new(expression, source.take, unit).map_err(|error| error.to_string())?;
     let mut because = "there is no output to look in".to_owned();
     for text in texts {
         match look_in(&pattern, text) {
@@ -63,18 +62,6 @@ fn look_in(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
         ));
     }
     Ok(FigureValue::new(first.value, first.unit.clone()))
-}
-
-fn take(take: Take) -> pattern::Take {
-    match take {
-        Take::First => pattern::Take::First,
-        Take::Last => pattern::Take::Last,
-        Take::All => pattern::Take::All,
-        Take::Min => pattern::Take::Min,
-        Take::Max => pattern::Take::Max,
-        Take::Sum => pattern::Take::Sum,
-        Take::Mean => pattern::Take::Mean,
-    }
 }
 
 /// The output of a step, below a run's directory.

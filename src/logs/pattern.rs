@@ -7,34 +7,14 @@
 use std::borrow::Cow;
 
 use regex::{CaptureLocations, Regex, RegexBuilder};
-use serde::{Deserialize, Serialize};
+
+pub use crate::recipe::model::Take;
 
 use super::figure::{self, Figure, Printed, Source};
 use super::sum::Sum;
 
 /// How many values `take: all` keeps.
 pub const MOST_VALUES: usize = 100_000;
-
-/// Which of several matches makes the figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Take {
-    /// The first one.
-    First,
-    /// The last one.
-    #[default]
-    Last,
-    /// Every one, as separate values.
-    All,
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
-    /// Their sum.
-    Sum,
-    /// Their arithmetic mean.
-    Mean,
-}
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
