@@ -44,3 +44,18 @@ fn two_runs_at_once() {
     assert!(one.output("03-main-performance").starts_with("one\n"));
     assert!(other.output("03-main-performance").starts_with("other\n"));
 }
+
+#[test]
+fn the_container_is_stopped_during_a_step() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 200); do sleep 0.2; done");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["stop", &lab.container()]);
+    going
+        .end()
+        .expect_exit(3)
+        .says("the container was stopped")
+        .says("told to end");
+    assert_eq!(lab.containers(), [""; 0]);
+}

@@ -148,3 +148,52 @@ fn killed_for_want_of_memory() {
     lab.docker(&["exec", &container, "touch", "/go-on"]);
     going.end().expect_exit(4).says("for want of memory");
 }
+
+#[test]
+fn what_it_leaves_among_the_processes_of_the_host() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "sleep 74 &\nsetsid sleep 75 &\nsleep 0.2; trap 'exit 0' TERM; echo going; for i in $(seq 1 100); do test -e /go-on || sleep 0.1; done";
+    let lab = lab.recipe(&recipe_with(
+        "container: { pid: host }",
+        &case("main", commands, ""),
+    ));
+    let mut going = lab.start(&["--allow", "host-pid"]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
+    going.end().expect_exit(0);
+    let left = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "left_running")
+        .unwrap();
+    assert_eq!(left["processes"].as_array().unwrap().len(), 2, "{left}");
+    let running = std::process::Command::new("pgrep")
+        .args(["-fx", "sleep 7[45]"])
+        .output()
+        .unwrap();
+    assert!(
+        running.stdout.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&running.stdout)
+    );
+}
+
+#[test]
+fn what_it_leaves_with_an_init_of_the_engine() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe_with(
+        "container: { init: true }",
+        &case(
+            "main",
+            "env -i setsid sleep 76 >/dev/null 2>&1 & sleep 0.2",
+            "",
+        ),
+    ));
+    lab.run(&[]).expect_exit(0);
+    let left = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "left_running")
+        .unwrap();
+    assert_eq!(left["processes"].as_array().unwrap().len(), 1, "{left}");
+}

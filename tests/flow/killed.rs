@@ -231,3 +231,47 @@ fn and_the_step_was_killed_meanwhile() {
         .says("killed before it could write its exit code")
         .says("going");
 }
+
+#[test]
+fn and_nobody_came_back_before_the_deadline() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 100); do test -e /.retrial/go-on || sleep 0.2; done";
+    let lab = lab.measures(commands);
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    let deadline: i64 = lab.text("control/deadline").trim().parse().unwrap();
+    assert!(deadline > 24 * 3600, "the step's own time, and some grace");
+    going.kill();
+    std::fs::write(lab.the_run().join("control/deadline"), "1\n").unwrap();
+    lab.until("the container has ended", |lab| {
+        lab.containers()
+            .iter()
+            .all(|container| container.ends_with("exited"))
+    });
+    assert!(lab.output("03-main-performance").contains("told to end"));
+    assert_eq!(lab.text("control/ended").trim(), "deadline");
+    std::fs::write(lab.the_run().join("control/go-on"), "").unwrap();
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn in_the_middle_of_a_build() {
+    let Some(lab) = Lab::new() else { return };
+    let nonce = std::process::id();
+    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }";
+    let dockerfile = format!(
+        "FROM debian:bookworm-slim\nRUN echo {nonce} building && sleep 2 && echo {nonce} >/built\n"
+    );
+    let lab = lab
+        .recipe(&recipe_with(keys, &case("main", "cat /built", "")))
+        .beside("Dockerfile", &dockerfile);
+    let going = lab.start(&[]);
+    lab.until_printed("01-build", "building");
+    going.kill();
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+    assert!(
+        lab.output("03-main-performance")
+            .starts_with(&nonce.to_string())
+    );
+}
