@@ -69,12 +69,15 @@ pub fn recipe_to_look_at(arguments: &RecipeArguments) -> Result<(Opened, Vec<Str
             .collect(),
     };
     let mut complete = arguments.clone();
-    complete.settings.extend(
-        unset
-            .iter()
-            .map(|name| (name.clone(), format!("/to-be-set/{name}"))),
-    );
+    complete
+        .settings
+        .extend(unset.iter().map(|name| (name.clone(), stand_in(name))));
     Ok((recipe(&complete)?, unset))
+}
+
+/// What stands for a param that must be set and is not.
+pub fn stand_in(name: &str) -> String {
+    format!("/to-be-set/{name}")
 }
 
 fn settings(arguments: &RecipeArguments) -> Vec<Setting> {

@@ -18,7 +18,8 @@ pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCod
             directory.id()
         )));
     };
-    supervise::runtime()?.block_on(async {
+    let runtime = supervise::runtime()?;
+    let ended = runtime.block_on(async {
         let engine = open::engine(global).await?;
         match engine.container(&container).await? {
             Some(state) if state.running => {}
@@ -53,5 +54,8 @@ pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCod
         } else {
             Err(Failure::told(ExitCode::StepFailed))
         }
-    })
+    });
+    // A read of the keyboard is still under way, and nothing ends it but a key.
+    runtime.shutdown_background();
+    ended
 }

@@ -37,7 +37,12 @@ pub fn show(
     let every = PlanArguments::everything(arguments.clone(), recipe.secrets.clone());
     let plan = open::plan(global, &every, &opened, false)?;
     let axes = recipe::variants(&opened.entry.source, &opened.entry).ok();
-    terminal::print(&text(recipe, &plan, axes.as_ref(), &unset));
+    let mut shown = text(recipe, &plan, axes.as_ref(), &unset);
+    for name in &unset {
+        let named = format!("${{{{ params.{name} }}}}");
+        shown = shown.replace(&open::stand_in(name), &named);
+    }
+    terminal::print(&shown);
     Ok(ExitCode::Success)
 }
 

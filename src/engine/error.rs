@@ -111,7 +111,7 @@ pub enum EngineError {
         because: String,
     },
     /// The registry could not be reached or kept failing.
-    #[error("pulling {reference} from {registry} failed ({tries} tries): {because}\n  {hint}")]
+    #[error("pulling {reference} from {registry} failed{}: {because}\n  {hint}", after(*tries))]
     Registry {
         /// The image.
         reference: String,
@@ -223,6 +223,14 @@ impl EngineError {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
+    }
+}
+
+fn after(tries: u32) -> String {
+    if tries > 1 {
+        format!(" {tries} times")
+    } else {
+        String::new()
     }
 }
 

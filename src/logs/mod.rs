@@ -17,4 +17,5 @@ pub mod scan;
 mod sum;
 
 pub use figure::{Figure, Figures, Source};
+pub(crate) use sanitize::is_harmful;
 pub use sanitize::sanitize;

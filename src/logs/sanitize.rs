@@ -34,7 +34,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn is_harmful(character: char) -> bool {
+/// Whether a character moves a cursor or reorders text. A line's end is one.
+pub(crate) fn is_harmful(character: char) -> bool {
     (character.is_control() && character != '\t')
         // Bidirectional embeddings, overrides, isolates and marks (CVE-2021-42574), line separators.
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

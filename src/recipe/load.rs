@@ -74,11 +74,8 @@ impl Loader<'_> {
 
     /// Whether this retrial understands the file.
     fn schema(&mut self, node: &Node) -> bool {
+        // Where it is missing, the walk over the keys says so.
         let Some(schema) = node.get("schema") else {
-            let problem =
-                Diagnostic::error("missing-key", "`schema` is missing", node.span.part(0..0));
-            self.problems
-                .push(problem.help(format!("write `schema: {SCHEMA}` as the first line")));
             return true;
         };
         let Value::Scalar(scalar) = &schema.value else {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
@@ -74,15 +75,17 @@ impl Home {
     /// Ids of the runs, oldest first.
     #[must_use]
     pub fn run_ids(&self) -> Vec<String> {
-        let mut ids: Vec<String> = fs::read_dir(self.runs())
+        let mut runs: Vec<(Option<jiff::Timestamp>, String)> = fs::read_dir(self.runs())
             .into_iter()
             .flatten()
             .flatten()
-            .filter(|entry| entry.path().join("journal.jsonl").exists())
-            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter_map(|entry| {
+                let began = began(&entry.path().join("journal.jsonl"))?;
+                Some((began, entry.file_name().into_string().ok()?))
+            })
             .collect();
-        ids.sort();
-        ids
+        runs.sort();
+        runs.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Finds a run by id, by a part of its id that only one has, by path, or `last`.
@@ -160,6 +163,17 @@ impl Home {
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
+}
+
+/// When a run began, by its journal's first line: an id has the local time, to the second.
+/// `None` where there is no journal.
+fn began(journal: &Path) -> Option<Option<jiff::Timestamp>> {
+    let mut line = String::new();
+    let file = fs::File::open(journal).ok()?;
+    // A journal is ours, but a run's directory may have come from elsewhere.
+    let _ = BufReader::new(file.take(64 << 10)).read_line(&mut line);
+    let first: Option<serde_json::Value> = serde_json::from_str(&line).ok();
+    Some(first.and_then(|first| first.get("time")?.as_str()?.parse().ok()))
 }
 
 /// Four hexadecimal digits that differ between processes that begin in the same second.

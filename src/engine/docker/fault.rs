@@ -31,9 +31,12 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
     }
 }
 
-/// [`fault`], but a 404 is the container's absence.
+/// [`fault`], but a 404 is the container's absence, unless it says that something else is absent:
+/// a start answers 404 for a network that is not there.
 pub fn container_fault(operation: &str, container: &str, error: Error) -> EngineError {
-    if is_missing(&error) {
+    let network = matches!(&error, Error::DockerResponseServerError { message, .. }
+        if message.to_lowercase().contains("network"));
+    if is_missing(&error) && !network {
         return EngineError::NoContainer {
             operation: operation.to_owned(),
             container: container.to_owned(),
@@ -145,6 +148,10 @@ mod tests {
         assert!(matches!(
             container_fault("start", "x", answer(404, "No such container: x")),
             EngineError::NoContainer { .. }
+        ));
+        assert!(matches!(
+            container_fault("start", "x", answer(404, "network nosuch not found")),
+            EngineError::Refused { hint: Some(_), .. }
         ));
         assert!(matches!(
             fault("start x", answer(500, "write /a: no space left on device")),

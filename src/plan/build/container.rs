@@ -162,6 +162,9 @@ impl Builder<'_> {
             gpus: chosen.join(","),
             because,
         };
+        if let Some(at) = (1..chosen.len()).find(|&at| chosen[..at].contains(&chosen[at])) {
+            return Err(error(format!("{} stands there twice", chosen[at])));
+        }
         let Some(request) = request else {
             return Err(error(
                 "the recipe asks for no GPUs (requires.gpus)".to_owned(),
@@ -183,10 +186,13 @@ impl Builder<'_> {
                 .ok()
                 .and_then(|index| of_vendor.get(index));
             let Some(gpu) = gpu else {
-                return Err(error(format!(
-                    "this host has {} such GPUs, counted from 0",
-                    of_vendor.len()
-                )));
+                return Err(error(match index.parse::<usize>() {
+                    Ok(_) => format!(
+                        "this host has {} such GPUs, counted from 0",
+                        of_vendor.len()
+                    ),
+                    Err(_) => format!("`{index}` is no number: write --gpus 0,1"),
+                }));
             };
             nodes.extend(gpu.nodes.iter().cloned());
         }

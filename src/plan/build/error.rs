@@ -15,6 +15,14 @@ pub enum PlanError {
         /// What there is.
         has: String,
     },
+    /// `--scenario` names none of the recipe's.
+    #[error("--scenario {name}: the recipe has no such scenario\n  it has: {has}")]
+    NoSuchScenario {
+        /// What was typed.
+        name: String,
+        /// The scenarios there are.
+        has: String,
+    },
     /// `--skip` or `--from` names no step.
     #[error("{option} {name}: the plan has no such step{hint}\n  its steps: {has}")]
     NoSuchStep {

@@ -18,6 +18,7 @@ impl Builder<'_> {
                 .iter()
                 .map(move |(mode, measurement)| (key, scenario, *mode, measurement))
         });
+        self.known_scenarios()?;
         let mut shared = Vec::new();
         for (key, scenario, mode, from) in every {
             let loadgen = scenario.loadgen.as_deref();
@@ -185,13 +186,33 @@ impl Builder<'_> {
     }
 
     fn wanted(&self, key: &str, loadgen: Option<&str>, mode: Mode) -> bool {
-        let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
         let scenario = self.choices.scenarios.is_empty()
-            || self.choices.scenarios.iter().any(|wanted| {
-                plain(wanted) == plain(key)
-                    || loadgen.is_some_and(|name| plain(wanted) == plain(name))
-            });
+            || self
+                .choices
+                .scenarios
+                .iter()
+                .any(|wanted| names(wanted, key, loadgen));
         scenario && (self.choices.modes.is_empty() || self.choices.modes.contains(&mode))
+    }
+
+    /// A scenario that is asked for and misspelt would be left out in silence.
+    fn known_scenarios(&self) -> Result<(), PlanError> {
+        let scenarios = &self.recipe.scenarios;
+        let unknown = self.choices.scenarios.iter().find(|wanted| {
+            !scenarios
+                .iter()
+                .any(|(key, scenario)| names(wanted, key, scenario.loadgen.as_deref()))
+        });
+        unknown.map_or(Ok(()), |name| {
+            Err(PlanError::NoSuchScenario {
+                name: name.clone(),
+                has: scenarios
+                    .iter()
+                    .map(|(key, _)| key.as_str())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
+        })
     }
 
     fn nothing_to_measure(&self) -> PlanError {
@@ -223,6 +244,12 @@ impl Builder<'_> {
             has: has.join(", "),
         }
     }
+}
+
+/// Whether what was typed means this scenario: `single-stream` is `SingleStream`.
+fn names(wanted: &str, key: &str, loadgen: Option<&str>) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    plain(wanted) == plain(key) || loadgen.is_some_and(|name| plain(wanted) == plain(name))
 }
 
 /// A shared command's step for one trial.

@@ -14,6 +14,12 @@ pub(super) fn absolute(text: &str) -> Option<Wrong> {
     if !text.starts_with('/') {
         return relative();
     }
+    if text == "/.retrial" || text.starts_with("/.retrial/") {
+        return wrong(
+            "`/.retrial` in the container is Retrial's own",
+            "choose another path: the run's control directory is mounted there",
+        );
+    }
     climbs(text)
 }
 

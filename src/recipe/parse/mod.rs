@@ -13,6 +13,7 @@ use serde_saphyr::granit_parser::{self, Event, Parser, ScalarStyle};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Entry, Node, Value};
 use super::source::{SIZE_LIMIT, Source, Span};
+use crate::logs::is_harmful;
 
 /// A recipe nests about eight levels deep.
 const DEPTH_LIMIT: usize = 48;
@@ -145,6 +146,17 @@ impl<'a> Builder<'a> {
                 if text.contains('\0') {
                     let problem = Diagnostic::error("nul", "a NUL byte in the text", span);
                     return Err(Box::new(problem));
+                }
+                // What `show` and `plan` print is what trust is given on: nothing may hide a line.
+                if let Some(found) = text.chars().find(|&one| one != '\n' && is_harmful(one)) {
+                    let message = format!(
+                        "a character that steers a terminal, U+{:04X}, in the text",
+                        u32::from(found)
+                    );
+                    self.problems.push(
+                        Diagnostic::error("control", message, span.clone())
+                            .help(r"a recipe is plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`"),
+                    );
                 }
                 let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
                 // An absent value has no length; what stands before it is shown in its place.

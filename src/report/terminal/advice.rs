@@ -12,8 +12,8 @@ pub(super) fn next(verdict: &Verdict, evidence: &str) -> Vec<String> {
         Outcome::Failed => vec![failed(evidence)],
         Outcome::Invalid => vec![format!(
             "mend what broke the rule above and run it again; every rule that was checked, with \
-             found and asked, is in {}",
-            Path::new(evidence).join("verdict.json").display()
+             found and asked: retrial judge {} --output json",
+            run_id(evidence).unwrap_or(evidence)
         )],
         Outcome::Inconclusive => inconclusive(verdict),
         Outcome::Reproduced | Outcome::Measured if verdict.exit_code == ExitCode::Inconclusive => {
