@@ -5,17 +5,16 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::logs::pattern::{Pattern, Reader, Take};
+use crate::logs::pattern::{MOST_VALUES, Pattern, Reader, Take};
 use crate::logs::scan::Scanner;
 
 /// A part of a file, at least. The same on every machine, so that sums are rounded the same.
 const PART: u64 = 1 << 20;
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// Parts that are scanned before they are joined; each may hold all the values that a figure may.
-const MOST_PARTS: usize = 16;
 /// More threads than this only wait for memory.
 const MOST_THREADS: usize = 8;
 
@@ -52,7 +51,7 @@ fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Read
             }
             left = after;
         }
-        count = MOST_PARTS;
+        count *= 4;
     }
     Ok(whole)
 }
@@ -63,26 +62,37 @@ fn in_threads<'a>(
     parts: &[(u64, u64)],
     threads: usize,
 ) -> io::Result<Vec<Reader<'a>>> {
-    let work = |parts: &[(u64, u64)]| -> io::Result<Vec<Reader<'a>>> {
+    let next = AtomicUsize::new(0);
+    let work = || -> io::Result<Vec<(usize, Reader<'a>)>> {
         let mut block = vec![0; BLOCK];
-        let part = |(begin, end): &(u64, u64)| scanned(pattern, file, *begin, *end, &mut block);
-        parts.iter().map(part).collect()
+        let mut done = Vec::new();
+        let mut matches = 0;
+        // More values make no figure, and later parts would only fill the memory.
+        while pattern.take() != Take::All || matches <= MOST_VALUES as u64 {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((begin, end)) = parts.get(index) else {
+                break;
+            };
+            let reader = scanned(pattern, file, *begin, *end, &mut block)?;
+            matches += reader.matches();
+            done.push((index, reader));
+        }
+        Ok(done)
     };
-    let (mine, others) = parts.split_at(parts.len().div_ceil(threads));
-    thread::scope(|scope| {
-        let others = others.chunks(mine.len().max(1));
-        let others: Vec<_> = others
-            .map(|parts| scope.spawn(move || work(parts)))
-            .collect();
-        let mut done = work(mine)?;
+    let mut done = thread::scope(|scope| {
+        let others = threads.min(parts.len()).saturating_sub(1);
+        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+        let mut done = work()?;
         for other in others {
             let found = other
                 .join()
                 .map_err(|_| io::Error::other("a thread panicked"))?;
             done.extend(found?);
         }
-        Ok(done)
-    })
+        io::Result::Ok(done)
+    })?;
+    done.sort_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, reader)| reader).collect())
 }
 
 fn scanned<'a>(

@@ -10,6 +10,7 @@
 
 pub mod figure;
 pub mod lines;
+mod literal;
 pub mod loadgen;
 pub mod pattern;
 mod sanitize;

@@ -6,11 +6,13 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
 use regex::{CaptureLocations, Regex, RegexBuilder};
 
 pub use crate::recipe::model::Take;
 
 use super::figure::{self, Figure, Printed, Source};
+use super::literal;
 use super::sum::Sum;
 
 /// How many values `take: all` keeps.
@@ -71,6 +73,8 @@ pub struct Pattern {
     regex: Regex,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
+    /// What every line that matches holds, if that is known.
+    literal: Option<Finder<'static>>,
     take: Take,
     unit: Cow<'static, str>,
 }
@@ -96,11 +100,16 @@ impl Pattern {
         let named = regex.capture_names().position(|name| name == Some("value"));
         let group = named.unwrap_or(usize::from(regex.captures_len() > 1));
         Ok(Self {
+            literal: literal::required(pattern),
             regex,
             group,
             take,
             unit: unit.into(),
         })
+    }
+
+    pub(super) fn literal(&self) -> Option<&Finder<'static>> {
+        self.literal.as_ref()
     }
 
     /// Which match it takes.
@@ -186,6 +195,12 @@ impl Reader<'_> {
         self.matches += 1;
         self.failed = None;
         self.keep(printed);
+    }
+
+    /// How many lines have matched.
+    #[must_use]
+    pub fn matches(&self) -> u64 {
+        self.matches
     }
 
     /// Goes on with what another reader took from the lines after this one's.
