@@ -75,7 +75,7 @@ impl Home {
     /// Ids of the runs, oldest first.
     #[must_use]
     pub fn run_ids(&self) -> Vec<String> {
-        let mut runs: Vec<(Option<jiff::Timestamp>, String)> = fs::read_dir(self.runs())
+        let mut runs: Vec<(jiff::Timestamp, String)> = fs::read_dir(self.runs())
             .into_iter()
             .flatten()
             .flatten()
