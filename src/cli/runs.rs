@@ -45,9 +45,10 @@ pub fn runs(global: &Global) -> Result<ExitCode, Failure> {
     if rows.is_empty() {
         terminal::note(&format!("no runs in {} yet", home.runs().display()));
     }
+    let width = rows.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
     terminal::print_lines(
         rows.iter()
-            .map(|(id, stands, title)| format!("{id}  {stands:<16}  {title}")),
+            .map(|(id, stands, title)| format!("{id:<width$}  {stands:<16}  {title}")),
     );
     Ok(ExitCode::Success)
 }
