@@ -60,6 +60,11 @@ impl CatalogError {
             format!("for the one in this directory, write `./{name}`")
         } else if let Some(near) = similar(name, names) {
             format!("did you mean `{near}`?")
+        } else if let [_, ..] = &containing(name, names)[..] {
+            format!(
+                "did you mean one of: {}?",
+                containing(name, names).join(", ")
+            )
         } else {
             "`retrial list` shows what there is; a path begins with `./` or `/`".to_owned()
         };
@@ -68,6 +73,13 @@ impl CatalogError {
             help,
         }
     }
+}
+
+/// The names that hold what was typed: `llama2`.
+fn containing<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
+    let wanted = name.to_lowercase();
+    let matches = |one: &&String| !wanted.is_empty() && one.to_lowercase().contains(&wanted);
+    names.iter().filter(matches).map(String::as_str).collect()
 }
 
 /// A name with a slip in it, or the end of one: `llama2-70b-mi355x`.

@@ -152,6 +152,9 @@ pub enum Command {
         /// The recipe whose published figures a result folder is compared with
         #[arg(long, value_name = "RECIPE")]
         recipe: Option<String>,
+        /// Choose a variant of that recipe, or set a parameter
+        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
+        settings: Vec<(String, String)>,
         /// The scenario of that recipe, where the log does not tell
         #[arg(long)]
         scenario: Option<String>,

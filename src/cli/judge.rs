@@ -5,27 +5,46 @@ use std::path::{Path, PathBuf};
 use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{open, supervise, terminal};
+use crate::evidence::accuracy;
+use crate::evidence::figures::{self, Text};
 use crate::evidence::folder;
+use crate::evidence::place::Place;
+use crate::journal::{Event, State};
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
-use crate::recipe::model::{Mode, Submission, Trials};
+use crate::recipe::model::{Mode, Trials};
+use crate::report::human;
 use crate::runner::judge_run;
 use crate::store::RunDirectory;
-use crate::verdict::{self, Context, Evidence, ExitCode, Verdict};
+use crate::store::journal::Journal;
+use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
+
+/// What the command line says of the results.
+pub struct Asked<'a> {
+    /// The recipe whose published figures they are compared with, with its choices.
+    pub recipe: Option<&'a str>,
+    /// `--set` for that recipe.
+    pub settings: &'a [(String, String)],
+    /// The scenario, where the log does not tell.
+    pub scenario: Option<&'a str>,
+    /// `--require-accuracy`
+    pub require_accuracy: bool,
+}
 
 /// Judges a run by its files, or folders of `LoadGen` results.
-pub fn judge(
-    global: &Global,
-    directory: &str,
-    recipe: Option<&str>,
-    scenario: Option<&str>,
-    require_accuracy: bool,
-) -> Result<ExitCode, Failure> {
+pub fn judge(global: &Global, directory: &str, asked: &Asked<'_>) -> Result<ExitCode, Failure> {
     let path = Path::new(directory);
     if path.is_dir() && !path.join("plan.json").exists() {
-        let verdict = judge_folders(global, path, recipe, scenario, require_accuracy)?;
-        print_folders(global, &verdict, path);
-        return Ok(verdict.exit_code);
+        let verdicts = judge_folders(global, path, asked)?;
+        print_folders(global, &verdicts);
+        return Ok(ExitCode::first(
+            verdicts.iter().map(|(_, verdict)| verdict.exit_code),
+        ));
+    }
+    if path.is_file() {
+        return Err(Failure::usage(format!(
+            "{directory} is a file: name the directory that it lies in"
+        )));
     }
     let run = if path.join("plan.json").exists() {
         let path = path
@@ -35,30 +54,69 @@ pub fn judge(
     } else {
         open::home(global).find(directory)?
     };
-    let verdict = judge_run(&run, require_accuracy)?;
+    let verdict = judge_run(&run, asked.require_accuracy)?;
     supervise::print(global, &verdict, &run.path().display().to_string());
-    Ok(verdict.exit_code)
+    let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
+    if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
+        terminal::note(&format!(
+            "the run is not over, and this is its evidence so far\n  go on with: retrial resume {}",
+            run.id()
+        ));
+    }
+    // A pull that failed is the host's fault: what the run said, its verdict cannot tell.
+    let said = state
+        .over
+        .and_then(|(code, _)| ExitCode::try_from(code).ok());
+    let host = said.filter(|code| *code == ExitCode::Host && verdict.outcome == Outcome::Failed);
+    Ok(host.unwrap_or(verdict.exit_code))
 }
 
-fn print_folders(global: &Global, verdict: &Verdict, path: &Path) {
-    if global.output == Output::Json && verdict.results.len() != 1 {
-        terminal::print(&format!(
-            "{}\n",
-            serde_json::json!({ "results": verdict.results })
-        ));
-    } else {
+fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
+    if global.output == Output::Json {
+        let results: Vec<_> = verdicts
+            .iter()
+            .flat_map(|(_, verdict)| &verdict.results)
+            .collect();
+        match verdicts {
+            [(_, verdict)] if results.len() == 1 => supervise::print(global, verdict, ""),
+            _ => terminal::print(&format!("{}\n", serde_json::json!({ "results": results }))),
+        }
+        return;
+    }
+    for (path, verdict) in verdicts {
         supervise::print(global, verdict, &path.display().to_string());
     }
+    if verdicts.len() > 1 {
+        let of = |outcome: Outcome| {
+            let results = verdicts.iter().flat_map(|(_, verdict)| &verdict.results);
+            results.filter(|result| result.outcome == outcome).count()
+        };
+        let counts: Vec<String> = Outcome::ALL
+            .into_iter()
+            .map(|outcome| (of(outcome), outcome))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, outcome)| format!("{count} {outcome}"))
+            .collect();
+        terminal::print(&format!(
+            "\n{} of results, each judged by itself: {}\n",
+            human::count(verdicts.len(), "group"),
+            counts.join(", ")
+        ));
+    }
+}
+
+/// What is judged together: a submission's results on one benchmark.
+struct Group {
+    place: Place,
+    evidence: Vec<Evidence>,
 }
 
 /// Every result in or below a directory.
 fn judge_folders(
     global: &Global,
     directory: &Path,
-    recipe: Option<&str>,
-    scenario: Option<&str>,
-    require_accuracy: bool,
-) -> Result<Verdict, Failure> {
+    asked: &Asked<'_>,
+) -> Result<Vec<(PathBuf, Verdict)>, Failure> {
     let folders = folder::find_all(directory);
     if folders.is_empty() {
         return Err(Failure::usage(format!(
@@ -67,25 +125,48 @@ fn judge_folders(
             folder::SUMMARY
         )));
     }
-    let plan = recipe.map(|recipe| plan_of(global, recipe)).transpose()?;
-    let mut evidence: Vec<Evidence> = Vec::new();
+    let plan = asked
+        .recipe
+        .map(|recipe| plan_of(global, recipe, asked.settings))
+        .transpose()?;
+    let full = directory
+        .canonicalize()
+        .unwrap_or_else(|_| directory.to_owned());
+    let mut groups: Vec<Group> = Vec::new();
     for relative in &folders {
-        add(&mut evidence, directory, relative, plan.as_ref(), scenario)?;
+        let mut place = Place::of(&full.join(relative));
+        // One recipe's results belong together, however somebody named the folders.
+        if plan.is_some() && place.scenario.is_none() {
+            place.group.clone_from(&full);
+        }
+        let at = groups
+            .iter()
+            .position(|group| group.place.group == place.group);
+        let at = at.unwrap_or_else(|| {
+            groups.push(Group {
+                place: place.clone(),
+                evidence: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        let evidence = &mut groups[at].evidence;
+        add(evidence, directory, relative, &place, plan.as_ref(), asked)?;
     }
-    let mut context = Context {
-        submission: Submission {
-            benchmark: name_of(directory),
-            ..Submission::default()
-        },
-        require_accuracy,
-        ..Context::default()
-    };
-    if let Some(plan) = plan {
-        context.submission = plan.submission;
-        context.rules = plan.judge;
-        context.variant = plan.variant;
-    }
-    Ok(verdict::judge(&context, &evidence))
+    let judged = groups.into_iter().map(|group| {
+        let mut context = Context {
+            submission: group.place.submission(),
+            require_accuracy: asked.require_accuracy,
+            ..Context::default()
+        };
+        if let Some(plan) = &plan {
+            context.submission.clone_from(&plan.submission);
+            context.rules.clone_from(&plan.judge);
+            context.variant.clone_from(&plan.variant);
+        }
+        let verdict = verdict::judge(&context, &group.evidence);
+        (group.place.group, verdict)
+    });
+    Ok(judged.collect())
 }
 
 /// One folder's result: a further trial of a measurement that is there, or a new one.
@@ -93,28 +174,24 @@ fn add(
     evidence: &mut Vec<Evidence>,
     directory: &Path,
     relative: &Path,
+    place: &Place,
     plan: Option<&Plan>,
-    scenario: Option<&str>,
+    asked: &Asked<'_>,
 ) -> Result<(), Failure> {
     let shown = directory.join(relative);
     let run = folder::read(&shown)
         .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
-    let mode = match run.mode() {
-        Some(crate::logs::loadgen::Mode::Accuracy) => Mode::Accuracy,
+    let mode = match (run.mode(), place.mode) {
+        (Some(crate::logs::loadgen::Mode::Accuracy), _) => Mode::Accuracy,
         // An accuracy summary holds only its two last lines: then the folder's name tells.
-        None if relative
-            .components()
-            .chain(directory.components())
-            .any(|part| part.as_os_str() == "accuracy") =>
-        {
-            Mode::Accuracy
-        }
+        (None, Some("accuracy")) => Mode::Accuracy,
         _ => Mode::Performance,
     };
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
-    let name = scenario
+    let name = asked
+        .scenario
         .map(str::to_owned)
-        .or_else(|| in_path(&shown))
+        .or_else(|| place.scenario.clone())
         .or(said)
         .unwrap_or_else(|| name_of(&shown));
     let measured = plan.and_then(|plan| {
@@ -127,7 +204,11 @@ fn add(
     let measured = measured
         .cloned()
         .unwrap_or_else(|| unpublished(&name, mode));
-    let trials_of = relative.parent().map(Path::to_owned).unwrap_or_default();
+    let trials_of = if place.is_trial {
+        relative.parent().unwrap_or(relative)
+    } else {
+        relative
+    };
     let existing = evidence.iter().position(|one| {
         one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of
     });
@@ -138,6 +219,7 @@ fn add(
         one.expect.clone_from(&measured.expect);
         one.limits.clone_from(&measured.limits);
         one.published_target_qps = measured.target_qps;
+        one.figure_meta = crate::evidence::run::figure_meta(&measured);
         evidence.push(one);
         evidence.len() - 1
     });
@@ -145,41 +227,36 @@ fn add(
     let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
     let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
     crate::evidence::run::loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
+    if mode == Mode::Accuracy && measured.figures.is_empty() {
+        trial.figures.extend(accuracy::read(&shown));
+    }
+    for (name, source) in &measured.figures {
+        // The output of a step is not among the results; what a script prints is kept in this file.
+        let file = source
+            .file
+            .as_ref()
+            .map_or(accuracy::ACCURACY, |file| file.0.as_str());
+        let text = Text {
+            directory: shown.clone(),
+            file: file.into(),
+        };
+        if let Ok(value) = figures::find(source, &[text]) {
+            trial.figures.insert(name.clone(), value);
+        }
+    }
     one.trials.push(trial);
     Ok(())
 }
 
-fn plan_of(global: &Global, recipe: &str) -> Result<Plan, Failure> {
+fn plan_of(global: &Global, recipe: &str, settings: &[(String, String)]) -> Result<Plan, Failure> {
     let recipe = RecipeArguments {
         recipe: recipe.to_owned(),
-        settings: Vec::new(),
+        settings: settings.to_vec(),
     };
     let arguments = PlanArguments::everything(recipe, Vec::new());
-    let opened = open::recipe(&arguments.recipe)?;
+    // Paths of the host, which must be set for a run, say nothing of what was published.
+    let (opened, _) = open::recipe_to_look_at(&arguments.recipe)?;
     open::plan(global, &arguments, &opened, false)
-}
-
-/// The scenario that a path names: MLCommons' layout has it as a folder. An Interactive
-/// result's own log says `Server`.
-fn in_path(path: &Path) -> Option<String> {
-    let known = [
-        "Offline",
-        "Server",
-        "Interactive",
-        "SingleStream",
-        "MultiStream",
-    ];
-    path.components().rev().find_map(|part| {
-        let part = part
-            .as_os_str()
-            .to_string_lossy()
-            .to_lowercase()
-            .replace(['-', '_'], "");
-        known
-            .iter()
-            .find(|name| name.to_lowercase() == part)
-            .map(|name| (*name).to_owned())
-    })
 }
 
 fn name_of(path: &Path) -> String {

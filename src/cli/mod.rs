@@ -74,15 +74,18 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Judge {
             directory,
             recipe,
+            settings,
             scenario,
             require_accuracy,
-        } => judge::judge(
-            &global,
-            &directory,
-            recipe.as_deref(),
-            scenario.as_deref(),
-            require_accuracy,
-        ),
+        } => {
+            let asked = judge::Asked {
+                recipe: recipe.as_deref(),
+                settings: &settings,
+                scenario: scenario.as_deref(),
+                require_accuracy,
+            };
+            judge::judge(&global, &directory, &asked)
+        }
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),
         Command::Clean { run, all, dry_run } => clean::clean(&global, run.as_deref(), all, dry_run),

@@ -1,7 +1,9 @@
 //! From files to what a verdict is made of: a run's own directory, and one result folder.
 //! Every file is opened by the store, which trusts nothing in it.
 
+pub mod accuracy;
 pub mod figures;
 pub mod folder;
+pub mod place;
 pub mod run;
 mod scan;

@@ -51,7 +51,8 @@ pub fn context(files: &RunFiles<'_>) -> Context {
             .collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
-    if let Some(lack) = plan.lacks.iter().find(|lack| lack.what == "gpu model") {
+    let other_hardware = |lack: &&crate::plan::host::Lack| lack.fatal || lack.what == "gpu model";
+    for lack in plan.lacks.iter().filter(other_hardware) {
         let because = format!("{} in place of {}", lack.found, lack.wanted);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
     }
@@ -69,7 +70,9 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let ran = files
             .state
             .digests
-            .first()
+            .iter()
+            .find(|digest| of_repository(digest, &plan.image))
+            .or(files.state.digests.first())
             .map_or(String::new(), |digest| format!("; ran {digest}"));
         qualifiers.push(Qualifier::new(
             QualifierKind::UnpinnedImage,
@@ -96,6 +99,22 @@ pub fn context(files: &RunFiles<'_>) -> Context {
     }
 }
 
+/// Whether a digest (`debian@sha256:…`) is of the repository that an image's name says: an engine
+/// that pulled the same image from two registries lists both.
+fn of_repository(digest: &str, image: &str) -> bool {
+    let Some((repository, _)) = digest.split_once('@') else {
+        return false;
+    };
+    let plain = |name: &str| {
+        let name = name.trim_start_matches("docker.io/");
+        name.trim_start_matches("library/").to_owned()
+    };
+    let rest = plain(image)
+        .strip_prefix(&plain(repository))
+        .map(str::to_owned);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '@']))
+}
+
 /// The evidence of every measurement.
 #[must_use]
 pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
@@ -116,19 +135,7 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     evidence.expect.clone_from(&measured.expect);
     evidence.limits.clone_from(&measured.limits);
     evidence.published_target_qps = measured.target_qps;
-    evidence.figure_meta = measured
-        .figures
-        .iter()
-        .map(|(name, figure)| {
-            let meta = FigureMeta {
-                better: figure.better,
-                aggregate: figure.aggregate,
-                noise: figure.noise,
-                unit: figure.unit.clone(),
-            };
-            (name.clone(), meta)
-        })
-        .collect();
+    evidence.figure_meta = figure_meta(measured);
     for trial in 1..=measured.trials.max {
         let one = Trial {
             files,
@@ -141,6 +148,23 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         }
     }
     evidence
+}
+
+/// What is known of the figures that the recipe defines.
+#[must_use]
+pub fn figure_meta(measured: &MeasurementPlan) -> BTreeMap<String, FigureMeta> {
+    let figures = measured.figures.iter();
+    figures
+        .map(|(name, figure)| {
+            let meta = FigureMeta {
+                better: figure.better,
+                aggregate: figure.aggregate,
+                noise: figure.noise,
+                unit: figure.unit.clone(),
+            };
+            (name.clone(), meta)
+        })
+        .collect()
 }
 
 struct Trial<'a> {
