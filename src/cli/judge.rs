@@ -182,9 +182,10 @@ fn add(
     let run = folder::read(&shown)
         .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
     let mode = match (run.mode(), place.mode) {
-        (Some(crate::logs::loadgen::Mode::Accuracy), _) => Mode::Accuracy,
         // An accuracy summary holds only its two last lines: then the folder's name tells.
-        (None, Some("accuracy")) => Mode::Accuracy,
+        (Some(crate::logs::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
+            Mode::Accuracy
+        }
         _ => Mode::Performance,
     };
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
