@@ -82,6 +82,11 @@ define install
   CARGO_TARGET_DIR=$(TOOLS)/build cargo install --quiet --locked --debug --root $(TOOLS) $(2); rm -rf $(TOOLS)/build; }
 endef
 
+.PHONY: bench
+bench: lab ## how fast: paired runs against docker's command line, the figures printed (best on a quiet machine)
+	$(call say,cargo bench)
+	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries
+
 .PHONY: tools
 tools:
 	$(call install,cargo-nextest,$(NEXTEST))

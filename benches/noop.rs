@@ -9,6 +9,7 @@
 mod support;
 
 use std::process::Command;
+use std::time::Duration;
 
 use support::paired::{self, Pairs, print_times, timed};
 use support::world::{IMAGE, World, began, between, docker, ended, engine_has_image, must};
@@ -25,7 +26,7 @@ fn main() {
     let name = format!("retrial-bench-{}", std::process::id());
     let mut inner = Vec::new();
     let mut steps: Vec<(String, Vec<f64>)> = Vec::new();
-    paired::wait_for_quiet();
+    paired::wait_for_quiet(Duration::from_mins(1));
     println!("a scenario that does nothing  ({})", paired::machine());
     let mut commands = [vec![], vec![], vec![]];
     let pairs = Pairs::run(

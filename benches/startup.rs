@@ -8,6 +8,7 @@ mod support;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use retrial::catalog::Catalog;
 use support::paired::{self, Pairs, timed};
@@ -33,7 +34,7 @@ fn main() {
         ));
     }
     for (what, words) in cases {
-        paired::wait_for_quiet();
+        paired::wait_for_quiet(Duration::from_mins(1));
         println!("{what}  ({})", paired::machine());
         let pairs = Pairs::run(
             PAIRS,
@@ -43,7 +44,7 @@ fn main() {
                         Command::new(RETRIAL)
                             .args(&words)
                             .env("RETRIAL_HOME", world.path()),
-                    )
+                    );
                 })
             },
             || timed(|| quietly(&mut Command::new("true"))),

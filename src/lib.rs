@@ -6,9 +6,10 @@
 //!  (text)  (pure)  (data)    (I/O)       (evidence)       (pure)      (pure)
 //! ```
 //!
-//! Direction of imports: `cli → runner → {engine, host, store} → {recipe, plan, logs, verdict}`;
-//! `report` takes a finished model and returns text. The pure modules (`recipe`, `plan`, `logs`,
-//! `verdict`, `report`) never touch a file, a socket or a clock; `tests/` holds them to it.
+//! Direction of imports: `cli → runner → {engine, evidence, host, store, catalog} → {recipe, plan,
+//! logs, journal, verdict}`; `report` takes a finished model and returns text. The pure modules
+//! (`recipe`, `plan`, `logs`, `journal`, `verdict`, `report`) never touch a file, a socket or a
+//! clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod catalog;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use retrial::engine::api::{ExecSpec, ExecStatus};
 use retrial::engine::{Docker, Engine, EngineError};
 use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
-use support::{LABEL, Lab, Named, docker};
+use support::{LABEL, Lab, Named};
 
 fn shell(script: &str) -> ExecSpec {
     ExecSpec {
@@ -379,44 +379,4 @@ async fn a_socket_of_others_is_forbidden() {
         output.status.success() && said.contains("1 passed"),
         "{said}"
     );
-}
-
-/// As fast as the command line doing the same; the project's benches measure it properly.
-#[tokio::test]
-async fn a_cycle_is_no_slower_than_the_command_line() {
-    let Some(lab) = Lab::here().await else { return };
-    let mut ours = Vec::new();
-    let mut theirs = Vec::new();
-    for _ in 0..5 {
-        let name = Named::new("ours");
-        let before = Instant::now();
-        let id = started(&lab, &name).await;
-        lab.engine.exec(&id, &shell("true")).await.unwrap();
-        lab.engine.remove(&id).await.unwrap();
-        ours.push(before.elapsed());
-
-        let name = Named::new("theirs");
-        let image = lab.busybox();
-        let before = Instant::now();
-        docker(&[
-            "run",
-            "-d",
-            "--name",
-            &name.0,
-            "--entrypoint",
-            "sleep",
-            &image,
-            "600",
-        ]);
-        docker(&["exec", &name.0, "true"]);
-        docker(&["rm", "-f", "-v", &name.0]);
-        theirs.push(before.elapsed());
-    }
-    ours.sort();
-    theirs.sort();
-    println!(
-        "median: ours {:?}, docker's command line {:?}",
-        ours[2], theirs[2]
-    );
-    assert!(ours[2] < theirs[2] * 3 / 2, "{ours:?} against {theirs:?}");
 }

@@ -27,6 +27,7 @@ impl Pairs {
         let _ = (a(), b());
         let mut pairs = Self::default();
         for index in 0..count {
+            wait_for_quiet(Duration::from_secs(3));
             if index % 2 == 0 {
                 pairs.a.push(a());
                 pairs.b.push(b());
@@ -161,13 +162,13 @@ pub fn machine() -> String {
     format!("{cores} cores, load {}", load.join(" "))
 }
 
-/// Waits, a minute at most, until less than one core's worth of other work runs.
-pub fn wait_for_quiet() {
-    let until = Instant::now() + Duration::from_secs(60);
-    while Instant::now() < until && busy() > 0.4 {}
+/// Waits, so long at most, until most of the machine is idle.
+pub fn wait_for_quiet(most: Duration) {
+    let until = Instant::now() + most;
+    while busy() > 0.25 && Instant::now() < until {}
 }
 
-/// The share of the machine that works, over half a second.
+/// The share of the machine that works, over a fifth of a second.
 fn busy() -> f64 {
     let read = || -> (f64, f64) {
         let text = fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -182,7 +183,7 @@ fn busy() -> f64 {
         (numbers.iter().take(8).sum(), idle)
     };
     let (total, idle) = read();
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_millis(200));
     let (later, later_idle) = read();
     1.0 - (later_idle - idle) / (later - total).max(1.0)
 }

@@ -236,6 +236,24 @@ pub struct PlanArguments {
     pub secrets: Vec<String>,
 }
 
+impl PlanArguments {
+    /// Everything that a recipe has, as it stands.
+    pub fn everything(recipe: RecipeArguments, secrets: Vec<String>) -> Self {
+        Self {
+            recipe,
+            scenario: Vec::new(),
+            mode: Vec::new(),
+            trials: None,
+            gpus: Vec::new(),
+            skip: Vec::new(),
+            from: None,
+            keep: Keep::default(),
+            pull: PullPolicy::default(),
+            secrets,
+        }
+    }
+}
+
 /// How `run` goes about it.
 #[derive(Debug, Clone, Args)]
 #[allow(

@@ -10,8 +10,8 @@ use crate::evidence::figures::{self, Text};
 use crate::evidence::folder;
 use crate::evidence::place::Place;
 use crate::journal::{Event, State};
+use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
-use crate::plan::{Keep, Plan, PullPolicy};
 use crate::recipe::model::{Mode, Trials};
 use crate::report::human;
 use crate::runner::judge_run;
@@ -182,9 +182,10 @@ fn add(
     let run = folder::read(&shown)
         .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
     let mode = match (run.mode(), place.mode) {
-        (Some(crate::logs::loadgen::Mode::Accuracy), _) => Mode::Accuracy,
         // An accuracy summary holds only its two last lines: then the folder's name tells.
-        (None, Some("accuracy")) => Mode::Accuracy,
+        (Some(crate::logs::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
+            Mode::Accuracy
+        }
         _ => Mode::Performance,
     };
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
@@ -240,8 +241,9 @@ fn add(
             directory: shown.clone(),
             file: file.into(),
         };
-        if let Ok(value) = figures::find(source, &[text]) {
-            trial.figures.insert(name.clone(), value);
+        match figures::find(source, &[text]) {
+            Ok(value) => drop(trial.figures.insert(name.clone(), value)),
+            Err(because) => drop(trial.missing.insert(name.clone(), because)),
         }
     }
     one.trials.push(trial);
@@ -249,21 +251,11 @@ fn add(
 }
 
 fn plan_of(global: &Global, recipe: &str, settings: &[(String, String)]) -> Result<Plan, Failure> {
-    let arguments = PlanArguments {
-        recipe: RecipeArguments {
-            recipe: recipe.to_owned(),
-            settings: settings.to_vec(),
-        },
-        scenario: Vec::new(),
-        mode: Vec::new(),
-        trials: None,
-        gpus: Vec::new(),
-        skip: Vec::new(),
-        from: None,
-        keep: Keep::Never,
-        pull: PullPolicy::Missing,
-        secrets: Vec::new(),
+    let recipe = RecipeArguments {
+        recipe: recipe.to_owned(),
+        settings: settings.to_vec(),
     };
+    let arguments = PlanArguments::everything(recipe, Vec::new());
     // Paths of the host, which must be set for a run, say nothing of what was published.
     let (opened, _) = open::recipe_to_look_at(&arguments.recipe)?;
     open::plan(global, &arguments, &opened, false)

@@ -34,6 +34,7 @@ pub fn run(
     }
     let mut plan = open::plan(global, arguments, &opened, true)?;
     plan.require_accuracy = run.require_accuracy;
+    secrets_are_set(global, arguments, &plan)?;
     host_has_what_it_needs(&plan, run.force)?;
     let home = open::home(global);
     if !opened.entry.is_builtin() {
@@ -48,6 +49,24 @@ pub fn run(
         }
         supervise::follow(global, engine, directory, false).await
     })
+}
+
+/// A secret that was asked for must be there; one that the recipe may use is better there.
+fn secrets_are_set(global: &Global, arguments: &PlanArguments, plan: &Plan) -> Result<(), Failure> {
+    let set = secrets(plan);
+    for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
+        if arguments.secrets.contains(name) {
+            return Err(Failure::usage(format!(
+                "--secret {name}: there is no such environment variable"
+            )));
+        }
+        if !global.quiet {
+            terminal::note(&format!(
+                "warning: {name} is not set; steps that need it will fail"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{open, terminal};
-use crate::plan::{Keep, Plan, PullPolicy};
+use crate::plan::Plan;
 use crate::recipe::model::{ExpectationKind, Recipe};
 use crate::recipe::{self};
 use crate::verdict::ExitCode;
@@ -34,18 +34,7 @@ pub fn show(
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
-    let every = PlanArguments {
-        recipe: arguments.clone(),
-        scenario: Vec::new(),
-        mode: Vec::new(),
-        trials: None,
-        gpus: Vec::new(),
-        skip: Vec::new(),
-        from: None,
-        keep: Keep::Never,
-        pull: PullPolicy::Missing,
-        secrets: recipe.secrets.clone(),
-    };
+    let every = PlanArguments::everything(arguments.clone(), recipe.secrets.clone());
     let plan = open::plan(global, &every, &opened, false)?;
     let axes = recipe::variants(&opened.entry.source, &opened.entry).ok();
     let mut shown = text(recipe, &plan, axes.as_ref(), &unset);

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -11,7 +12,7 @@ use super::{run, signals, terminal, watch};
 use crate::engine::docker::Docker;
 use crate::journal::Event;
 use crate::report;
-use crate::runner::{Options, Session, execute};
+use crate::runner::{Options, RunError, Session, execute};
 use crate::store::RunDirectory;
 use crate::verdict::{ExitCode, Verdict};
 
@@ -21,6 +22,22 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::host(format!("cannot start: {error}")))
+}
+
+/// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
+fn options(global: &Global, require_accuracy: bool) -> Options {
+    let mut options = Options {
+        all_output: global.verbose,
+        require_accuracy,
+        ..Options::default()
+    };
+    let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")
+        .ok()
+        .and_then(|text| text.parse().ok());
+    if let Some(seconds) = patience {
+        options.patience = Duration::from_secs(seconds);
+    }
+    options
 }
 
 /// Executes what is left of a run and prints its verdict.
@@ -33,11 +50,7 @@ pub async fn follow(
     let (events, mut incoming) = unbounded_channel::<Event>();
     let plan: crate::plan::Plan = directory.read_json("plan.json")?;
     let secrets = run::secrets(&plan);
-    let options = Options {
-        all_output: global.verbose,
-        require_accuracy,
-        ..Options::default()
-    };
+    let options = options(global, require_accuracy);
     let session = Arc::new(Session::open(
         Arc::new(engine),
         directory,
@@ -67,17 +80,24 @@ pub async fn follow(
     let id = session.run.id().to_owned();
     drop(session);
     let _ = watcher.join();
-    let ended = ended?;
+    let evidence = path.display().to_string();
+    let resume = format!("  go on with: retrial resume {id}");
+    let go_on = format!("  evidence: {evidence}\n{resume}");
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error @ RunError::Over { .. }) => return Err(error.into()),
+        Err(error) => return Err(Failure::host(format!("{error}\n{go_on}"))),
+    };
     if let Some(verdict) = &ended.verdict {
-        print(global, verdict, &path.display().to_string());
+        print(global, verdict, &evidence);
+        if ended.exit == ExitCode::Host && !json {
+            terminal::note(&resume);
+        }
     } else if !json {
         let because = ended
             .because
             .unwrap_or_else(|| "it came to no verdict".to_owned());
-        terminal::note(&format!(
-            "no verdict: {because}\n  evidence: {}\n  go on with: retrial resume {id}",
-            path.display()
-        ));
+        terminal::note(&format!("no verdict: {because}\n{go_on}"));
     }
     Ok(ended.exit)
 }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::scan;
-use crate::logs::pattern::{self, Pattern};
-use crate::recipe::model::{FigureSource, Find, Take};
+use crate::logs::Figure;
+use crate::logs::pattern::Pattern;
+use crate::recipe::model::{FigureSource, Find};
 use crate::store::open;
 use crate::verdict::FigureValue;
 
@@ -32,8 +33,7 @@ pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String
         }
     };
     let unit = source.unit.clone().unwrap_or_default();
-    let pattern =
-        Pattern::new(expression, take(source.take), unit).map_err(|error| error.to_string())?;
+    let pattern = Pattern::new(expression, source.take, unit).map_err(|error| error.to_string())?;
     let mut because = "there is no output to look in".to_owned();
     for text in texts {
         match look_in(&pattern, text) {
@@ -52,29 +52,18 @@ fn look_in(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
         .finish()
         .map_err(|error| error.to_string())?;
     let first = taken.figures.first().ok_or("no line matches")?;
-    if taken
-        .figures
-        .iter()
-        .any(|other| (other.value - first.value).abs() > other.half_digit + first.half_digit)
-    {
+    let differs = |other: &Figure| {
+        let apart = (other.value - first.value).abs();
+        // 1 and 2 cannot be one value, printed twice.
+        apart > 0.0 && apart >= other.half_digit + first.half_digit
+    };
+    if taken.figures.iter().any(differs) {
         return Err(format!(
             "{} lines match with different values: say which with `take:`",
             taken.matches
         ));
     }
     Ok(FigureValue::new(first.value, first.unit.clone()))
-}
-
-fn take(take: Take) -> pattern::Take {
-    match take {
-        Take::First => pattern::Take::First,
-        Take::Last => pattern::Take::Last,
-        Take::All => pattern::Take::All,
-        Take::Min => pattern::Take::Min,
-        Take::Max => pattern::Take::Max,
-        Take::Sum => pattern::Take::Sum,
-        Take::Mean => pattern::Take::Mean,
-    }
 }
 
 /// The output of a step, below a run's directory.

@@ -199,7 +199,7 @@ impl Trial<'_> {
         }
         let relative = self.measured.results_directory(self.number);
         let mut trial = TrialEvidence::finished(self.number, relative.clone());
-        trial.outcome = outcome(ended);
+        trial.outcome = outcome(self.files, ended);
         if trial.outcome != StepOutcome::Finished {
             return Some(trial);
         }
@@ -305,14 +305,15 @@ impl Trial<'_> {
                     .collect(),
             };
             // A missing figure is told by the verdict, which knows whether it is asked for.
-            if let Ok(value) = figures::find(source, &texts) {
-                trial.figures.insert(name.clone(), value);
+            match figures::find(source, &texts) {
+                Ok(value) => drop(trial.figures.insert(name.clone(), value)),
+                Err(because) => drop(trial.missing.insert(name.clone(), because)),
             }
         }
     }
 }
 
-fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
+fn outcome(files: &RunFiles<'_>, ended: Option<&StepEnd>) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
         Some(StepEnd::Failed {
@@ -329,7 +330,7 @@ fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
             code: exit_code.and_then(|code| i32::try_from(code).ok()),
         },
         Some(StepEnd::Skipped { because }) => StepOutcome::NotRun {
-            because: because.clone(),
+            because: why(files, because),
         },
         Some(StepEnd::Stopped) => StepOutcome::NotRun {
             because: "the run was stopped".to_owned(),
@@ -337,6 +338,27 @@ fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
         None => StepOutcome::NotRun {
             because: "it was not reached".to_owned(),
         },
+    }
+}
+
+/// Why a step was left out: where that is the failure of another one, with that one's own reason.
+fn why(files: &RunFiles<'_>, because: &str) -> String {
+    let blamed = files
+        .plan
+        .steps
+        .iter()
+        .find(|step| because == format!("{} failed", step.name));
+    let end = blamed.and_then(|step| files.state.ended.get(&step.number));
+    match end {
+        Some((
+            StepEnd::Failed {
+                because: reason, ..
+            },
+            _,
+        )) => {
+            format!("{because}: {}", reason.lines().next().unwrap_or_default())
+        }
+        _ => because.to_owned(),
     }
 }
 

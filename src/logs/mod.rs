@@ -4,12 +4,13 @@
 //! judge on a finished directory) pushes them in; every reader is bounded in memory whatever the
 //! length of its input, and none panics whatever its content.
 //!
-//! - [`lines`]: bytes in any chunking to lines; [`sanitize`]: lines made harmless for a terminal.
+//! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
 //! - [`pattern`]: a recipe's own figures; [`scan`]: a pattern over a whole output, quickly.
 //! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
 
 pub mod figure;
 pub mod lines;
+mod literal;
 pub mod loadgen;
 pub mod pattern;
 mod sanitize;

@@ -6,35 +6,17 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::Finder;
 use regex::{CaptureLocations, Regex, RegexBuilder};
-use serde::{Deserialize, Serialize};
+
+pub use crate::recipe::model::Take;
 
 use super::figure::{self, Figure, Printed, Source};
+use super::literal;
 use super::sum::Sum;
 
 /// How many values `take: all` keeps.
 pub const MOST_VALUES: usize = 100_000;
-
-/// Which of several matches makes the figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Take {
-    /// The first one.
-    First,
-    /// The last one.
-    #[default]
-    Last,
-    /// Every one, as separate values.
-    All,
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
-    /// Their sum.
-    Sum,
-    /// Their arithmetic mean.
-    Mean,
-}
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -91,6 +73,8 @@ pub struct Pattern {
     regex: Regex,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
+    /// What every line that matches holds, if that is known.
+    literal: Option<Finder<'static>>,
     take: Take,
     unit: Cow<'static, str>,
 }
@@ -116,11 +100,22 @@ impl Pattern {
         let named = regex.capture_names().position(|name| name == Some("value"));
         let group = named.unwrap_or(usize::from(regex.captures_len() > 1));
         Ok(Self {
+            literal: literal::required(pattern),
             regex,
             group,
             take,
             unit: unit.into(),
         })
+    }
+
+    pub(super) fn literal(&self) -> Option<&Finder<'static>> {
+        self.literal.as_ref()
+    }
+
+    /// Which match it takes.
+    #[must_use]
+    pub fn take(&self) -> Take {
+        self.take
     }
 
     /// A reader for one step's output.
@@ -160,14 +155,25 @@ pub struct Reader<'a> {
 pub struct Taken {
     /// One figure, or with `take: all` one per match, in order.
     pub figures: Vec<Figure>,
-    /// How many lines matched.
+    /// How many of the lines that were looked at matched: with `first` and `last`, not all are.
     pub matches: u64,
 }
 
 impl Reader<'_> {
+    /// Whether no later line changes anything; with `last`, whether no earlier one does.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
+        self.failed.is_some() || (takes_one && self.matches > 0)
+    }
+
+    fn ignores_more(&self) -> bool {
+        self.is_decided() && self.pattern.take != Take::Last
+    }
+
     /// Reads one line.
     pub fn feed(&mut self, line: &str) {
-        if self.failed.is_some() {
+        if self.ignores_more() {
             return;
         }
         let regex = &self.pattern.regex;
@@ -187,12 +193,23 @@ impl Reader<'_> {
             return;
         };
         self.matches += 1;
+        self.failed = None;
         self.keep(printed);
+    }
+
+    /// How many lines have matched.
+    #[must_use]
+    pub fn matches(&self) -> u64 {
+        self.matches
     }
 
     /// Goes on with what another reader took from the lines after this one's.
     pub fn join(&mut self, after: Self) {
-        if self.failed.is_some() {
+        if self.ignores_more() {
+            return;
+        }
+        if self.pattern.take == Take::Last && after.is_decided() {
+            *self = after;
             return;
         }
         self.matches += after.matches;
@@ -281,103 +298,4 @@ fn shortened(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use rstest::rstest;
-
-    use super::*;
-
-    const LOG: &[&str] = &[
-        "starting",
-        "step 1: 14,164 tokens/s",
-        "step 2: 1.5e4 tokens/s",
-        "step 3: 13000.5 tokens/s",
-        "done in 12 s",
-    ];
-
-    fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
-        let pattern = Pattern::new(pattern, take, "tokens/s")?;
-        let mut reader = pattern.reader();
-        for line in lines {
-            reader.feed(line);
-        }
-        let taken = reader.finish()?;
-        assert!(taken.figures.iter().all(|figure| figure.unit == "tokens/s"));
-        Ok(taken
-            .figures
-            .into_iter()
-            .map(|figure| figure.value)
-            .collect())
-    }
-
-    #[rstest]
-    #[case(Take::First, &[14164.0])]
-    #[case(Take::Last, &[13000.5])]
-    #[case(Take::All, &[14164.0, 15000.0, 13000.5])]
-    #[case(Take::Min, &[13000.5])]
-    #[case(Take::Max, &[15000.0])]
-    #[case(Take::Sum, &[42164.5])]
-    #[case(Take::Mean, &[42164.5 / 3.0])]
-    fn each_way_to_take(#[case] way: Take, #[case] expected: &[f64]) {
-        assert_eq!(take(r"([\d.,e+]+) tokens/s", way, LOG).unwrap(), expected);
-    }
-
-    #[rstest]
-    #[case::named_group(r"(step) \d: (?<value>\S+)", 13000.5)]
-    #[case::first_group(r"step (\d): (\S+)", 3.0)]
-    #[case::whole_match(r"\d+\.\d+$|\d+\.\d+\b", 13000.5)]
-    fn which_group_holds_the_number(#[case] pattern: &str, #[case] expected: f64) {
-        let lines = &["step 3: 13000.5 tokens/s"];
-        assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
-    }
-
-    #[test]
-    fn half_a_digit_is_kept() {
-        let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
-        let mut reader = pattern.reader();
-        reader.feed("2,123.45 TFLOPS");
-        let taken = reader.finish().unwrap();
-        assert!((taken.figures[0].half_digit - 0.005).abs() < 1e-12);
-        assert_eq!(taken.figures[0].source, Source::Recipe);
-    }
-
-    #[test]
-    fn what_goes_wrong_says_what_to_do() {
-        let syntax = take("(", Take::Last, LOG).unwrap_err();
-        assert!(syntax.to_string().contains("unclosed group"), "{syntax}");
-        let none = take("(absent)", Take::Last, LOG).unwrap_err();
-        assert!(matches!(none, PatternError::NoMatch { .. }));
-        let text = take(r"(\w+) in 12", Take::Last, LOG).unwrap_err();
-        assert!(text.to_string().contains("captured `done`"), "{text}");
-        let huge = Pattern::new(r"(\w{500}){500}", Take::Last, "").unwrap_err();
-        assert!(matches!(huge, PatternError::Syntax { .. }));
-    }
-
-    #[test]
-    fn all_is_bounded() {
-        let pattern = Pattern::new(r"(\d)", Take::All, "").unwrap();
-        let mut reader = pattern.reader();
-        for _ in 0..=MOST_VALUES {
-            reader.feed("1");
-        }
-        assert!(matches!(reader.finish(), Err(PatternError::TooMany { .. })));
-    }
-
-    #[test]
-    fn a_sum_beyond_all_bounds_is_no_figure() {
-        let error = take(r"(\S+)", Take::Sum, &["1e308", "1e308"]).unwrap_err();
-        assert!(matches!(error, PatternError::NotANumber { .. }));
-    }
-
-    proptest! {
-        #[test]
-        fn min_mean_and_max_are_in_order(values in prop::collection::vec(-1e9_f64..1e9, 1..50)) {
-            let lines: Vec<String> = values.iter().map(|value| format!("v={value}")).collect();
-            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            let figure = |way| take(r"v=(\S+)", way, &lines).unwrap()[0];
-            let slack = 1e-6;
-            prop_assert!(figure(Take::Min) <= figure(Take::Mean) + slack);
-            prop_assert!(figure(Take::Mean) <= figure(Take::Max) + slack);
-        }
-    }
-}
+mod tests;

@@ -119,11 +119,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             path,
             ..
         } => {
-            let to = plan
-                .measurements
-                .get(*measurement)
-                .map(|measured| measured.results_directory(*trial))
-                .unwrap_or_default();
+            let to = plan.results_directory(*measurement, *trial);
             let from = if path.contains(['*', '?', '[']) {
                 format!("\"{name}:$(docker exec {name} sh -c 'ls -d {path}')/.\"")
             } else {

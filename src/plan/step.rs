@@ -78,6 +78,17 @@ pub struct Step {
     pub action: Action,
 }
 
+impl Plan {
+    /// Where the results of a trial lie below the run's directory.
+    #[must_use]
+    pub fn results_directory(&self, measurement: usize, trial: u32) -> String {
+        let measured = self.measurements.get(measurement);
+        measured
+            .map(|measured| measured.results_directory(trial))
+            .unwrap_or_default()
+    }
+}
+
 impl Step {
     /// `04-offline-performance`: the step's directory in a run.
     #[must_use]

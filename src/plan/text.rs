@@ -213,11 +213,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             path,
             ..
         } => {
-            let to = plan
-                .measurements
-                .get(*measurement)
-                .map(|measured| measured.results_directory(*trial))
-                .unwrap_or_default();
+            let to = plan.results_directory(*measurement, *trial);
             vec![format!("{path} → {to}")]
         }
         Action::Judge => plan

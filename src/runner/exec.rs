@@ -5,7 +5,7 @@ use super::control::{GRACE_S, StepExit};
 use super::ending::{end_left, end_step, mark};
 use super::engine_back::with_engine;
 use super::error::RunError;
-use super::follow::{Followed, disk_full, follow};
+use super::follow::{Followed, disk_full, ended_words, follow};
 use super::output;
 use super::redact;
 use super::session::Session;
@@ -98,11 +98,22 @@ fn exec_spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
 }
 
 async fn refused(session: &Session, container: &str, error: &EngineError) -> StepEnd {
+    let text = error.to_string();
+    let recipe = ["unable to find user", "no matching entries", "chdir to cwd"]
+        .iter()
+        .any(|words| text.contains(words));
+    if recipe {
+        return StepEnd::failed(
+            StepFault::Request,
+            text,
+            "does the image have the `user:` and the `workdir:` of the step?",
+        );
+    }
     let state = session.engine.container(container).await.ok().flatten();
     let because = match state {
         Some(state) if !state.running => "the container had ended before the step began".to_owned(),
         None if !error.is_gone() => "the container is gone: somebody removed it".to_owned(),
-        _ => error.to_string(),
+        _ => text,
     };
     StepEnd::failed(
         StepFault::Host,
@@ -115,6 +126,13 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Ste
 fn ended(session: &Session, step: &Step, command: &ExecStep, followed: Followed) -> StepEnd {
     let (fault, because, exit_code, advice) = match followed {
         Followed::Stopped => return StepEnd::Stopped,
+        Followed::Exited(exit) if exit.told_to_end => {
+            let advice = format!(
+                "go on in a new container with: retrial resume {}",
+                session.run.id()
+            );
+            (StepFault::Host, ended_words(session, ""), None, advice)
+        }
         Followed::Exited(exit) => match exited(session, command, &exit) {
             None => {
                 return StepEnd::Done {

@@ -41,6 +41,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         session,
         standing: Vec::new(),
         stopper: None,
+        because: None,
         verdict: None,
         failed: false,
         faults: Vec::new(),
@@ -58,7 +59,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         },
     )?;
     let outcome = run.steps().await;
-    let because = run.stopper.clone();
+    let because = run.because.clone().or_else(|| run.stopper.clone());
     if let Err(error) = outcome {
         let _ = container::put_down(session).await;
         // The disk may be full: then this cannot be written either, and the caller says it.
@@ -94,6 +95,8 @@ pub(super) struct Run<'a> {
     pub(super) standing: Vec<u32>,
     /// Why nothing more is measured.
     pub(super) stopper: Option<String>,
+    /// The same with its reason.
+    because: Option<String>,
     /// A step failed.
     pub(super) failed: bool,
     verdict: Option<Verdict>,
@@ -249,10 +252,9 @@ impl Run<'_> {
                     Action::Remove | Action::Judge => true,
                     _ => false,
                 };
-                if !goes_on {
-                    self.stopper.get_or_insert_with(|| {
-                        format!("{} failed: {}", step.name, first_line(because))
-                    });
+                if !goes_on && self.stopper.is_none() {
+                    self.stopper = Some(format!("{} failed", step.name));
+                    self.because = Some(format!("{} failed: {}", step.name, first_line(because)));
                 }
             }
             StepEnd::Stopped => {

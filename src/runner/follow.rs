@@ -161,12 +161,8 @@ impl Pulse<'_> {
                 .map_or_else(String::new, |code| format!(" with exit code {code}"));
             return host(if state.oom_killed {
                 format!("the container was killed for want of memory{code}")
-            } else if self.session.control.ended().as_deref() == Some("deadline") {
-                "the container ended at its deadline: nobody had followed the step to its time limit".to_owned()
             } else {
-                format!(
-                    "the container ended{code} while the step was running: it was stopped, or its first process was killed"
-                )
+                ended_words(self.session, &code)
             });
         }
         let status = match &self.exec {
@@ -241,6 +237,19 @@ impl Pulse<'_> {
                     .to_owned(),
             }
         })
+    }
+}
+
+/// Why a container ended while a step was running.
+#[must_use]
+pub fn ended_words(session: &Session, code: &str) -> String {
+    match session.control.ended().as_deref() {
+        Some("deadline") => {
+            "the container ended at its deadline: nobody had followed the step to its time limit"
+                .to_owned()
+        }
+        Some(_) => format!("the container was stopped{code} while the step was running"),
+        None => format!("the container ended{code} while the step was running: it was killed"),
     }
 }
 

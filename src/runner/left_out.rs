@@ -26,7 +26,15 @@ impl Run<'_> {
             }
             // What was measured is fetched, whatever came afterwards.
             Action::Collect { .. } => {}
+            Action::Create if !self.is_container_needed() => {
+                return Ok(Some("everything that needs it was done before".to_owned()));
+            }
             _ if self.stopper.is_some() => return Ok(self.stopper.clone()),
+            Action::Exec(exec)
+                if exec.purpose == Purpose::Prepare && !self.is_container_needed() =>
+            {
+                return Ok(Some("everything that needs it was done before".to_owned()));
+            }
             _ => {}
         }
         if let Some(decision) = self.decided(step)? {
@@ -42,6 +50,23 @@ impl Run<'_> {
         };
         let undone = of.filter(|of| !self.session.state().done(*of));
         Ok(undone.map(|of| format!("step {of:02} was not done")))
+    }
+
+    /// Whether something is left to run in the container: not so where a resumed run has all that
+    /// was measured from the one before.
+    fn is_container_needed(&self) -> bool {
+        self.session.plan.steps.iter().any(|step| {
+            let measures =
+                matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
+            let left_out = match &step.when {
+                Condition::Skipped { .. } => true,
+                Condition::UntilDecided { stages } => {
+                    judge::decided(self.session, step, stages).is_some()
+                }
+                _ => false,
+            };
+            measures && !left_out && !self.standing.contains(&step.number)
+        })
     }
 
     /// Whether the evidence so far makes a further trial needless.

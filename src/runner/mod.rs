@@ -3,7 +3,7 @@
 //! The benchmark runs inside the container under `/.retrial/step`, which writes its output,
 //! process group and exit code to the run's control directory; this module only starts,
 //! follows and ends it. What happened is in the journal before the next thing begins, so
-//! [`execute`] can take up a run at any point.
+//! [`execute()`] can take up a run at any point.
 
 pub mod control;
 pub mod error;

@@ -1,5 +1,5 @@
 //! Hides the values of secrets in what a step prints. The step's own filter does it in the
-//! container, before anything reaches the disk; [`file`] looks once more at what is kept.
+//! container, before anything reaches the disk; [`file()`] looks once more at what is kept.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

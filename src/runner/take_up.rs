@@ -67,7 +67,7 @@ impl Run<'_> {
                         .control
                         .step(&step.directory())
                         .exit()
-                        .is_some()
+                        .is_some_and(|exit| !exit.told_to_end)
             }
             Action::Collect { of, .. } => state.done(*of) && !state.done(step.number),
             _ => false,

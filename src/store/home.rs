@@ -75,7 +75,7 @@ impl Home {
     /// Ids of the runs, oldest first.
     #[must_use]
     pub fn run_ids(&self) -> Vec<String> {
-        let mut runs: Vec<(Option<jiff::Timestamp>, String)> = fs::read_dir(self.runs())
+        let mut runs: Vec<(jiff::Timestamp, String)> = fs::read_dir(self.runs())
             .into_iter()
             .flatten()
             .flatten()
@@ -166,14 +166,15 @@ impl Home {
 }
 
 /// When a run began, by its journal's first line: an id has the local time, to the second.
-/// `None` where there is no journal.
-fn began(journal: &Path) -> Option<Option<jiff::Timestamp>> {
+/// `None` where there is no journal; one without a time is the oldest of all.
+fn began(journal: &Path) -> Option<jiff::Timestamp> {
     let mut line = String::new();
     let file = fs::File::open(journal).ok()?;
     // A journal is ours, but a run's directory may have come from elsewhere.
     let _ = BufReader::new(file.take(64 << 10)).read_line(&mut line);
     let first: Option<serde_json::Value> = serde_json::from_str(&line).ok();
-    Some(first.and_then(|first| first.get("time")?.as_str()?.parse().ok()))
+    let time = first.and_then(|first| first.get("time")?.as_str()?.parse().ok());
+    Some(time.unwrap_or(jiff::Timestamp::MIN))
 }
 
 /// Four hexadecimal digits that differ between processes that begin in the same second.

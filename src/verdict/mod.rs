@@ -1,11 +1,11 @@
 //! What the evidence says about the published figures. Pure: evidence in, [`Verdict`] out.
 //!
-//! [`judge`] works in this order, since validity comes before speed:
+//! [`judge()`] works in this order, since validity comes before speed:
 //!
-//! 1. [`rules`]: did every trial finish, give a new result, keep the benchmark's own rules?
-//! 2. [`compare`]: each published figure against its trials, as log ratios ([`statistics`]).
-//! 3. [`judge`]: Holm's correction over all figures, outcomes, accuracy coupled to performance.
-//! 4. [`sentence`]: one sentence of reason for each.
+//! 1. `rules`: did every trial finish, give a new result, keep the benchmark's own rules?
+//! 2. `compare`: each published figure against its trials, as log ratios ([`statistics`]).
+//! 3. `judge`: Holm's correction over all figures, outcomes, accuracy coupled to performance.
+//! 4. `sentence`: one sentence of reason for each.
 //!
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 

@@ -19,13 +19,8 @@ impl Builder<'_> {
         command: &Command<'_>,
         scope: &Scope,
     ) -> Result<ExecStep, PlanError> {
-        let secrets = self
-            .recipe
-            .secrets
-            .iter()
-            .filter(|name| names(&run, name))
-            .cloned()
-            .collect();
+        let mut secrets = self.secrets();
+        secrets.retain(|name| names(&run, name));
         Ok(ExecStep {
             purpose,
             run,
@@ -48,6 +43,21 @@ impl Builder<'_> {
             silence_s: command.silence.map(|silence| silence.as_secs()),
             results: Vec::new(),
         })
+    }
+}
+
+impl Builder<'_> {
+    /// Secrets that commands may name: the recipe's, and those that `--secret` gives.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let mut secrets = self.recipe.secrets.clone();
+        secrets.extend(
+            self.choices
+                .secrets
+                .iter()
+                .filter(|name| !self.recipe.secrets.contains(name))
+                .cloned(),
+        );
+        secrets
     }
 }
 

@@ -29,6 +29,8 @@ pub struct StepExit {
     pub left: Vec<String>,
     /// The disk was full: what it wrote down is not whole.
     pub cut: bool,
+    /// The container was told to end before: this is no end of the step's own.
+    pub told_to_end: bool,
 }
 
 impl StepControl {
@@ -124,12 +126,28 @@ impl StepControl {
             .lines()
             .map(str::to_owned)
             .collect();
+        let told_to_end = self.is_after_the_end().unwrap_or(false);
         Some(StepExit {
             code,
             oom_kills,
             left,
             cut: words.next().is_some(),
+            told_to_end,
         })
+    }
+
+    /// Whether the exit code was written after the first process had begun to end everything.
+    fn is_after_the_end(&self) -> Option<bool> {
+        let time = |relative: &Path| {
+            let status = open::open_beneath(&self.control, relative)
+                .ok()?
+                .metadata()
+                .ok()?;
+            Some((status.modified().ok()?, status.len()))
+        };
+        let (ended, length) = time(Path::new("ended"))?;
+        let (exit, _) = time(&Path::new("steps").join(&self.name).join("exit"))?;
+        Some(length > 0 && exit >= ended)
     }
 
     /// Processes that were killed for memory before and after the step, as far as is known.

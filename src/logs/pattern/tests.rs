@@ -1,0 +1,113 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+const LOG: &[&str] = &[
+    "starting",
+    "step 1: 14,164 tokens/s",
+    "step 2: 1.5e4 tokens/s",
+    "step 3: 13000.5 tokens/s",
+    "done in 12 s",
+];
+
+fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternError> {
+    let pattern = Pattern::new(pattern, take, "tokens/s")?;
+    let mut reader = pattern.reader();
+    for line in lines {
+        reader.feed(line);
+    }
+    let taken = reader.finish()?;
+    assert!(taken.figures.iter().all(|figure| figure.unit == "tokens/s"));
+    Ok(taken
+        .figures
+        .into_iter()
+        .map(|figure| figure.value)
+        .collect())
+}
+
+#[rstest]
+#[case(Take::First, &[14164.0])]
+#[case(Take::Last, &[13000.5])]
+#[case(Take::All, &[14164.0, 15000.0, 13000.5])]
+#[case(Take::Min, &[13000.5])]
+#[case(Take::Max, &[15000.0])]
+#[case(Take::Sum, &[42164.5])]
+#[case(Take::Mean, &[42164.5 / 3.0])]
+fn each_way_to_take(#[case] way: Take, #[case] expected: &[f64]) {
+    assert_eq!(take(r"([\d.,e+]+) tokens/s", way, LOG).unwrap(), expected);
+}
+
+#[rstest]
+#[case::named_group(r"(step) \d: (?<value>\S+)", 13000.5)]
+#[case::first_group(r"step (\d): (\S+)", 3.0)]
+#[case::whole_match(r"\d+\.\d+$|\d+\.\d+\b", 13000.5)]
+fn which_group_holds_the_number(#[case] pattern: &str, #[case] expected: f64) {
+    let lines = &["step 3: 13000.5 tokens/s"];
+    assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
+}
+
+#[rstest]
+#[case(Take::First, &["v=1", "v=x"], Some(1.0))]
+#[case(Take::First, &["v=x", "v=1"], None)]
+#[case(Take::Last, &["v=x", "v=1"], Some(1.0))]
+#[case(Take::Last, &["v=1", "v=x"], None)]
+#[case(Take::Max, &["v=1", "v=x"], None)]
+fn only_what_is_taken_must_be_a_number(
+    #[case] way: Take,
+    #[case] lines: &[&str],
+    #[case] expected: Option<f64>,
+) {
+    let found = take(r"v=(\S+)", way, lines).ok();
+    assert_eq!(found, expected.map(|value| vec![value]));
+}
+
+#[test]
+fn half_a_digit_is_kept() {
+    let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
+    let mut reader = pattern.reader();
+    reader.feed("2,123.45 TFLOPS");
+    let taken = reader.finish().unwrap();
+    assert!((taken.figures[0].half_digit - 0.005).abs() < 1e-12);
+    assert_eq!(taken.figures[0].source, Source::Recipe);
+}
+
+#[test]
+fn what_goes_wrong_says_what_to_do() {
+    let syntax = take("(", Take::Last, LOG).unwrap_err();
+    assert!(syntax.to_string().contains("unclosed group"), "{syntax}");
+    let none = take("(absent)", Take::Last, LOG).unwrap_err();
+    assert!(matches!(none, PatternError::NoMatch { .. }));
+    let text = take(r"(\w+) in 12", Take::Last, LOG).unwrap_err();
+    assert!(text.to_string().contains("captured `done`"), "{text}");
+    let huge = Pattern::new(r"(\w{500}){500}", Take::Last, "").unwrap_err();
+    assert!(matches!(huge, PatternError::Syntax { .. }));
+}
+
+#[test]
+fn all_is_bounded() {
+    let pattern = Pattern::new(r"(\d)", Take::All, "").unwrap();
+    let mut reader = pattern.reader();
+    for _ in 0..=MOST_VALUES {
+        reader.feed("1");
+    }
+    assert!(matches!(reader.finish(), Err(PatternError::TooMany { .. })));
+}
+
+#[test]
+fn a_sum_beyond_all_bounds_is_no_figure() {
+    let error = take(r"(\S+)", Take::Sum, &["1e308", "1e308"]).unwrap_err();
+    assert!(matches!(error, PatternError::NotANumber { .. }));
+}
+
+proptest! {
+    #[test]
+    fn min_mean_and_max_are_in_order(values in prop::collection::vec(-1e9_f64..1e9, 1..50)) {
+        let lines: Vec<String> = values.iter().map(|value| format!("v={value}")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let figure = |way| take(r"v=(\S+)", way, &lines).unwrap()[0];
+        let slack = 1e-6;
+        prop_assert!(figure(Take::Min) <= figure(Take::Mean) + slack);
+        prop_assert!(figure(Take::Mean) <= figure(Take::Max) + slack);
+    }
+}

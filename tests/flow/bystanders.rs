@@ -1,0 +1,61 @@
+//! Other people's doings: the container is killed or removed, another run is under way.
+
+use crate::lab::Lab;
+
+#[test]
+fn the_container_is_killed_during_a_step() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 30");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["kill", &lab.container()]);
+    going
+        .end()
+        .expect_exit(3)
+        .says("the container ended")
+        .says("going")
+        .says("retrial resume");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn the_container_is_removed_during_a_step() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; test -e /proc/1/fd/77 || sleep 2");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["rm", "-f", &lab.container()]);
+    going.end().expect_exit(3).says("somebody removed it");
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+}
+
+#[test]
+fn two_runs_at_once() {
+    let (Some(one), Some(other)) = (Lab::new(), Lab::new()) else {
+        return;
+    };
+    let one = one.measures("echo one; sleep 1");
+    let other = other.measures("echo other; sleep 1");
+    let (mut first, mut second) = (one.start(&[]), other.start(&[]));
+    first.end().expect_exit(0);
+    second.end().expect_exit(0);
+    assert!(one.output("03-main-performance").starts_with("one\n"));
+    assert!(other.output("03-main-performance").starts_with("other\n"));
+}
+
+#[test]
+fn the_container_is_stopped_during_a_step() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 200); do sleep 0.2; done");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["stop", &lab.container()]);
+    going
+        .end()
+        .expect_exit(3)
+        .says("the container was stopped")
+        .says("told to end");
+    assert_eq!(lab.containers(), [""; 0]);
+}

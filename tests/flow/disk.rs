@@ -1,0 +1,115 @@
+//! A full disk: said, nothing half-written is taken for whole, and resumed when there is room.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::lab::{Lab, case, recipe_with};
+
+/// A file system of its own.
+struct Small(PathBuf);
+
+impl Small {
+    /// Mounts one; none, with a printed word, for somebody who may not.
+    fn mount(at: PathBuf, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(&at).unwrap();
+        let status = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
+            .arg(&at)
+            .status();
+        if status.is_ok_and(|status| status.success()) {
+            return Some(Self(at));
+        }
+        println!("skipped: mounting takes root");
+        None
+    }
+
+    fn grow(&self, size: &str) {
+        let status = Command::new("mount")
+            .args(["-o", &format!("remount,size={size}")])
+            .arg(&self.0)
+            .status();
+        assert!(status.unwrap().success());
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn while_a_step_prints() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "test -e /ready || { touch /ready; echo big; }\nhead -c 3m /dev/zero | tr '\\0' 'x' | fold -w 100";
+    let Some(small) = Small::mount(lab.path("small"), "2m") else {
+        return;
+    };
+    let lab = lab
+        .recipe(&recipe_with("", &case("main", commands, "")))
+        .home(&small.0);
+    let done = lab.run(&[]).expect_exit(3);
+    assert!(
+        done.err.contains("full") || done.err.contains("No space left"),
+        "{done:?}"
+    );
+    assert!(done.err.contains("make room"), "{done:?}");
+    assert!(
+        lab.containers()
+            .iter()
+            .all(|container| !container.contains("running")),
+        "{:?}",
+        lab.containers()
+    );
+    small.grow("50m");
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+    assert!(lab.output("03-main-performance").len() > 3_000_000);
+    assert_eq!(lab.containers(), [""; 0]);
+    drop(lab);
+}
+
+#[test]
+fn while_results_are_fetched() {
+    let Some(lab) = Lab::new() else { return };
+    let commands =
+        "cat /proc/sys/kernel/random/uuid; mkdir /results; head -c 6m /dev/urandom >/results/big";
+    let Some(small) = Small::mount(lab.path("small"), "4m") else {
+        return;
+    };
+    let lab = lab
+        .recipe(&recipe_with(
+            "",
+            &case("main", commands, "results: /results"),
+        ))
+        .home(&small.0);
+    lab.run(&[]).expect_exit(3).says("make room");
+    assert!(
+        !lab.the_run()
+            .join("results/main/performance/run_1")
+            .exists()
+    );
+    let containers = lab.containers();
+    assert!(
+        containers.len() == 1 && containers[0].ends_with("exited"),
+        "{containers:?}: the results are still there"
+    );
+    small.grow("50m");
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+    assert_eq!(
+        lab.count("main-performance", "step_began"),
+        1,
+        "not measured again"
+    );
+    assert_eq!(
+        std::fs::metadata(lab.the_run().join("results/main/performance/run_1/big"))
+            .unwrap()
+            .len(),
+        6 << 20
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+    drop(lab);
+}

@@ -1,0 +1,193 @@
+//! The engine and its registries: not there, going away, coming back, elsewhere.
+
+use crate::lab::{Lab, PrivateEngine, case, image, recipe_with};
+
+const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; for i in $(seq 1 60); do echo \"line $i\"; sleep 0.1; done; mkdir /results; date >/results/when";
+
+fn lines() -> String {
+    recipe_with("", &case("main", LINES, "results: /results"))
+}
+
+#[test]
+fn a_tag_that_is_not_there() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!("image: {}", image("busybox").replace(":1", ":2026.13"));
+    // A registry's address has a `:1`, too.
+    let keys = keys.replacen(":2026.13", ":1", keys.matches(":2026.13").count() - 1);
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.run(&[])
+        .expect_exit(3)
+        .says("there is no image")
+        .says("check the name and the tag");
+}
+
+#[test]
+fn a_registry_that_is_down() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe_with(
+        "image: 127.0.0.1:9/team/image:1",
+        &case("main", "true", ""),
+    ));
+    lab.run(&[]).expect_exit(3).says("127.0.0.1:9");
+    lab.run(&["--pull", "never"])
+        .expect_exit(3)
+        .says("--pull never");
+}
+
+#[test]
+fn no_engine() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    lab.run(&["--engine", "unix:///nowhere/docker.sock"])
+        .expect_exit(3)
+        .says("is it running?");
+    assert!(lab.runs().is_empty(), "nothing is begun");
+}
+
+#[test]
+fn restarted_in_the_middle_of_a_step() {
+    let Some(engine) = PrivateEngine::start("flow-restart") else {
+        return;
+    };
+    let lab = Lab::with_engine(Some(engine.url.clone()))
+        .unwrap()
+        .recipe(&lines());
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "line 10");
+    engine.restart();
+    going.end().expect_exit(0).says("reproduced");
+    let output = lab.output("03-main-performance");
+    assert_eq!(output.matches("line ").count(), 60);
+    assert_eq!(output.matches("uuid ").count(), 1);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn killed_and_back_only_later() {
+    let Some(engine) = PrivateEngine::start("flow-killed") else {
+        return;
+    };
+    let lab = Lab::with_engine(Some(engine.url.clone()))
+        .unwrap()
+        .recipe(&lines())
+        .env("RETRIAL_ENGINE_PATIENCE", "1");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "line 10");
+    engine.kill();
+    let done = going.end().expect_exit(3).says("the engine went away");
+    assert!(
+        done.out.contains("retrial resume") || done.err.contains("retrial resume"),
+        "{done:?}"
+    );
+    lab.retrial(&["resume", "last"])
+        .expect_exit(3)
+        .says("is it running?");
+
+    engine.start_again();
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+    assert_eq!(
+        lab.count("main-performance", "step_began"),
+        1,
+        "not measured again"
+    );
+    assert_eq!(
+        lab.output("03-main-performance").matches("uuid ").count(),
+        1
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn killed_with_the_tool_and_back() {
+    let Some(engine) = PrivateEngine::start("flow-both") else {
+        return;
+    };
+    let lab = Lab::with_engine(Some(engine.url.clone()))
+        .unwrap()
+        .recipe(&lines());
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "line 10");
+    going.kill();
+    engine.kill();
+    engine.start_again();
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+    assert_eq!(
+        lab.output("03-main-performance").matches("line ").count(),
+        60
+    );
+}
+
+#[test]
+fn one_that_does_not_share_our_files() {
+    let place = tempfile::Builder::new()
+        .prefix("retrial-apart-")
+        .tempdir()
+        .unwrap();
+    let mount = format!(
+        "mount -t tmpfs none {} && exec \"$0\" \"$@\"",
+        place.path().display()
+    );
+    let through = [
+        "unshare",
+        "-m",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        &mount,
+    ];
+    let Some(engine) = PrivateEngine::start_with("flow-apart", &through) else {
+        return;
+    };
+    let lab = Lab::with_engine(Some(engine.url.clone()))
+        .unwrap()
+        .measures("true")
+        .home(place.path());
+    lab.run(&[])
+        .expect_exit(3)
+        .says("does not share this machine's files")
+        .says("run retrial on the engine's own machine");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn the_gpus_are_in_use() {
+    // An engine of its own: others may claim GPUs on the lab's.
+    let Some(engine) = PrivateEngine::start("flow-gpus") else {
+        return;
+    };
+    let keys = "requires:\n  gpus: { vendor: amd, count: 1 }";
+    let text = recipe_with(
+        keys,
+        &case(
+            "main",
+            "echo going; until test -e /go-on; do sleep 0.05; done",
+            "",
+        ),
+    );
+    let with_engine = || {
+        Lab::with_engine(Some(engine.url.clone()))
+            .unwrap()
+            .recipe(&text)
+    };
+    let lab = with_engine();
+    lab.run(&[])
+        .expect_exit(3)
+        .says("this host lacks")
+        .says("--force");
+    let mut going = lab.start(&["--force"]);
+    lab.until_printed("03-main-performance", "going");
+    let other = with_engine();
+    let id = lab.id();
+    other
+        .run(&["--force"])
+        .expect_exit(3)
+        .says(&format!("in use by run {id}"))
+        .says("retrial stop");
+    lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
+    going.end().expect_exit(0);
+}

@@ -1,0 +1,199 @@
+//! A benchmark's own command fails: how, why, its last lines, and what to do.
+
+use std::time::{Duration, Instant};
+
+use crate::lab::{Lab, case, image, recipe, recipe_with};
+
+#[test]
+fn a_command_that_fails() {
+    let Some(lab) = Lab::new() else { return };
+    let cases = case(
+        "bad",
+        "for i in $(seq 1 30); do echo \"line $i\"; done; echo 'CUDA error: out of cheese' >&2; exit 7",
+        "",
+    ) + &case("good", "true", "");
+    let lab = lab.recipe(&recipe(&cases));
+    lab.run(&[])
+        .expect_exit(4)
+        .says("exit code 7")
+        .says("out of cheese")
+        .says("retrial shell")
+        .does_not_say("line 3\n");
+    assert_eq!(
+        lab.end_of("good-performance")["end"],
+        "done",
+        "the other scenario is measured all the same"
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+
+    // Taken up again, it is tried anew; what was measured stands.
+    lab.retrial(&["resume", "last"]).expect_exit(4);
+    assert_eq!(lab.count("bad-performance", "step_began"), 2);
+    assert_eq!(lab.count("good-performance", "step_began"), 1);
+}
+
+#[test]
+fn inside_a_pipe() {
+    let Some(lab) = Lab::new() else { return };
+    lab.measures("false | cat").run(&[]).expect_exit(4);
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!("image: {}", image("busybox"));
+    let lab = lab.recipe(&recipe_with(
+        &keys,
+        &case("main", "(echo from ash; exit 3) | cat", ""),
+    ));
+    lab.run(&[]).expect_exit(4).says("exit code 3");
+}
+
+#[test]
+fn a_command_that_is_not_there() {
+    let Some(lab) = Lab::new() else { return };
+    lab.measures("mlperf-harness --go")
+        .run(&[])
+        .expect_exit(4)
+        .says("exit code 127")
+        .says("not found")
+        .says("bash, -ilc");
+}
+
+#[test]
+fn a_place_or_a_user_that_is_not_there() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe(&case("main", "true", "user: nobody-of-that-name")));
+    lab.run(&[])
+        .expect_exit(2)
+        .says("nobody-of-that-name")
+        .says("`user:`");
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe(&case("main", "pwd", "workdir: /nowhere/at/all")));
+    lab.run(&[])
+        .expect_exit(2)
+        .says("/nowhere/at/all")
+        .says("`workdir:`");
+}
+
+#[test]
+fn out_of_time_and_the_whole_group_is_ended() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe(&case(
+        "main",
+        "echo begun; sleep 100 | sleep 101",
+        "timeout: 2s",
+    )));
+    let since = Instant::now();
+    let mut going = lab.start(&["--keep", "always"]);
+    let done = going.end().expect_exit(4).says("did not end within");
+    assert!(done.err.contains("timeout:"), "{}", done.err);
+    assert!(
+        since.elapsed() < Duration::from_secs(12),
+        "{:?}",
+        since.elapsed()
+    );
+    let processes = lab.docker(&["top", &lab.container(), "-o", "pid,args"]);
+    assert!(!processes.contains("sleep 10"), "{processes}");
+}
+
+#[test]
+fn silent_for_too_long() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe(&case(
+        "main",
+        "for i in 1 2 3; do echo $i; sleep 0.5; done; sleep 50",
+        "silence: 2s",
+    )));
+    lab.run(&[]).expect_exit(4).says("it was silent for 2");
+}
+
+#[test]
+fn what_it_leaves_running_is_ended_and_named() {
+    let Some(lab) = Lab::new() else { return };
+    let stragglers =
+        "sleep 71 &\nsetsid sleep 72 &\nenv -i setsid sleep 73 >/dev/null 2>&1 &\nsleep 0.2";
+    let check = "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline; echo; done | grep 'sleep 7[123]' && exit 1 || true";
+    let cases = case("first", stragglers, "") + &case("second", check, "");
+    let lab = lab.recipe(&recipe(&cases));
+    lab.run(&[]).expect_exit(0);
+    let left = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "left_running")
+        .unwrap();
+    assert_eq!(left["name"], "first-performance");
+    let processes = left["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 3, "{left}");
+    assert!(
+        processes
+            .iter()
+            .all(|process| process.as_str().unwrap().ends_with(" sleep")),
+        "{left}"
+    );
+}
+
+#[test]
+fn killed_for_want_of_memory() {
+    let Some(lab) = Lab::new() else { return };
+    let eat = "until test -e /go-on; do sleep 0.05; done\n(tail /dev/zero) || echo survived";
+    let lab = lab.recipe(&recipe(&case("main", &format!("echo waiting; {eat}"), "")));
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "waiting");
+    let container = lab.container();
+    lab.docker(&[
+        "update",
+        "--memory",
+        "50m",
+        "--memory-swap",
+        "50m",
+        &container,
+    ]);
+    lab.docker(&["exec", &container, "touch", "/go-on"]);
+    going.end().expect_exit(4).says("for want of memory");
+}
+
+#[test]
+fn what_it_leaves_among_the_processes_of_the_host() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "sleep 74 &\nsetsid sleep 75 &\nsleep 0.2; trap 'exit 0' TERM; echo going; for i in $(seq 1 100); do test -e /go-on || sleep 0.1; done";
+    let lab = lab.recipe(&recipe_with(
+        "container: { pid: host }",
+        &case("main", commands, ""),
+    ));
+    let mut going = lab.start(&["--allow", "host-pid"]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
+    going.end().expect_exit(0);
+    let left = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "left_running")
+        .unwrap();
+    assert_eq!(left["processes"].as_array().unwrap().len(), 2, "{left}");
+    let running = std::process::Command::new("pgrep")
+        .args(["-fx", "sleep 7[45]"])
+        .output()
+        .unwrap();
+    assert!(
+        running.stdout.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&running.stdout)
+    );
+}
+
+#[test]
+fn what_it_leaves_with_an_init_of_the_engine() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe_with(
+        "container: { init: true }",
+        &case(
+            "main",
+            "env -i setsid sleep 76 >/dev/null 2>&1 & sleep 0.2",
+            "",
+        ),
+    ));
+    lab.run(&[]).expect_exit(0);
+    let left = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "left_running")
+        .unwrap();
+    assert_eq!(left["processes"].as_array().unwrap().len(), 1, "{left}");
+}

@@ -1,0 +1,214 @@
+//! Faults at one exact moment, with an engine that is played.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use retrial::engine::EngineError;
+use retrial::engine::api::{ExecOutput, ExecSpec, ExecStatus};
+use retrial::engine::fake::Fake;
+use retrial::plan::Plan;
+use retrial::runner::{Ended, Options, RunError, Session, execute};
+use retrial::store::{Home, RunDirectory};
+use tempfile::TempDir;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::lab::{case, recipe};
+
+const IMAGE: &str = "debian:bookworm-slim";
+
+/// A run in a home of its own.
+struct Play {
+    _root: TempDir,
+    run: RunDirectory,
+}
+
+impl Play {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let file = root.path().join("recipe.yaml");
+        std::fs::write(&file, recipe(&case("main", "true", "results: /results"))).unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(["plan", "--format", "json"])
+            .arg(&file)
+            .env("RETRIAL_HOME", root.path().join("home"))
+            .output()
+            .unwrap();
+        let plan: Plan = serde_json::from_slice(&output.stdout).unwrap();
+        let run = Home::at(root.path().join("home")).new_run("play").unwrap();
+        run.write_json("plan.json", &plan).unwrap();
+        Self { _root: root, run }
+    }
+
+    async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
+        let (events, _incoming) = unbounded_channel();
+        let options = Options {
+            patience: Duration::from_secs(2),
+            ..Options::default()
+        };
+        let session = Session::open(
+            engine.clone(),
+            self.run.clone(),
+            events,
+            std::collections::BTreeMap::new(),
+            options,
+        )?;
+        execute(&session).await
+    }
+
+    fn journal(&self) -> String {
+        std::fs::read_to_string(self.run.journal()).unwrap()
+    }
+}
+
+/// What `/.retrial/init` and our look at it do.
+fn sight(spec: &ExecSpec, control: &Path) -> ExecOutput {
+    let nonce = std::fs::read_to_string(control.join("nonce")).unwrap_or_default();
+    std::fs::write(control.join("seen"), &nonce).unwrap();
+    let _ = spec;
+    ExecOutput {
+        code: 0,
+        stdout: format!("nonce {nonce}"),
+        stderr: String::new(),
+    }
+}
+
+/// What `/.retrial/step` does.
+fn step(spec: &ExecSpec, control: &Path) -> ExecStatus {
+    let directory = control.join("steps").join(&spec.command[2]);
+    std::fs::create_dir(directory.join("started")).unwrap();
+    std::fs::write(directory.join("output.log"), "speed: 42.5 MB/s\n").unwrap();
+    std::fs::write(directory.join("found"), "/results\t/results\n").unwrap();
+    std::fs::write(directory.join("exit"), "0\n").unwrap();
+    ExecStatus::Exited(0)
+}
+
+fn archive() -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(2);
+    header.set_mode(0o644);
+    header.set_cksum();
+    builder
+        .append_data(&mut header, "results/when", &b"ok"[..])
+        .unwrap();
+    builder.into_inner().unwrap()
+}
+
+fn engine() -> Fake {
+    Fake::new()
+        .with_image(IMAGE)
+        .with_archive("/results", archive())
+        .on_run(sight)
+        .on_exec(step)
+}
+
+fn refused() -> EngineError {
+    EngineError::Refused {
+        operation: "do it".into(),
+        status: 500,
+        because: "because".into(),
+        hint: None,
+    }
+}
+
+fn gone() -> EngineError {
+    EngineError::Gone {
+        operation: "do it".into(),
+        because: "because".into(),
+    }
+}
+
+fn count(engine: &Fake, operation: &str) -> usize {
+    engine
+        .calls()
+        .iter()
+        .filter(|call| call.split(' ').next() == Some(operation))
+        .count()
+}
+
+#[tokio::test]
+async fn nothing() {
+    let (play, engine) = (Play::new(), Arc::new(engine()));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 0);
+    assert!(engine.specs().is_empty());
+}
+
+#[tokio::test]
+async fn create_is_refused() {
+    let (play, engine) = (Play::new(), Arc::new(engine().fail("create", refused())));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 3);
+    assert!(ended.because.unwrap().starts_with("create failed"));
+    assert_eq!(count(&engine, "exec_detached"), 0);
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 0, "{}", play.journal());
+}
+
+#[tokio::test]
+async fn start_is_refused() {
+    let (play, engine) = (Play::new(), Arc::new(engine().fail("start", refused())));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 3);
+    assert!(engine.specs().is_empty(), "the container was removed");
+}
+
+#[tokio::test]
+async fn the_engine_goes_away_when_a_step_is_started() {
+    let starts = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&starts);
+    let engine = engine()
+        .on_exec(move |spec, control| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            step(spec, control)
+        })
+        .fail("exec_detached", gone());
+    let (play, engine) = (Play::new(), Arc::new(engine));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 0, "{}", play.journal());
+    assert_eq!(starts.load(Ordering::Relaxed), 1, "exactly one start");
+    assert!(play.journal().contains("the engine went away"));
+}
+
+#[tokio::test]
+async fn results_cannot_be_fetched() {
+    let (play, engine) = (Play::new(), Arc::new(engine().fail("copy_out", refused())));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 3);
+    assert_eq!(count(&engine, "stop"), 1);
+    assert_eq!(engine.specs().len(), 1, "they are still in the container");
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 0, "{}", play.journal());
+    assert_eq!(count(&engine, "exec_detached"), 1, "not measured again");
+    assert!(engine.specs().is_empty());
+}
+
+#[tokio::test]
+async fn the_container_cannot_be_removed() {
+    let (play, engine) = (Play::new(), Arc::new(engine().fail("remove", refused())));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 3);
+    assert!(ended.verdict.is_some(), "the verdict stands");
+    assert!(play.journal().contains("retrial clean"));
+}
+
+#[tokio::test]
+async fn the_same_path_is_another_directory_there() {
+    let elsewhere = |_: &ExecSpec, _: &Path| ExecOutput {
+        code: 0,
+        stdout: "nonce of-another-run\n".into(),
+        stderr: String::new(),
+    };
+    let (play, engine) = (Play::new(), Arc::new(engine().on_run(elsewhere)));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 3);
+    assert!(
+        ended
+            .because
+            .unwrap()
+            .contains("does not share this machine's files")
+    );
+    assert!(engine.specs().is_empty(), "the container was removed");
+}

@@ -1,0 +1,98 @@
+//! A run that nothing happens to.
+
+use crate::lab::{Lab, case, recipe, recipe_with};
+
+#[test]
+fn a_run_ends_in_its_verdict_and_leaves_its_directory() {
+    let Some(lab) = Lab::new() else { return };
+    let cases = case(
+        "main",
+        "mkdir -p /results; echo done >/results/out.txt",
+        "results: /results",
+    );
+    let lab = lab.recipe(&recipe_with("setup:\n  tool:\n    run: echo ready", &cases));
+    lab.run(&[]).expect_exit(0).says("reproduced");
+    assert_eq!(lab.containers(), [""; 0]);
+
+    let run = lab.the_run();
+    for file in [
+        "recipe.yaml",
+        "plan.json",
+        "host.json",
+        "journal.jsonl",
+        "verdict.json",
+    ] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
+    assert_eq!(lab.output("03-setup-tool"), "ready\n");
+    assert_eq!(lab.output("04-main-performance"), "speed: 42.5 MB/s\n");
+    assert_eq!(lab.text("results/main/performance/run_1/out.txt"), "done\n");
+    let journal = lab.journal();
+    assert_eq!(journal.first().unwrap()["event"], "run_began");
+    assert_eq!(journal.last().unwrap()["event"], "run_ended");
+    assert_eq!(journal.last().unwrap()["exit_code"], 0);
+    assert!(
+        journal
+            .iter()
+            .filter(|entry| entry["event"] == "step_ended")
+            .all(|entry| entry["end"] == "done")
+    );
+
+    // The files alone give the same verdict, byte for byte.
+    let kept: serde_json::Value = lab.verdict();
+    let judged = lab
+        .retrial(&["judge", run.to_str().unwrap(), "--output", "json"])
+        .expect_exit(0);
+    assert_eq!(judged.out.trim(), serde_json::to_string(&kept).unwrap());
+    lab.retrial(&["resume", "last"])
+        .expect_exit(2)
+        .says("is over");
+}
+
+#[test]
+fn an_accuracy_that_is_asked_for_is_asked_for_ever_after() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    lab.run(&["--require-accuracy"]).expect_exit(5);
+    let run = lab.the_run();
+    lab.retrial(&["judge", run.to_str().unwrap()])
+        .expect_exit(5);
+}
+
+#[test]
+fn trials_are_added_until_the_evidence_decides() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "case ${{ trial }} in 1) echo 'rate: 41.9';; 2) echo 'rate: 42.1';; *) echo 'rate: 42.0';; esac";
+    let noisy = "  noisy:\n    performance:\n      run: |\n        COMMANDS\n      trials: { min: 3, max: 8 }\n      figures:\n        rate: { pattern: 'rate: ([0-9.]+)', unit: req/s, better: higher }\n      expect:\n        rate: { value: 42, kind: official, source: here }\n";
+    let lab = lab.recipe(&recipe(&noisy.replace("COMMANDS", commands)));
+    lab.run(&[]).expect_exit(0).says("reproduced");
+    let decisions: Vec<_> = lab
+        .journal()
+        .into_iter()
+        .filter(|entry| entry["event"] == "decided" && entry["name"] != "pull")
+        .collect();
+    assert_eq!(decisions.len(), 5, "{decisions:#?}");
+    assert!(
+        decisions[0]["decision"]
+            .as_str()
+            .unwrap()
+            .starts_with("decided after 3 trials"),
+        "{decisions:#?}"
+    );
+    assert_eq!(lab.end_of("noisy-performance-3")["end"], "done");
+    assert_eq!(lab.end_of("noisy-performance-4")["end"], "skipped");
+}
+
+#[test]
+fn the_number_of_trials_can_be_chosen() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo trial ${{ trial }}");
+    lab.run(&["--trials", "3"]).expect_exit(0);
+    for trial in 1..=3 {
+        let step = format!("{:02}-main-performance-{trial}", trial + 2);
+        assert!(
+            lab.output(&step).starts_with(&format!("trial {trial}\n")),
+            "{step}"
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Images as they come: without bash, with another user than root, with an entrypoint.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::lab::{Lab, case, image, recipe_with};
+
+fn on(name: &str, keys: &str, commands: &str, more: &str) -> Option<Lab> {
+    let keys = format!("image: {}\n{keys}", image(name));
+    Lab::new().map(|lab| lab.recipe(&recipe_with(&keys, &case("main", commands, more))))
+}
+
+#[test]
+fn without_bash() {
+    let Some(lab) = on(
+        "busybox",
+        "",
+        "mkdir /results; date >/results/when; (setsid sleep 50 &); sleep 0.1",
+        "results: /results",
+    ) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(lab.count("main-performance", "left_running"), 1);
+    assert!(
+        lab.the_run()
+            .join("results/main/performance/run_1/when")
+            .exists()
+    );
+}
+
+#[test]
+fn of_another_user() {
+    let Some(lab) = on(
+        "nonroot",
+        "",
+        "id -u; mkdir /tmp/out; date >/tmp/out/when; sleep 50 &",
+        "results: /tmp/out",
+    ) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    assert!(lab.output("03-main-performance").starts_with("1000\n"));
+    assert!(
+        lab.the_run()
+            .join("results/main/performance/run_1/when")
+            .exists()
+    );
+    assert!(
+        lab.text("journal.jsonl").contains("sleep"),
+        "what it left is named"
+    );
+    let status =
+        std::fs::metadata(lab.the_run().join("steps/03-main-performance/output.log")).unwrap();
+    assert_eq!(status.permissions().mode() & 0o777, 0o644);
+}
+
+#[test]
+fn a_step_of_another_user_and_place() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe_with(
+        "",
+        &case(
+            "main",
+            "id -un; pwd; echo $COLOUR",
+            "user: nobody\nworkdir: /tmp\nenv: { COLOUR: blue }",
+        ),
+    ));
+    lab.run(&[]).expect_exit(0);
+    assert!(
+        lab.output("03-main-performance")
+            .starts_with("nobody\n/tmp\nblue\n")
+    );
+}
+
+#[test]
+fn with_an_entrypoint() {
+    let print = "echo \"entrypoint: ${FROM_ENTRYPOINT:-no}\"; tr '\\0' '\\n' </proc/1/environ | grep FROM_ENTRYPOINT || echo bypassed";
+    let Some(lab) = on("entrypoint", "", print, "") else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    assert!(lab.output("03-main-performance").contains("bypassed"));
+
+    let Some(lab) = on("entrypoint", "container: { entrypoint: image }", print, "") else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    assert!(
+        lab.output("03-main-performance")
+            .contains("FROM_ENTRYPOINT=yes"),
+        "{}",
+        lab.output("03-main-performance")
+    );
+}
+
+#[test]
+fn without_a_shell() {
+    let Some(lab) = on("noshell", "", "true", "") else {
+        return;
+    };
+    lab.run(&[]).expect_exit(3).says("the image has no /bin/sh");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn with_an_entrypoint_that_does_not_run_its_arguments() {
+    let dockerfile =
+        |entrypoint: &str| format!("FROM debian:bookworm-slim\nENTRYPOINT {entrypoint}\n");
+    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
+    for (entrypoint, says) in [
+        (
+            r#"["/bin/sh", "-c", "echo I am the server; exit 5"]"#,
+            "I am the server",
+        ),
+        (
+            r#"["/bin/sh", "-c", "echo I am the server; sleep 100"]"#,
+            "does not run the command that it is given",
+        ),
+    ] {
+        let Some(lab) = Lab::new() else { return };
+        let lab = lab
+            .recipe(&recipe_with(keys, &case("main", "true", "")))
+            .beside("Dockerfile", &dockerfile(entrypoint));
+        lab.run(&[]).expect_exit(3).says(says).says("entrypoint");
+        assert_eq!(lab.containers(), [""; 0]);
+        let image = lab.docker(&[
+            "images",
+            "-q",
+            "--filter",
+            "label=io.retrial.recipe",
+            "retrial/flow",
+        ]);
+        for id in image.lines() {
+            let _ = std::process::Command::new("docker")
+                .args(["rmi", "-f", id])
+                .output();
+        }
+    }
+}
+
+#[test]
+fn services_of_an_entrypoint_are_left_alone() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
+    let dockerfile = "FROM debian:bookworm-slim\nENTRYPOINT [\"/bin/sh\", \"-c\", \"setsid sleep 77 & exec \\\"$@\\\"\", \"entrypoint\"]\n";
+    let there = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep 'sleep 77'";
+    let cases = case("first", there, "") + &case("second", there, "");
+    let lab = lab
+        .recipe(&recipe_with(keys, &cases))
+        .beside("Dockerfile", dockerfile);
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(lab.count("first-performance", "left_running"), 0);
+}

@@ -1,0 +1,277 @@
+//! The tool is killed (as a crash, a closed laptop or the out-of-memory killer would): the
+//! benchmark goes on, and `resume` takes the run up where it stands.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::lab::{Lab, case, recipe_with};
+
+const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid) $$\"\nfor i in $(seq 1 60); do echo \"line $i\"; sleep 0.05; done\nmkdir -p /results; echo done >/results/out.txt";
+
+fn lines(lab: Lab) -> Lab {
+    let first = case(
+        "first",
+        "mkdir -p /first; cat /proc/sys/kernel/random/uuid >/first/uuid",
+        "results: /first",
+    );
+    let cases = first + &case("lines", LINES, "results: /results");
+    lab.recipe(&recipe_with(
+        "setup:\n  tool:\n    run: echo set-up; touch /ready",
+        &cases,
+    ))
+}
+
+/// The verdict but for what differs from run to run.
+fn plain(verdict: &Value) -> Value {
+    let mut verdict = verdict.clone();
+    if let Some(results) = verdict["results"].as_array_mut() {
+        for result in results {
+            result["path"] = Value::Null;
+        }
+    }
+    verdict
+}
+
+#[test]
+fn in_the_middle_of_a_measurement() {
+    let Some(lab) = Lab::new().map(lines) else {
+        return;
+    };
+    let going = lab.start(&[]);
+    lab.until_printed("06-lines-performance", "line 20");
+    going.kill();
+    let container = lab.container();
+    assert_eq!(lab.containers().len(), 1, "the benchmark goes on");
+
+    let done = lab.retrial(&["resume", "last"]).expect_exit(0);
+    let done = done
+        .says("done before, not done again")
+        .says("still running, followed again");
+    assert!(
+        done.err.contains("3 steps") || done.err.contains("done before"),
+        "{}",
+        done.err
+    );
+    let expected: Vec<String> = (1..=60).map(|number| format!("line {number}")).collect();
+    let output = lab.output("06-lines-performance");
+    let printed: Vec<&str> = output
+        .lines()
+        .filter(|line| line.starts_with("line "))
+        .collect();
+    assert_eq!(printed, expected);
+    assert_eq!(output.matches("uuid ").count(), 1, "the same process");
+    assert_eq!(lab.container(), container, "the same container");
+    for step in [
+        "setup-tool",
+        "first-performance",
+        "first-performance-collect",
+        "lines-performance",
+    ] {
+        assert_eq!(lab.count(step, "step_began"), 1, "{step}");
+    }
+    assert_eq!(lab.containers(), [""; 0]);
+
+    let undisturbed = Lab::new().map(lines).unwrap();
+    undisturbed.run(&[]).expect_exit(0);
+    assert_eq!(plain(&lab.verdict()), plain(&undisturbed.verdict()));
+}
+
+/// Killed at every kind of event of the journal, and resumed each time.
+#[test]
+fn at_any_moment() {
+    let Some(lab) = Lab::new() else { return };
+    let cases = case(
+        "main",
+        "sleep 0.3; mkdir /results; date >/results/out.txt",
+        "results: /results",
+    );
+    let lab = lab.recipe(&recipe_with(
+        "setup:\n  tool:\n    run: test ! -e /ready; touch /ready",
+        &cases,
+    ));
+    let kind = |entry: &Value| {
+        format!(
+            "{} {}",
+            entry["name"].as_str().unwrap_or_default(),
+            entry["event"].as_str().unwrap_or_default()
+        )
+    };
+    let mut seen = BTreeSet::new();
+    let mut going = lab.start(&[]);
+    loop {
+        lab.until("something new happened", |lab| {
+            lab.journal()
+                .last()
+                .is_some_and(|entry| entry["event"] == "run_ended" || !seen.contains(&kind(entry)))
+        });
+        let last = lab.journal().pop().unwrap();
+        if last["event"] == "run_ended" {
+            break;
+        }
+        seen.insert(kind(&last));
+        going.kill();
+        going = lab.start_retrial(&["resume", "last"]);
+    }
+    going.end().expect_exit(0).says("reproduced");
+    assert!(seen.len() >= 10, "killed only at {seen:?}");
+    assert_eq!(lab.containers(), [""; 0]);
+    assert_eq!(lab.verdict()["outcome"], "reproduced");
+    assert!(
+        lab.the_run()
+            .join("results/main/performance/run_1/out.txt")
+            .is_file()
+    );
+}
+
+/// A tool that was killed just when it started a step may start it a second time.
+#[test]
+fn a_step_is_never_begun_twice() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 1");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&[
+        "exec",
+        &lab.container(),
+        "/bin/sh",
+        "/.retrial/step",
+        "03-main-performance",
+        "sh",
+    ]);
+    going.end().expect_exit(0);
+    assert_eq!(
+        lab.output("03-main-performance"),
+        "going\nspeed: 42.5 MB/s\n"
+    );
+}
+
+#[test]
+fn and_the_container_ended_meanwhile_with_its_results() {
+    let Some(lab) = Lab::new() else { return };
+    let cases = case(
+        "main",
+        "cat /proc/sys/kernel/random/uuid; sleep 1; mkdir /results; date >/results/out.txt",
+        "results: /results",
+    );
+    let lab = lab.recipe(&recipe_with("", &cases));
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "-");
+    going.kill();
+    lab.until("the step has ended", |lab| {
+        lab.the_run()
+            .join("control/steps/03-main-performance/exit")
+            .exists()
+    });
+    let container = lab.container();
+    lab.docker(&["kill", &container]);
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+    assert_eq!(
+        lab.count("main-performance", "step_began"),
+        1,
+        "not measured again"
+    );
+    assert_eq!(
+        lab.container(),
+        container,
+        "no other container was made for it"
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn and_the_container_was_removed_meanwhile() {
+    let Some(lab) = Lab::new().map(lines) else {
+        return;
+    };
+    let going = lab.start(&[]);
+    lab.until_printed("06-lines-performance", "line 5");
+    going.kill();
+    let container = lab.container();
+    lab.docker(&["rm", "-f", &container]);
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .says("reproduced");
+    assert_ne!(lab.container(), container);
+    assert_eq!(
+        lab.count("setup-tool", "step_began"),
+        2,
+        "what lived in the container is made anew"
+    );
+    assert_eq!(
+        lab.count("first-performance", "step_began"),
+        1,
+        "what was fetched stands"
+    );
+    assert_eq!(lab.count("lines-performance", "step_began"), 2);
+    let output = lab.output("06-lines-performance");
+    assert_eq!(output.matches("line 60\n").count(), 1);
+    assert!(
+        lab.the_run()
+            .join("steps/06-lines-performance.1/output.log")
+            .exists(),
+        "the first try is kept"
+    );
+}
+
+#[test]
+fn and_the_step_was_killed_meanwhile() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 30");
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    going.kill();
+    let leader = lab.text("control/steps/03-main-performance/pid");
+    let kill = format!("kill -9 {0} -{0}", leader.trim());
+    lab.docker(&["exec", "-u", "0", &lab.container(), "sh", "-c", &kill]);
+    lab.retrial(&["resume", "last"])
+        .expect_exit(3)
+        .says("killed before it could write its exit code")
+        .says("going");
+}
+
+#[test]
+fn and_nobody_came_back_before_the_deadline() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 100); do test -e /.retrial/go-on || sleep 0.2; done";
+    let lab = lab.measures(commands);
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    let deadline: i64 = lab.text("control/deadline").trim().parse().unwrap();
+    assert!(deadline > 24 * 3600, "the step's own time, and some grace");
+    going.kill();
+    std::fs::write(lab.the_run().join("control/deadline"), "1\n").unwrap();
+    lab.until("the container has ended", |lab| {
+        lab.containers()
+            .iter()
+            .all(|container| container.ends_with("exited"))
+    });
+    assert!(lab.output("03-main-performance").contains("told to end"));
+    assert_eq!(lab.text("control/ended").trim(), "deadline");
+    std::fs::write(lab.the_run().join("control/go-on"), "").unwrap();
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn in_the_middle_of_a_build() {
+    let Some(lab) = Lab::new() else { return };
+    let nonce = std::process::id();
+    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }";
+    let dockerfile = format!(
+        "FROM debian:bookworm-slim\nRUN echo {nonce} building && sleep 2 && echo {nonce} >/built\n"
+    );
+    let lab = lab
+        .recipe(&recipe_with(keys, &case("main", "cat /built", "")))
+        .beside("Dockerfile", &dockerfile);
+    let going = lab.start(&[]);
+    lab.until_printed("01-build", "building");
+    going.kill();
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+    assert!(
+        lab.output("03-main-performance")
+            .starts_with(&nonce.to_string())
+    );
+}

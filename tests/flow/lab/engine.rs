@@ -1,0 +1,76 @@
+//! An engine that a test may break.
+
+use std::process::{Command, Stdio};
+
+/// An engine of the test's own, which it may break.
+pub struct PrivateEngine {
+    name: String,
+    pub url: String,
+}
+
+impl PrivateEngine {
+    /// Starts one; none, with a printed word, where there is no lab.
+    pub fn start(name: &str) -> Option<Self> {
+        Self::start_with(name, &[])
+    }
+
+    /// Starts one through a program (`unshare …`).
+    pub fn start_with(name: &str, through: &[&str]) -> Option<Self> {
+        if std::env::var_os("RETRIAL_LAB").is_none() {
+            println!("skipped: no lab (`make test` brings it up)");
+            return None;
+        }
+        let name = format!("{name}-{}", std::process::id());
+        let mut engine = Self {
+            name,
+            url: String::new(),
+        };
+        engine.url = engine.script("start", through);
+        engine.docker(&["pull", "-q", "debian:bookworm-slim"]);
+        Some(engine)
+    }
+
+    fn script(&self, action: &str, through: &[&str]) -> String {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
+        let mut words: Vec<&str> = through.to_vec();
+        words.extend([script, action, &self.name]);
+        let output = Command::new(words[0])
+            .args(&words[1..])
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "engine {action} {}", self.name);
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Ends the daemon and starts it again; containers live on.
+    pub fn restart(&self) {
+        self.script("restart", &[]);
+    }
+
+    /// Ends the daemon as a crash would; containers live on.
+    pub fn kill(&self) {
+        self.script("kill", &[]);
+    }
+
+    /// Brings a killed one back.
+    pub fn start_again(&self) {
+        self.script("start", &[]);
+    }
+
+    fn docker(&self, arguments: &[&str]) {
+        let status = Command::new("docker")
+            .args(["-H", &self.url])
+            .args(arguments)
+            .stdout(Stdio::null())
+            .status();
+        assert!(status.unwrap().success(), "docker {arguments:?}");
+    }
+}
+
+impl Drop for PrivateEngine {
+    fn drop(&mut self) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
+        let _ = Command::new(script).args(["remove", &self.name]).output();
+    }
+}

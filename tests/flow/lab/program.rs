@@ -1,0 +1,121 @@
+//! The program while it runs, and how it ended.
+
+use std::fs;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use super::{Lab, PATIENCE};
+
+/// The program at work.
+pub struct Going<'a> {
+    _lab: &'a Lab,
+    child: Child,
+    out: fs::File,
+    err: fs::File,
+}
+
+impl<'a> Going<'a> {
+    pub(super) fn new(lab: &'a Lab, child: Child, out: fs::File, err: fs::File) -> Self {
+        Self {
+            _lab: lab,
+            child,
+            out,
+            err,
+        }
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &self.child.id().to_string()])
+            .status();
+        assert!(status.unwrap().success());
+    }
+
+    /// Kills it, as a crash would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Its end.
+    pub fn end(&mut self) -> Done {
+        use std::io::{Read, Seek};
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if since.elapsed() > PATIENCE * 2 {
+                let _ = self.child.kill();
+                panic!("it does not end");
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let read = |file: &mut fs::File| {
+            let mut bytes = Vec::new();
+            file.rewind().unwrap();
+            file.read_to_end(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Done {
+            code: status.code(),
+            out: read(&mut self.out),
+            err: read(&mut self.err),
+        }
+    }
+}
+
+impl Drop for Going<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// How the program ended.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Done {
+    /// Sees that it ended so.
+    #[track_caller]
+    pub fn expect_exit(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "\n--- out\n{}\n--- err\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Sees that it said so, on either stream.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        let said = self.out.contains(text) || self.err.contains(text);
+        assert!(
+            said,
+            "not said: {text}\n--- out\n{}\n--- err\n{}",
+            self.out, self.err
+        );
+        self
+    }
+
+    /// Sees that it did not say so.
+    #[track_caller]
+    pub fn does_not_say(self, text: &str) -> Self {
+        let said = self.out.contains(text) || self.err.contains(text);
+        assert!(
+            !said,
+            "said: {text}\n--- out\n{}\n--- err\n{}",
+            self.out, self.err
+        );
+        self
+    }
+}

@@ -1,0 +1,16 @@
+//! Whole runs: the real program, a real engine, and what can happen to a run on its way.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod lab;
+
+mod bystanders;
+mod disk;
+mod engines;
+mod failing;
+mod faults;
+mod happy;
+mod images;
+mod killed;
+mod results;
+mod stopped;
+mod trust;

@@ -1,0 +1,181 @@
+//! Results that are not what they should be: stale, missing, twofold, hostile.
+
+use crate::lab::{Lab, case, recipe_with};
+
+fn collecting(commands: &str, results: &str) -> Option<Lab> {
+    let cases = case("main", commands, &format!("results: {results}"));
+    Lab::new().map(|lab| lab.recipe(&recipe_with("", &cases)))
+}
+
+/// What LoadGen's summary looks like, and its detail log's beginning.
+const SUMMARY: &str = include_str!("../fixtures/summaries/v6.0-guide-llama2-offline.txt");
+
+#[test]
+fn from_the_image_or_an_earlier_trial() {
+    let Some(lab) = Lab::new() else { return };
+    let setup = "setup:\n  old:\n    run: mkdir -p /out/run_1 && echo old >/out/run_1/summary";
+    // Writes nothing: the old one must not be taken for its result.
+    let lab = lab.recipe(&recipe_with(
+        setup,
+        &case("main", "ls -A /out/run_1", "results: /out/run_1"),
+    ));
+    lab.run(&[]).expect_exit(1).says("no new result");
+    assert_eq!(lab.verdict()["outcome"], "invalid");
+    assert_eq!(
+        lab.output("04-main-performance"),
+        "speed: 42.5 MB/s\n",
+        "the directory is there and empty"
+    );
+
+    // The same directory again in each trial.
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe_with(
+        setup,
+        &case(
+            "main",
+            "echo ${{ trial }} >/out/run_1/trial",
+            "results: /out/run_1\ntrials: 2",
+        ),
+    ));
+    lab.run(&[]).expect_exit(0);
+    for trial in ["1", "2"] {
+        let directory = format!("results/main/performance/run_{trial}");
+        assert_eq!(lab.text(&format!("{directory}/trial")).trim(), trial);
+        assert!(!lab.the_run().join(directory).join("summary").exists());
+    }
+}
+
+#[test]
+fn in_a_place_that_cannot_be_moved() {
+    let Some(lab) = Lab::new() else { return };
+    std::fs::create_dir(lab.path("out")).unwrap();
+    std::fs::write(lab.path("out/old"), "old").unwrap();
+    let keys = "container: { mounts: ['./out:/out'] }";
+    let cases = case("quiet", "true", "results: /out")
+        + &case("new", "echo new >/out/new", "results: /out");
+    let lab = lab.recipe(&recipe_with(keys, &cases));
+    lab.run(&[]).expect_exit(1);
+    assert_eq!(lab.end_of("quiet-performance-collect")["end"], "failed");
+    assert_eq!(lab.end_of("new-performance-collect")["end"], "done");
+}
+
+#[test]
+fn none() {
+    let Some(lab) = collecting("true", "/results") else {
+        return;
+    };
+    lab.run(&[]).expect_exit(1).says("no new result");
+}
+
+#[test]
+fn two_of_them() {
+    let Some(lab) = collecting("mkdir -p /out/a /out/b; touch /out/a/x /out/b/x", "/out/*") else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(1)
+        .says("matches 2 directories: /out/a, /out/b");
+}
+
+#[test]
+fn one_and_a_link_to_it() {
+    let Some(lab) = collecting(
+        "mkdir -p '/out/run 2026'; date >'/out/run 2026/when'; ln -s 'run 2026' /out/latest",
+        "/out/*",
+    ) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    assert!(
+        lab.the_run()
+            .join("results/main/performance/run_1/when")
+            .exists()
+    );
+    let Some(lab) = collecting(
+        "mkdir -p /out/real; date >/out/real/when; ln -s real /out/latest",
+        "/out/latest",
+    ) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    assert!(
+        lab.the_run()
+            .join("results/main/performance/run_1/when")
+            .exists()
+    );
+}
+
+#[test]
+fn with_things_in_them_that_lead_elsewhere() {
+    let hostile = "mkdir /results; cd /results; echo good >good; ln -s /etc/shadow shadow; ln -s / root; mkfifo pipe; mkdir deep; ln -s ../../../.. deep/up; touch \"$(printf 'n%0254d' 1)\"; touch \"$(printf 'two\\nlines\\033[31m')\"; mknod null c 1 3 || true";
+    let Some(lab) = collecting(hostile, "/results") else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0).does_not_say("\u{1b}[31m");
+    let directory = lab.the_run().join("results/main/performance/run_1");
+    assert_eq!(
+        std::fs::read_to_string(directory.join("good")).unwrap(),
+        "good\n"
+    );
+    for gone in ["shadow", "root", "pipe", "deep/up", "null"] {
+        assert!(directory.join(gone).symlink_metadata().is_err(), "{gone}");
+    }
+    let collected = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "collected")
+        .unwrap();
+    assert!(
+        collected["left_out"].as_array().unwrap().len() >= 4,
+        "{collected}"
+    );
+}
+
+#[test]
+fn of_another_time() {
+    let Some(lab) = Lab::new() else { return };
+    // A summary that is fresh as a file, and whose own log says that it began in another year.
+    let commands = "mkdir -p /results; cp /given/* /results/";
+    let keys = "container: { mounts: ['./given:/given:ro'] }";
+    let recipe = recipe_with(
+        keys,
+        &format!("  offline:\n    performance:\n      run: {commands}\n      results: /results\n"),
+    );
+    std::fs::create_dir(lab.path("given")).unwrap();
+    let lab = lab
+        .recipe(&recipe)
+        .beside("given/mlperf_log_summary.txt", SUMMARY);
+    let detail = r#":::MLLOG {"key": "test_datetime", "value": "2021-03-04T05:06:07Z", "time_ms": 0.1, "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {"is_error": false, "is_warning": false, "file": "test_settings_internal.cc", "line_no": 1, "pid": 1, "tid": 1}}
+"#;
+    let lab = lab.beside("given/mlperf_log_detail.txt", detail);
+    lab.run(&[]).expect_exit(1).says("outside of the step");
+    assert_eq!(lab.verdict()["outcome"], "invalid");
+}
+
+/// A container's root replaces files and directories of ours by links.
+#[test]
+fn a_hostile_container_leads_no_write_out() {
+    let Some(lab) = Lab::new() else { return };
+    std::fs::create_dir(lab.path("precious")).unwrap();
+    std::fs::write(lab.path("precious/kept"), "kept").unwrap();
+    let precious = lab.path("precious").display().to_string();
+    let evil = format!(
+        "cd /.retrial\nln -sf {precious}/kept deadline.part\nln -sf {precious}/kept steps/03-first-performance/exit.tmp.link\nrm steps/03-first-performance/output.log; ln -s {precious}/kept steps/03-first-performance/output.log\nmv steps steps.old; ln -s {precious} steps"
+    );
+    let cases = case("first", &evil, "") + &case("second", "true", "");
+    let lab = lab.recipe(&recipe_with("", &cases));
+    let done = lab.run(&[]);
+    assert_ne!(done.code, Some(0), "{done:?}");
+    assert_eq!(
+        std::fs::read_to_string(lab.path("precious/kept")).unwrap(),
+        "kept"
+    );
+    assert_eq!(std::fs::read_dir(lab.path("precious")).unwrap().count(), 1);
+    assert!(
+        lab.containers()
+            .iter()
+            .all(|container| container.ends_with("exited")),
+        "{:?}",
+        lab.containers()
+    );
+}

@@ -1,0 +1,262 @@
+//! A person stops a run, lets it go on alone, looks into it, cleans up.
+
+use std::time::{Duration, Instant};
+
+use crate::lab::{Lab, case, image, recipe_with};
+
+#[test]
+fn an_interrupt_leaves_nothing_running_and_keeps_the_evidence() {
+    for signal in ["INT", "TERM"] {
+        let Some(lab) = Lab::new() else { return };
+        let cases = case(
+            "first",
+            "mkdir /first; date >/first/when",
+            "results: /first",
+        ) + &case(
+            "second",
+            "trap 'echo tidied up; exit 0' TERM\necho going\nfor i in $(seq 1 100); do test -e /go-on || sleep 0.2; done",
+            "",
+        );
+        let lab = lab.recipe(&recipe_with("", &cases));
+        let mut going = lab.start(&[]);
+        lab.until_printed("05-second-performance", "going");
+        going.signal(signal);
+        going.end().expect_exit(130).says("retrial resume");
+        assert_eq!(lab.containers(), [""; 0]);
+        assert!(
+            lab.output("05-second-performance").contains("tidied up"),
+            "it could end by itself"
+        );
+        assert!(
+            !lab.the_run().join("verdict.json").exists(),
+            "what was stopped is not judged"
+        );
+        let first = lab.text("results/first/performance/run_1/when");
+
+        let resumed = lab.start_retrial(&["resume", "last"]);
+        lab.until("the second container", |lab| {
+            lab.count("second-performance", "step_began") == 2
+        });
+        lab.until_printed("05-second-performance", "going");
+        lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
+        let mut resumed = resumed;
+        resumed.end().expect_exit(0).says("reproduced");
+        assert_eq!(lab.count("first-performance", "step_began"), 1);
+        assert_eq!(lab.text("results/first/performance/run_1/when"), first);
+    }
+}
+
+#[test]
+fn one_that_ignores_term_is_killed() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    let since = Instant::now();
+    going.signal("INT");
+    going.end().expect_exit(130);
+    assert!(
+        since.elapsed() < Duration::from_secs(25),
+        "{:?}",
+        since.elapsed()
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn a_second_interrupt_leaves_at_once() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    going.signal("INT");
+    lab.until("the first is heard", |lab| {
+        lab.journal()
+            .iter()
+            .any(|entry| entry["event"] == "warning")
+    });
+    let since = Instant::now();
+    going.signal("INT");
+    going.end().expect_exit(130).says("retrial clean");
+    assert!(
+        since.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        since.elapsed()
+    );
+    assert_eq!(lab.containers().len(), 1, "it ends at its deadline");
+    let deadline: i64 = lab.text("control/deadline").trim().parse().unwrap();
+    assert!(deadline > 0);
+
+    let id = lab.id();
+    lab.retrial(&["clean", &id, "--dry-run"])
+        .expect_exit(0)
+        .says("would remove");
+    assert_eq!(lab.containers().len(), 1);
+    lab.retrial(&["clean", &id]).expect_exit(0).says("removed");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn an_interrupt_is_heard_while_a_step_prints_without_end() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; timeout 20 yes 'a line of a chatty benchmark'");
+    let mut going = lab.start(&[]);
+    lab.until_begun("main-performance");
+    std::thread::sleep(Duration::from_millis(700));
+    let since = Instant::now();
+    going.signal("INT");
+    going.end().expect_exit(130);
+    assert!(
+        since.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        since.elapsed()
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn a_hangup_lets_it_go_on() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 1.5");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    going.signal("HUP");
+    going.end().expect_exit(0).says("reproduced");
+    let detached = lab
+        .journal()
+        .into_iter()
+        .find(|entry| entry["event"] == "detached")
+        .unwrap();
+    assert!(
+        detached["resume"].as_str().unwrap().contains(&lab.id()),
+        "{detached}"
+    );
+}
+
+#[test]
+fn in_the_background_and_followed() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("for i in $(seq 1 20); do echo \"line $i\"; sleep 0.1; done");
+    let id = lab.run(&["--detach"]).expect_exit(0).out.trim().to_owned();
+    assert_eq!(id, lab.id());
+    let followed = lab.retrial(&["logs", "-f", &id]).expect_exit(0);
+    let lines: Vec<&str> = followed
+        .out
+        .lines()
+        .filter(|line| line.starts_with("line "))
+        .collect();
+    assert_eq!(lines.len(), 20, "{}", followed.out);
+    lab.retrial(&["judge", &id])
+        .expect_exit(0)
+        .says("reproduced");
+    lab.retrial(&["runs"]).expect_exit(0).says("reproduced");
+}
+
+#[test]
+fn stopped_through_its_follower() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 60");
+    lab.run(&["--detach"]).expect_exit(0);
+    lab.until_printed("03-main-performance", "going");
+    lab.retrial(&["stop", "last"])
+        .expect_exit(0)
+        .says("stopped");
+    assert_eq!(lab.containers(), [""; 0]);
+    lab.retrial(&["stop", "last"])
+        .expect_exit(0)
+        .says("had ended");
+}
+
+#[test]
+fn stopped_in_the_place_of_its_follower() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 300); do sleep 0.2; done");
+    let going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    going.kill();
+    lab.retrial(&["stop", "last"])
+        .expect_exit(0)
+        .says("stopped");
+    assert_eq!(lab.containers(), [""; 0]);
+    assert!(lab.output("03-main-performance").contains("told to end"));
+    assert_eq!(lab.journal().last().unwrap()["exit_code"], 130);
+}
+
+#[test]
+fn a_shell_in_it_is_not_ended_with_a_step() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 1");
+    let mut going = lab.start(&["--keep", "always"]);
+    lab.until_printed("03-main-performance", "going");
+    let mut shell = lab.start_retrial(&[
+        "shell",
+        "last",
+        "--",
+        "sh",
+        "-c",
+        "echo looking; sleep 3; echo looked",
+    ]);
+    let container = lab.container();
+    let mut own = std::process::Command::new("docker")
+        .args(["exec", &container, "sh", "-c", "sleep 3; echo mine"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    going.end().expect_exit(0);
+    shell.end().expect_exit(0).says("looked");
+    let status = own.wait().unwrap();
+    assert!(
+        status.success(),
+        "somebody's own `docker exec` was ended: {status}"
+    );
+    assert_eq!(lab.count("main-performance", "left_running"), 0);
+
+    // Kept, without a deadline, until it is cleaned.
+    assert_eq!(lab.containers().len(), 1);
+    assert_eq!(lab.text("control/deadline").trim(), "never");
+    lab.retrial(&["shell", "last", "--", "true"]).expect_exit(0);
+    lab.retrial(&["clean", "last"])
+        .expect_exit(0)
+        .says("removed retrial-");
+    lab.retrial(&["shell", "last", "--", "true"]).expect_exit(3);
+}
+
+#[test]
+fn kept_only_when_something_failed() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    lab.run(&["--keep", "on-failure"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("exit 9");
+    lab.run(&["--keep", "on-failure"])
+        .expect_exit(4)
+        .says("retrial shell");
+    assert_eq!(lab.containers().len(), 1);
+    lab.retrial(&["clean", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn clean_touches_nothing_else() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("exit 9");
+    let name = format!("flow-foreign-{}", std::process::id());
+    lab.docker(&[
+        "run",
+        "-d",
+        "--name",
+        &name,
+        "--label",
+        "io.retrial.other=1",
+        &image("busybox"),
+        "sleep",
+        "60",
+    ]);
+    lab.run(&["--keep", "always"]).expect_exit(4);
+    lab.retrial(&["clean", "last"]).expect_exit(0);
+    let running = lab.docker(&["inspect", "-f", "{{.State.Running}}", &name]);
+    lab.docker(&["rm", "-f", &name]);
+    assert_eq!(running, "true");
+    assert_eq!(lab.containers(), [""; 0]);
+}

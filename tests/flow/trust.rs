@@ -1,0 +1,232 @@
+//! Powers that are as good as root are asked for; secrets stay where they belong.
+
+use std::process::Command;
+
+use crate::lab::{Lab, case, recipe_with};
+
+fn privileged() -> String {
+    recipe_with(
+        "container: { privileged: true, cap_add: [SYS_ADMIN] }",
+        &case("main", "true", ""),
+    )
+}
+
+#[test]
+fn powers_are_named_and_allowed_by_name() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&privileged());
+    lab.run(&[])
+        .expect_exit(2)
+        .says("--allow privileged,sys-admin")
+        .says("as good as root");
+    lab.run(&["--allow", "privileged"])
+        .expect_exit(2)
+        .says("--allow sys-admin")
+        .does_not_say("privileged,");
+    lab.run(&["--allow", "everything"])
+        .expect_exit(2)
+        .says("no such power");
+    assert!(lab.runs().is_empty(), "nothing was begun");
+    lab.run(&["--allow", "privileged,sys-admin"]).expect_exit(0);
+    lab.run(&[]).expect_exit(2);
+}
+
+#[test]
+fn an_answer_is_remembered_for_the_same_recipe() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&privileged());
+    let answered = |answer: &str| {
+        let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
+        let mut script = Command::new("script");
+        script
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(lab.path(""))
+            .env("RETRIAL_HOME", lab.home_path());
+        let mut child = script
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .ok()?;
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
+        child.wait_with_output().unwrap().status.code()
+    };
+    match answered("no\n") {
+        None => return println!("skipped: no `script` to play a terminal"),
+        code => assert_eq!(code, Some(2)),
+    }
+    assert_eq!(answered("y\n"), Some(0));
+    lab.run(&[]).expect_exit(0);
+    let lab = lab.recipe(&privileged().replace("SYS_ADMIN", "ALL"));
+    lab.run(&[]).expect_exit(2);
+}
+
+#[test]
+fn a_link_beside_the_recipe_leads_nowhere_unasked() {
+    let Some(lab) = Lab::new() else { return };
+    std::os::unix::fs::symlink("/etc", lab.path("data")).unwrap();
+    let lab = lab.recipe(&recipe_with(
+        "container: { mounts: ['./data:/data:ro'] }",
+        &case("main", "true", ""),
+    ));
+    lab.run(&[])
+        .expect_exit(2)
+        .says("a link to /etc")
+        .says("--allow mounts");
+}
+
+const TOKEN: &str = "hf_S3cr3t/With+\"Quote\"";
+const FORMS: [&str; 4] = [
+    "hf_S3cr3t/With+",
+    "hf_S3cr3t%2FWith%2B%22Quote",
+    "hf_S3cr3t%2fWith%2b%22quote",
+    "hf_S3cr3t\\/With",
+];
+
+/// Prints it in every way.
+const PRINT: &str = r#"echo "plain $HF_TOKEN and $HF_TOKEN again"
+printf 'in pieces hf_S3'; sleep 0.1; printf 'cr3t/Wi'; sleep 0.1; printf 'th+"Quo'; echo 'te"'
+echo "url=$(printf %s "$HF_TOKEN" | sed 's,/,%2F,g; s,+,%2B,g; s,",%22,g')"
+echo "json={\"token\":\"$(printf %s "$HF_TOKEN" | sed 's,",\\",g')\"} $(printf %s "$HF_TOKEN" | sed 's,/,\\/,g; s,",\\",g')"
+env | grep -c RETRIAL_HID || true
+printf 'no line break: %s' "$HF_TOKEN""#;
+
+#[track_caller]
+fn nowhere(lab: &Lab, texts: &[&str]) {
+    for form in FORMS {
+        let files = Lab::files_with(lab.home_path(), form);
+        // The pieces stand in the commands themselves.
+        let files: Vec<_> = files
+            .into_iter()
+            .filter(|path| !path.ends_with("command"))
+            .collect();
+        assert!(files.is_empty(), "{form} in {files:?}");
+        for text in texts {
+            assert!(!text.contains(form), "{form} in {text}");
+        }
+    }
+}
+
+fn secret_recipe(more: &str) -> String {
+    let cases = case("named", &format!("{PRINT}\n{more}"), "results: /results")
+        + &case("other", "env | grep hf_ || echo 'not here'", "");
+    recipe_with("secrets: [HF_TOKEN]", &cases)
+}
+
+#[test]
+fn a_secret_is_nowhere() {
+    let Some(lab) = Lab::new() else { return };
+    let more = "\nmkdir /results; echo \"$HF_TOKEN\" >/results/leak; echo going; sleep 1; echo \"$HF_TOKEN\" >&2";
+    let lab = lab.recipe(&secret_recipe(more)).env("HF_TOKEN", TOKEN);
+    let mut going = lab.start(&["-v"]);
+    lab.until_printed("03-named-performance", "going");
+    let inspected = lab.docker(&["inspect", &lab.container()]);
+    nowhere(&lab, &[&inspected]);
+    let done = going.end().expect_exit(0);
+    let output = lab.output("03-named-performance");
+    assert!(output.starts_with("plain [HF_TOKEN] and [HF_TOKEN] again\nin pieces [HF_TOKEN]\nurl=[HF_TOKEN]\njson={\"token\":\"[HF_TOKEN]\"} [HF_TOKEN]\n0\nno line break: [HF_TOKEN]"), "{output}");
+    assert_eq!(
+        lab.text("results/named/performance/run_1/leak"),
+        "[HF_TOKEN]\n"
+    );
+    assert!(lab.output("05-other-performance").starts_with("not here\n"));
+    let shown = lab.retrial(&["show", "./recipe.yaml"]).expect_exit(0);
+    let plan = lab
+        .retrial(&["plan", "./recipe.yaml", "--format", "shell"])
+        .expect_exit(0);
+    nowhere(&lab, &[&done.out, &done.err, &shown.out, &plan.out]);
+}
+
+#[test]
+fn a_secret_is_nowhere_after_a_crash_either() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab
+        .recipe(&secret_recipe(
+            "\necho; echo going; sleep 1; mkdir /results; date >/results/when; exit 3",
+        ))
+        .env("HF_TOKEN", TOKEN);
+    let going = lab.start(&[]);
+    lab.until_printed("03-named-performance", "going");
+    going.kill();
+    nowhere(&lab, &[]);
+    // Without the variable, too: what is to be hidden is known in the container.
+    let lab = lab.env("HF_TOKEN", "");
+    let done = lab
+        .retrial(&["resume", "last"])
+        .expect_exit(4)
+        .says("[HF_TOKEN]");
+    nowhere(&lab, &[&done.out, &done.err]);
+}
+
+#[test]
+fn a_secret_step_ends_although_something_holds_its_output() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab
+        .recipe(&recipe_with(
+            "secrets: [HF_TOKEN]",
+            &case(
+                "main",
+                ": $HF_TOKEN; sleep 50 &\necho done; printf last",
+                "",
+            ),
+        ))
+        .env("HF_TOKEN", TOKEN);
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(
+        lab.output("03-main-performance"),
+        "done\nlastspeed: 42.5 MB/s\n"
+    );
+    assert_eq!(lab.count("main-performance", "left_running"), 1);
+}
+
+#[test]
+fn a_secret_step_is_stopped_like_any_other() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = ": $HF_TOKEN\ntrap 'echo tidied; exit 0' TERM\necho going; for i in $(seq 1 200); do sleep 0.2; done";
+    let lab = lab
+        .recipe(&recipe_with(
+            "secrets: [HF_TOKEN]",
+            &case("main", commands, ""),
+        ))
+        .env("HF_TOKEN", TOKEN);
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    going.signal("INT");
+    going.end().expect_exit(130);
+    assert!(lab.output("03-main-performance").contains("tidied"));
+    assert!(
+        lab.the_run()
+            .join("control/steps/03-main-performance/exit")
+            .exists(),
+        "it wrote its exit code"
+    );
+}
+
+#[test]
+fn other_secrets_are_given_by_whoever_runs_it() {
+    let Some(lab) = Lab::new() else { return };
+    let asks = recipe_with("secrets: [WANDB_KEY]", &case("main", "true", ""));
+    let lab = lab.recipe(&asks).env("WANDB_KEY", "abcdefgh12");
+    lab.run(&[]).expect_exit(2).says("--secret WANDB_KEY");
+    let uses = recipe_with(
+        "",
+        &case(
+            "main",
+            "test \"$WANDB_KEY\" = abcdefgh12; echo \"$WANDB_KEY\"",
+            "",
+        ),
+    );
+    let lab = lab.recipe(&uses);
+    lab.run(&[]).expect_exit(4);
+    lab.run(&["--secret", "WANDB_KEY"]).expect_exit(0);
+    assert!(
+        Lab::files_with(lab.home_path(), "abcdefgh12")
+            .iter()
+            .all(|path| path.ends_with("recipe.yaml")
+                || path.ends_with("plan.json")
+                || path.ends_with("command")
+                || path.ends_with("journal.jsonl"))
+    );
+    lab.run(&["--secret", "NOT_SET"])
+        .expect_exit(2)
+        .says("NOT_SET");
+}
