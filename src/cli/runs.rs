@@ -45,7 +45,7 @@ pub fn runs(global: &Global) -> Result<ExitCode, Failure> {
     if rows.is_empty() {
         terminal::note(&format!("no runs in {} yet", home.runs().display()));
     }
-    let width = rows.iter().map(|(id, ..)| id.len()).max().unwrap_or(0);
+    let width = rows.iter().map(|(id, _, _)| id.len()).max().unwrap_or(0);
     terminal::print_lines(
         rows.iter()
             .map(|(id, stands, title)| format!("{id:<width$}  {stands:<16}  {title}")),
