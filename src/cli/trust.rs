@@ -4,13 +4,76 @@ use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 use super::failure::Failure;
 use crate::plan::Plan;
 use crate::plan::power::{self, Power};
+use crate::plan::step::Action;
 use crate::store::Home;
 
+/// The most that an answer may vouch for: with more beside the recipe it is asked each time.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// What an answer is remembered by: the resolved recipe, and the content of what lies beside it
+/// and goes into the container or the image. None where that cannot be told.
+fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
+    let mut digest = Sha256::new();
+    digest.update(&plan.recipe_hash);
+    let own = directory.and_then(|directory| directory.canonicalize().ok());
+    // What is mounted read-only: a directory that steps write into differs each time.
+    let mounts = plan.container.mounts.iter().filter(|mount| mount.read_only);
+    let mounts = mounts.map(|mount| mount.source.as_str());
+    let contexts = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Build { context, .. } => Some(context.as_str()),
+        _ => None,
+    });
+    let mut left = MOST_BYTES;
+    for source in mounts.chain(contexts) {
+        // What lies elsewhere is asked for by its name, as `mounts`.
+        let path = Path::new(source).canonicalize().ok()?;
+        if own.as_ref().is_some_and(|own| path.starts_with(own)) {
+            add(&mut digest, &path, &mut left)?;
+        }
+    }
+    let bytes = digest.finalize();
+    Some(
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<Vec<_>>()
+            .concat(),
+    )
+}
+
+/// Adds a file, or what a directory holds, in an order of its own.
+fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
+    digest.update(path.as_os_str().as_encoded_bytes());
+    let kind = std::fs::symlink_metadata(path).ok()?;
+    if kind.is_dir() {
+        let entries = std::fs::read_dir(path).ok()?;
+        let mut names: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+        names.sort();
+        return names.iter().try_for_each(|name| add(digest, name, left));
+    }
+    if kind.is_symlink() {
+        digest.update(
+            std::fs::read_link(path)
+                .ok()?
+                .as_os_str()
+                .as_encoded_bytes(),
+        );
+        return Some(());
+    }
+    *left = left.checked_sub(kind.len())?;
+    if kind.is_file() {
+        digest.update(std::fs::read(path).ok()?);
+    }
+    Some(())
+}
+
 /// Sees that every power of the plan is allowed: by `--allow`, by an earlier answer to the same
-/// resolved recipe, or by an answer now.
+/// resolved recipe with the same files beside it, or by an answer now.
 pub fn ask(
     home: &Home,
     plan: &Plan,
@@ -26,7 +89,11 @@ pub fn ask(
             "--allow {unknown}: no such power; there are {names}"
         )));
     }
-    let known = home.trusted(&plan.recipe_hash);
+    let key = key(plan, directory);
+    let known = key
+        .as_deref()
+        .map(|key| home.trusted(key))
+        .unwrap_or_default();
     let asked = plan.powers.iter().cloned().chain(led_out(plan, directory));
     let missing: Vec<Power> = asked
         .filter(|power| !allowed.contains(&power.name) && !known.contains(&power.name))
@@ -65,7 +132,10 @@ pub fn ask(
             plan.recipe
         )));
     }
-    Ok(home.remember_trust(&plan.recipe_hash, &names)?)
+    match key {
+        Some(key) => Ok(home.remember_trust(&key, &names)?),
+        None => Ok(()),
+    }
 }
 
 /// Mounts from beside the recipe that a link leads out of its directory: the plan, which is made

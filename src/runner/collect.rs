@@ -110,6 +110,39 @@ pub async fn collect(
     end
 }
 
+/// Fetches what a failed step left where its results are expected, into the step's own directory:
+/// it is evidence, and no result. What cannot be fetched is left.
+pub async fn keep_what_failed(session: &Session, step: &Step, of: u32, pattern: &str) {
+    let source = session.plan.steps.iter().find(|step| step.number == of);
+    let (Some(source), Some(container)) = (source, session.state().container) else {
+        return;
+    };
+    let found = session.control.step(&source.directory()).found();
+    let found = found.iter().filter(|(known, _)| known == pattern);
+    let secrets = match &source.action {
+        Action::Exec(exec) => exec.secrets.as_slice(),
+        _ => &[],
+    };
+    let archive = session.run.join(&format!("{}.tar", step.directory()));
+    for (index, (_, path)) in found.enumerate() {
+        let to = format!("steps/{}/results-{}", source.directory(), index + 1);
+        let copied = session
+            .engine
+            .copy_out(&container, path, &archive, MOST_BYTES)
+            .await;
+        if let Ok(true) = copied {
+            let taken = Archive {
+                path: &archive,
+                from: path,
+                to: &to,
+                secrets,
+            };
+            let _ = take_over(session, step, &taken);
+        }
+        let _ = std::fs::remove_file(&archive);
+    }
+}
+
 /// What came out of the container.
 struct Archive<'a> {
     path: &'a Path,

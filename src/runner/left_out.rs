@@ -1,10 +1,10 @@
 //! What of the plan is not done, and why.
 
-use super::container;
 use super::error::RunError;
 use super::execute::Run;
 use super::judge;
-use crate::journal::What;
+use super::{collect, container};
+use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::choices::Keep;
 use crate::plan::step::{Action, Condition, Purpose, Step};
 use crate::store::StoreError;
@@ -48,7 +48,14 @@ impl Run<'_> {
             },
             _ => None,
         };
-        let undone = of.filter(|of| !self.session.state().done(*of));
+        let state = self.session.state();
+        let undone = of.filter(|of| !state.done(*of));
+        if let (Some(of), Action::Collect { path, .. }) = (undone, &step.action)
+            && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&of)
+            && matches!(fault, StepFault::Command | StepFault::Timeout)
+        {
+            collect::keep_what_failed(self.session, step, of, path).await;
+        }
         Ok(undone.map(|of| format!("step {of:02} was not done")))
     }
 

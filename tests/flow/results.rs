@@ -45,6 +45,25 @@ fn from_the_image_or_an_earlier_trial() {
     }
 }
 
+/// It is evidence, and no result: it lies with the step, and the verdict does not read it.
+#[test]
+fn of_a_command_that_failed() {
+    let Some(lab) = collecting("mkdir -p /out; echo half >/out/log; exit 1", "/out") else {
+        return;
+    };
+    lab.run(&[]).expect_exit(4);
+    assert_eq!(
+        lab.text("steps/03-main-performance/results-1/log").trim(),
+        "half"
+    );
+    assert!(
+        !lab.the_run()
+            .join("results/main/performance/run_1")
+            .exists()
+    );
+    assert_eq!(lab.verdict()["outcome"], "failed");
+}
+
 #[test]
 fn in_a_place_that_cannot_be_moved() {
     let Some(lab) = Lab::new() else { return };
