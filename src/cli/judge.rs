@@ -241,8 +241,9 @@ fn add(
             directory: shown.clone(),
             file: file.into(),
         };
-        if let Ok(value) = figures::find(source, &[text]) {
-            trial.figures.insert(name.clone(), value);
+        match figures::find(source, &[text]) {
+            Ok(value) => drop(trial.figures.insert(name.clone(), value)),
+            Err(because) => drop(trial.missing.insert(name.clone(), because)),
         }
     }
     one.trials.push(trial);

@@ -160,10 +160,11 @@ fn detach(global: &Global, directory: &RunDirectory) -> Result<ExitCode, Failure
     let id = directory.id();
     // Until it follows the run, `logs -f` and `stop` would find nobody.
     let since = Instant::now();
-    while RunLock::holder(&directory.lock()).is_none() && since.elapsed() < TAKEN_OVER {
-        if let Ok(Some(status)) = child.try_wait()
-            && !status.success()
-        {
+    while !is_followed(directory) && since.elapsed() < TAKEN_OVER {
+        if let Ok(Some(_)) = child.try_wait() {
+            if has_begun(directory) {
+                break;
+            }
             let said = std::fs::read_to_string(&path).unwrap_or_default();
             return Err(Failure::host(format!(
                 "{id}: the process in the background ended at once\n{}",
@@ -183,4 +184,12 @@ fn detach(global: &Global, directory: &RunDirectory) -> Result<ExitCode, Failure
         ));
     }
     Ok(ExitCode::Success)
+}
+
+fn has_begun(directory: &RunDirectory) -> bool {
+    std::fs::metadata(directory.journal()).is_ok_and(|journal| journal.len() > 0)
+}
+
+fn is_followed(directory: &RunDirectory) -> bool {
+    has_begun(directory) && RunLock::holder(&directory.lock()).is_some()
 }

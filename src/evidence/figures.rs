@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::scan;
+use crate::logs::Figure;
 use crate::logs::pattern::Pattern;
 use crate::recipe::model::{FigureSource, Find};
 use crate::store::open;
@@ -51,11 +52,12 @@ fn look_in(pattern: &Pattern, text: &Text) -> Result<FigureValue, String> {
         .finish()
         .map_err(|error| error.to_string())?;
     let first = taken.figures.first().ok_or("no line matches")?;
-    if taken
-        .figures
-        .iter()
-        .any(|other| (other.value - first.value).abs() > other.half_digit + first.half_digit)
-    {
+    let differs = |other: &Figure| {
+        let apart = (other.value - first.value).abs();
+        // 1 and 2 cannot be one value, printed twice.
+        apart > 0.0 && apart >= other.half_digit + first.half_digit
+    };
+    if taken.figures.iter().any(differs) {
         return Err(format!(
             "{} lines match with different values: say which with `take:`",
             taken.matches

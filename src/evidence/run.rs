@@ -305,8 +305,9 @@ impl Trial<'_> {
                     .collect(),
             };
             // A missing figure is told by the verdict, which knows whether it is asked for.
-            if let Ok(value) = figures::find(source, &texts) {
-                trial.figures.insert(name.clone(), value);
+            match figures::find(source, &texts) {
+                Ok(value) => drop(trial.figures.insert(name.clone(), value)),
+                Err(because) => drop(trial.missing.insert(name.clone(), because)),
             }
         }
     }

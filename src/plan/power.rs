@@ -48,7 +48,8 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         let name = name.to_ascii_uppercase();
         matches!(
             name.trim_start_matches("CAP_"),
-            "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO"
+            // The latter two read any file of the host by its handle, and the kernel's memory.
+            "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
         )
     }) {
         powers.push(Power::new(
@@ -56,16 +57,22 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
             format!("container.cap_add {name}: enough to leave the container"),
         ));
     }
-    if let Some(device) = container.devices.iter().find(|device| {
-        let source = device.split(':').next().unwrap_or_default();
-        matches!(source, "/dev/mem" | "/dev/kmem" | "/dev/port" | "/dev")
-            || ["/dev/sd", "/dev/nvme", "/dev/vd", "/dev/dm-"]
-                .iter()
-                .any(|prefix| source.starts_with(prefix))
-    }) {
+    if container
+        .security_opt
+        .iter()
+        .any(|option| option == "systempaths=unconfined")
+    {
+        powers.push(Power::new(
+            "sys-admin",
+            "container.security_opt systempaths=unconfined: the kernel's settings in /proc and /sys",
+        ));
+    }
+    if let Some(device) = container.devices.iter().find(|device| !is_harmless(device)) {
         powers.push(Power::new(
             "dev-mem",
-            format!("container.devices {device}: the host's memory or disks"),
+            format!(
+                "container.devices {device}: no device of a GPU: it may be the host's memory or disks"
+            ),
         ));
     }
     if container.pid.as_deref() == Some("host") {
@@ -104,9 +111,59 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
     powers
 }
 
+/// A GPU's device, or a network's beside it. What else there is has too many names to list: disks
+/// alone have a dozen, and `/dev//mem` is `/dev/mem`.
+fn is_harmless(device: &str) -> bool {
+    let source = device.split(':').next().unwrap_or_default();
+    let parts: Vec<&str> = source.split('/').skip(1).collect();
+    match parts.as_slice() {
+        ["dev", name] => ["kfd", "dri", "infiniband"].contains(name) || name.starts_with("nvidia"),
+        ["dev", "dri", name] => {
+            let number = name
+                .strip_prefix("renderD")
+                .or_else(|| name.strip_prefix("card"));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        }
+        ["dev", "infiniband" | "nvidia-caps", name] => !["", ".", ".."].contains(name),
+        _ => false,
+    }
+}
+
 fn below(path: &str, directory: &str) -> bool {
     !path.split('/').any(|part| part == "..")
         && path
             .strip_prefix(directory.trim_end_matches('/'))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_harmless;
+
+    #[test]
+    fn only_what_is_known_needs_no_trust() {
+        for device in [
+            "/dev/kfd",
+            "/dev/dri",
+            "/dev/dri/renderD128",
+            "/dev/dri/card0:/dev/dri/card0:rw",
+            "/dev/nvidia0",
+            "/dev/infiniband/uverbs0",
+        ] {
+            assert!(is_harmless(device), "{device}");
+        }
+        for device in [
+            "/dev/mem",
+            "/dev//mem",
+            "/dev/./mem",
+            "/dev",
+            "/dev/mapper/root",
+            "/dev/disk/by-id/x",
+            "/dev/xvda",
+            "/dev/dri/by-path/x",
+            "/proc/self/root/dev/kfd",
+        ] {
+            assert!(!is_harmless(device), "{device}");
+        }
+    }
 }

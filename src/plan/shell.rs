@@ -106,7 +106,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             ..
         } => format!(
             "# the model, on the host, before the container is made: mount it at {}\nhf download {} --revision {}",
-            mount.as_deref().unwrap_or("the hub's cache"),
+            one_line(mount.as_deref().unwrap_or("the hub's cache")),
             quote(repository),
             quote(revision)
         ),
@@ -121,7 +121,8 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
         } => {
             let to = plan.results_directory(*measurement, *trial);
             let from = if path.contains(['*', '?', '[']) {
-                format!("\"{name}:$(docker exec {name} sh -c 'ls -d {path}')/.\"")
+                let list = quote(&format!("ls -d {path}"));
+                format!("\"{name}:$(docker exec {name} sh -c {list})/.\"")
             } else {
                 quote(&format!("{name}:{path}/."))
             };

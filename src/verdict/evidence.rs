@@ -81,6 +81,8 @@ pub struct TrialEvidence {
     pub outcome: StepOutcome,
     /// What it gave, by name.
     pub figures: BTreeMap<String, FigureValue>,
+    /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
+    pub missing: BTreeMap<String, String>,
     /// What the benchmark itself says of it.
     pub validity: Validity,
     /// What the log says that was asked for: `target_qps`, `min_duration_ms`, ….
@@ -96,6 +98,7 @@ impl TrialEvidence {
             path: path.into(),
             outcome: StepOutcome::Finished,
             figures: BTreeMap::new(),
+            missing: BTreeMap::new(),
             validity: Validity::NotStated,
             parameters: BTreeMap::new(),
         }

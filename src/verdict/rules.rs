@@ -73,11 +73,11 @@ fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence
             return;
         }
         StepOutcome::Failed { because, code } => match code {
-            Some(code) => (
+            Some(code) if !because.contains(&format!("exit code {code}")) => (
                 format!("the step failed with exit code {code}: {because}"),
                 true,
             ),
-            None => (format!("the step failed: {because}"), true),
+            _ => (format!("the step failed: {because}"), true),
         },
         StepOutcome::TimedOut { because } => (format!("the step ran out of time: {because}"), true),
         StepOutcome::NotRun { because } => (format!("the step did not run: {because}"), true),
@@ -133,7 +133,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
         } else {
             checked.invalid.push(match found {
                 Some(_) => format!("{which}{name} is {shown}, which is no figure to compare"),
-                None => format!("{which}{name} is missing"),
+                None => format!("{which}{name} is missing{}", why_missing(trial, name)),
             });
             checked.fail(number, name, shown, asked);
         }
@@ -150,10 +150,21 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
                 .values()
                 .any(|figure| figure.value.is_finite())
         {
-            checked.invalid.push(format!("{which}it gave no figure"));
+            let why = trial.missing.iter().next();
+            let why = why.map_or(String::new(), |(name, because)| {
+                format!(": {name}: {because}")
+            });
+            checked
+                .invalid
+                .push(format!("{which}it gave no figure{why}"));
             checked.fail(number, "figures", "none".to_owned(), "at least one");
         }
     }
+}
+
+fn why_missing(trial: &TrialEvidence, name: &str) -> String {
+    let because = trial.missing.get(name);
+    because.map_or(String::new(), |because| format!(": {because}"))
 }
 
 fn check_limit(
@@ -167,9 +178,10 @@ fn check_limit(
     let unit = found.map_or("", |figure| figure.unit.as_str());
     let asked = asked(limit, unit);
     let Some(figure) = found else {
-        checked
-            .invalid
-            .push(format!("{which}{name} is missing; asked {asked}"));
+        checked.invalid.push(format!(
+            "{which}{name} is missing{}; asked {asked}",
+            why_missing(trial, name)
+        ));
         checked.fail(Some(trial.trial), name, "no such figure".to_owned(), &asked);
         return;
     };

@@ -81,6 +81,7 @@ impl Builder<'_> {
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
+        env.extend(self.visible_gpus(&env));
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
         for request in &asked.mounts {
@@ -146,6 +147,17 @@ impl Builder<'_> {
         })
     }
 
+    /// A privileged container has every device of the host, whichever are given to it: there the
+    /// chosen GPUs are told to `ROCm`, by the indices of the topology, which is where ours come from.
+    fn visible_gpus(&self, env: &[(String, String)]) -> Option<(String, String)> {
+        let name = "ROCR_VISIBLE_DEVICES";
+        let amd = self.recipe.requires.gpus.as_ref()?.vendor == GpuVendor::Amd;
+        let stated = env.iter().any(|(stated, _)| stated == name);
+        let narrows = amd && self.recipe.container.privileged && !stated;
+        (narrows && !self.choices.gpus.is_empty())
+            .then(|| (name.to_owned(), self.choices.gpus.join(",")))
+    }
+
     /// The recipe's devices, narrowed to the GPUs that were chosen.
     fn devices(&self) -> Result<(Vec<String>, Option<GpuDevices>), PlanError> {
         let devices = self.recipe.container.devices.clone();
@@ -179,6 +191,12 @@ impl Builder<'_> {
             .iter()
             .filter(|gpu| gpu.vendor == request.vendor)
             .collect();
+        if !devices.iter().any(|device| device == "/dev/dri") {
+            return Err(error(
+                "the recipe names its GPUs' devices one by one, not /dev/dri: choose in the recipe"
+                    .to_owned(),
+            ));
+        }
         let mut nodes = Vec::new();
         for index in chosen {
             let gpu = index

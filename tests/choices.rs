@@ -1,0 +1,111 @@
+//! What the command line chooses, by the program itself: from a machine without engine or GPU, for
+//! a planted host with eight MI355X; and what `judge` makes of a tree.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const RECIPE: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+
+fn retrial(arguments: &[&str]) -> Output {
+    let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
+    command.env("RETRIAL_HOME", "/home/of/retrial");
+    command.arg("--root").arg(host).args(arguments);
+    command.output().unwrap()
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let output = retrial(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn a_misspelt_scenario_is_not_left_out_in_silence() {
+    let told = refused(&["plan", RECIPE, "-q", "--scenario", "offline,bogus"]);
+    assert!(told.contains("--scenario bogus"), "{told}");
+    assert!(told.contains("offline, server, interactive"), "{told}");
+}
+
+#[test]
+fn gpus_are_indices_each_once() {
+    let told = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
+    assert!(told.contains("0 stands there twice"), "{told}");
+    let told = refused(&["plan", RECIPE, "-q", "--gpus", "GPU0"]);
+    assert!(told.contains("`GPU0` is no number"), "{told}");
+    let told = refused(&["plan", RECIPE, "-q", "--gpus", "8"]);
+    assert!(told.contains("this host has 8 such GPUs"), "{told}");
+}
+
+/// A privileged container has every device of the host: fewer `--device` narrow nothing there.
+#[test]
+fn chosen_gpus_hold_in_a_privileged_container() {
+    let output = retrial(&["plan", RECIPE, "-q", "--gpus", "2,3", "--format", "json"]);
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["container"]["privileged"], true);
+    let env = plan["container"]["env"].as_array().unwrap();
+    let wanted = serde_json::json!(["ROCR_VISIBLE_DEVICES", "2,3"]);
+    assert!(env.contains(&wanted), "{env:?}");
+}
+
+#[test]
+fn part_of_a_name_finds_recipes() {
+    let told = refused(&["show", "llama2"]);
+    assert!(
+        told.contains("did you mean one of: mlperf-inference/v4.1"),
+        "{told}"
+    );
+}
+
+/// Two submissions in MLCommons' layout; one of them without its accuracy.
+#[test]
+fn a_tree_is_judged_submission_by_submission() {
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/fixtures/summaries/v4.1-guide-llama2-offline.txt");
+    let tree = tempfile::tempdir().unwrap();
+    for (system, accuracy) in [("one", Some("{'rouge1': 44.5}")), ("two", None)] {
+        let scenario = tree
+            .path()
+            .join("closed/AMD/results")
+            .join(system)
+            .join("llama2-70b-99/Offline");
+        let run = scenario.join("performance/run_1");
+        fs::create_dir_all(&run).unwrap();
+        fs::copy(&sample, run.join("mlperf_log_summary.txt")).unwrap();
+        let folder = scenario.join("accuracy");
+        fs::create_dir_all(&folder).unwrap();
+        let text = "\nNo warnings encountered during test.\n\nNo errors encountered during test.\n";
+        fs::write(folder.join("mlperf_log_summary.txt"), text).unwrap();
+        if let Some(accuracy) = accuracy {
+            fs::write(folder.join("accuracy.txt"), accuracy).unwrap();
+        }
+    }
+    let output = retrial(&["judge", tree.path().to_str().unwrap(), "--output", "json"]);
+    let judged: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told: Vec<String> = judged["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|result| {
+            let word = |key: &str| result[key].as_str().unwrap_or_default().to_owned();
+            [
+                word("system"),
+                word("benchmark"),
+                word("mode"),
+                word("outcome"),
+            ]
+            .join(" ")
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "one llama2-70b-99 accuracy measured",
+            "one llama2-70b-99 performance measured",
+            "two llama2-70b-99 accuracy invalid",
+            "two llama2-70b-99 performance invalid",
+        ]
+    );
+}
