@@ -17,6 +17,19 @@ use support::world::{RETRIAL, World};
 const PAIRS: usize = 101;
 const ASKED_S: f64 = 0.010;
 
+/// What recipes do not say by themselves.
+const SETTINGS: &[(&str, &str)] = &[
+    (
+        "mlperf-inference/v4.1/amd/llama2-70b-mi300x",
+        "model=/model",
+    ),
+    (
+        "mlperf-inference/v4.1/amd/llama2-70b-mi300x",
+        "dataset=/dataset",
+    ),
+    ("mlperf-inference/v4.1/amd/llama2-70b-mi300x", "hist=/hist"),
+];
+
 fn main() {
     let world = World::new();
     let quickstart = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/quickstart");
@@ -28,10 +41,13 @@ fn main() {
         ),
     ];
     for name in Catalog::builtin().names() {
-        cases.push((
-            format!("retrial plan {name}"),
-            vec!["plan".to_owned(), name],
-        ));
+        let mut words = vec!["plan".to_owned(), name.clone()];
+        for (recipe, setting) in SETTINGS {
+            if name == *recipe {
+                words.extend(["--set".to_owned(), (*setting).to_owned()]);
+            }
+        }
+        cases.push((format!("retrial plan {name}"), words));
     }
     for (what, words) in cases {
         paired::wait_for_quiet(Duration::from_mins(1));

@@ -10,6 +10,7 @@ use super::control::{StepControl, StepExit};
 use super::ending::look;
 use super::output::Output;
 use super::session::Session;
+use super::watch::Watch;
 use crate::engine::api::ExecStatus;
 use crate::journal::StepFault;
 use crate::plan::step::{ExecStep, Step};
@@ -42,8 +43,6 @@ pub struct Death {
 
 /// The longest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The shortest one.
-const LEAST_PAUSE: Duration = Duration::from_millis(1);
 /// How often the engine is asked whether the container lives.
 const LOOK: Duration = Duration::from_secs(2);
 /// Every how many of these looks a process is started in the container to look there, if need be.
@@ -73,9 +72,9 @@ pub async fn follow(
         exec,
         looks: 0,
     };
-    let taken_up = Instant::now();
-    let mut looked = taken_up;
-    let mut last_output = taken_up;
+    let mut watch = Watch::renames(&control.path());
+    let mut looked = Instant::now();
+    let mut last_output = looked;
     loop {
         let grew = output.look();
         if grew {
@@ -115,10 +114,8 @@ pub async fn follow(
             // A step may print faster than it is read: signals are to be heard all the same.
             tokio::task::yield_now().await;
         } else {
-            // A short step's end is seen at once, and a long one is not bothered.
-            let pause = (taken_up.elapsed() / 100).clamp(LEAST_PAUSE, PAUSE);
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
+                () = watch.change(PAUSE) => {}
                 () = session.stop.cancelled() => {}
             }
         }

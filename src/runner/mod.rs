@@ -25,6 +25,7 @@ mod output;
 mod redact;
 mod sight;
 mod take_up;
+mod watch;
 
 pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};
 pub use error::RunError;

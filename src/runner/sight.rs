@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::session::Session;
+use super::watch::Watch;
 use crate::engine::api::ExecSpec;
 use crate::plan::first_process::CONTROL;
 
@@ -28,6 +29,7 @@ pub enum Sight {
 pub async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
     let since = Instant::now();
     let mut looked = Instant::now();
+    let mut watch = Watch::writes(session.control.path());
     loop {
         if session.control.seen(nonce) {
             return Sight::Shared;
@@ -59,8 +61,7 @@ pub async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
                 _ => Sight::Apart,
             };
         }
-        let pause = since.elapsed() / 32;
-        tokio::time::sleep(pause.clamp(Duration::from_millis(1), Duration::from_millis(100))).await;
+        watch.change(Duration::from_millis(100)).await;
     }
 }
 

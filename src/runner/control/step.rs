@@ -46,6 +46,12 @@ impl StepControl {
         self.steps()?.directory(&self.name)
     }
 
+    /// The directory on this machine.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.control.join("steps").join(&self.name)
+    }
+
     /// Whether the step was prepared before.
     #[must_use]
     pub fn exists(&self) -> bool {
