@@ -15,7 +15,7 @@ use std::time::Duration;
 use support::paired::{self, Pairs, print_times, timed};
 use support::world::{IMAGE, World, began, between, docker, ended, engine_has_image, must};
 
-const PAIRS: usize = 15;
+const PAIRS: usize = 21;
 const MEGABYTE: usize = 1_000_000;
 const FIGURES: &str = "      figures:\n        throughput: { pattern: 'throughput: ([0-9.]+) tokens/s', unit: tokens/s, better: higher, take: last }\n";
 
@@ -102,7 +102,10 @@ fn compare(world: &World, container: &str, recipe: &str, run: &str, asked: Optio
         },
         || {
             let wall = timed(|| {
-                must(Command::new("docker").args(["exec", container, "sh", "-c", &to_file]));
+                must(
+                    Command::new("docker")
+                        .args(["exec", container, "bash", "-eo", "pipefail", "-c", &to_file]),
+                );
             });
             docker(&["exec", container, "rm", "/mount/output.log"]);
             wall
