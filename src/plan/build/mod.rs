@@ -5,6 +5,7 @@ mod container;
 mod error;
 mod leave_out;
 mod measure;
+mod models;
 mod prepare;
 
 use super::choices::Choices;

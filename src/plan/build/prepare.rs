@@ -1,46 +1,14 @@
-//! Models, datasets and setup steps: without them nothing can be measured.
+//! Datasets and setup steps: without them nothing can be measured.
 
 use super::command::Command;
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::step::{Action, Purpose};
-use crate::recipe::model::{ModelSource, Place};
+use crate::recipe::model::Place;
 
 impl Builder<'_> {
-    pub(super) fn models(&mut self) -> Result<(), PlanError> {
-        let scope = self.scope();
-        for (name, model) in &self.recipe.models {
-            if let ModelSource::Hub {
-                repository,
-                revision,
-                ..
-            } = &model.source
-            {
-                let mount = model
-                    .mount
-                    .as_ref()
-                    .map(|mount| expression(&format!("models.{name}.mount"), mount, &scope))
-                    .transpose()?;
-                let action = Action::FetchModel {
-                    model: name.clone(),
-                    repository: repository.clone(),
-                    revision: revision.clone(),
-                    mount,
-                };
-                self.step(&format!("fetch-{name}"), None, action);
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn prepare(&mut self) -> Result<(), PlanError> {
-        for (name, model) in &self.recipe.models {
-            if let ModelSource::Run(run) = &model.source {
-                let run = expression(&format!("models.{name}.source.run"), run, &self.scope())?;
-                let exec = self.exec(Purpose::Prepare, run, &Command::default(), &self.scope())?;
-                self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
-            }
-        }
+        self.models_in_the_container()?;
         let lists = [
             ("dataset", &self.recipe.datasets),
             ("setup", &self.recipe.setup),
