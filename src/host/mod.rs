@@ -5,13 +5,15 @@
 
 mod amd;
 mod amd_models;
+pub mod condition;
 mod machine;
 mod nvidia;
 mod root;
+pub mod settings;
 
 use std::path::Path;
 
-use crate::plan::host::HostView;
+use crate::plan::host::{Gpu, HostView};
 use root::Root;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
@@ -32,6 +34,18 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
         nvidia: nvidia::driver(&root),
         disk_free: machine::disk_free(disk_at),
     }
+}
+
+/// The settings that guides ask for.
+#[must_use]
+pub fn settings(root: &Path) -> settings::Settings {
+    settings::read(&Root::new(root))
+}
+
+/// What the GPUs are doing right now, in their order.
+#[must_use]
+pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<condition::Condition> {
+    condition::conditions(&Root::new(root), gpus)
 }
 
 #[cfg(test)]
