@@ -3,59 +3,13 @@
 //! It changes from one moment to the next, and so it is no part of a plan: `doctor` and the checks
 //! before a run ask for it, and a run writes it down.
 
-use serde::{Deserialize, Serialize};
-
 use super::root::Root;
+use crate::doctor::{Condition, Errors, Process};
 use crate::plan::host::Gpu;
 use crate::recipe::model::GpuVendor;
 
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
-
-/// A GPU at one moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Condition {
-    /// Memory in use, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vram_used: Option<u64>,
-    /// How busy it is, per cent of the last moments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub busy_percent: Option<u32>,
-    /// Programs that use it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub processes: Vec<Process>,
-    /// Memory and link errors since the driver was loaded, where it counts them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub errors: Option<Errors>,
-    /// The power limit, watts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub power_cap_w: Option<u32>,
-    /// `auto`, `perf_determinism`, `manual`: how the driver sets the clocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub performance_level: Option<String>,
-}
-
-/// A program on a GPU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Its process id on the host.
-    pub pid: u32,
-    /// Its name, where it can be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Memory of this GPU that it holds, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vram: Option<u64>,
-}
-
-/// Errors that the hardware counted (RAS).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Errors {
-    /// Put right by the hardware.
-    pub corrected: u64,
-    /// Not put right: results may be wrong, and the card wants a look.
-    pub uncorrected: u64,
-}
 
 /// The condition of each of the GPUs, in their order.
 pub fn conditions(root: &Root, gpus: &[Gpu]) -> Vec<Condition> {

@@ -5,14 +5,15 @@
 
 mod amd;
 mod amd_models;
-pub mod condition;
+mod condition;
 mod machine;
 mod nvidia;
 mod root;
-pub mod settings;
+mod settings;
 
 use std::path::Path;
 
+use crate::doctor::{Condition, Settings};
 use crate::plan::host::{Gpu, HostView};
 use root::Root;
 
@@ -36,15 +37,27 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     }
 }
 
+/// Bytes that may still be written at a path, or at the nearest folder above it that is there.
+#[must_use]
+pub fn disk_free(path: &Path) -> Option<u64> {
+    machine::disk_free(path)
+}
+
+/// The network file system that a path lies on, if it does.
+#[must_use]
+pub fn network_file_system(path: &Path) -> Option<String> {
+    machine::network_file_system(path)
+}
+
 /// The settings that guides ask for.
 #[must_use]
-pub fn settings(root: &Path) -> settings::Settings {
+pub fn settings(root: &Path) -> Settings {
     settings::read(&Root::new(root))
 }
 
 /// What the GPUs are doing right now, in their order.
 #[must_use]
-pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<condition::Condition> {
+pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
     condition::conditions(&Root::new(root), gpus)
 }
 

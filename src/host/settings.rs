@@ -1,33 +1,9 @@
 //! Settings of the host that vendors' guides ask for before a benchmark. They are read, never set.
 
-use serde::{Deserialize, Serialize};
-
 use super::root::Root;
+use crate::doctor::Settings;
 
 const CPU: &str = "sys/devices/system/cpu";
-
-/// Settings that change what a benchmark measures; absent where they cannot be read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The clock governor of the processors, where all have the same; else each that is there.
-    pub governor: Option<String>,
-    /// Whether the second idle state, which is slow to leave, is disabled.
-    pub deep_idle_disabled: Option<bool>,
-    /// `kernel.nmi_watchdog`
-    pub nmi_watchdog: Option<String>,
-    /// `kernel.numa_balancing`
-    pub numa_balancing: Option<String>,
-    /// `kernel.randomize_va_space`
-    pub randomize_va_space: Option<String>,
-    /// Transparent huge pages: `always`, `madvise`, `never`.
-    pub huge_pages: Option<String>,
-    /// When memory is defragmented for huge pages.
-    pub huge_pages_defrag: Option<String>,
-    /// Whether processors run two threads a core.
-    pub smt: Option<String>,
-    /// The kernel's command line.
-    pub command_line: Option<String>,
-}
 
 /// Reads them.
 pub fn read(root: &Root) -> Settings {
