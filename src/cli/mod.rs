@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod clean;
 mod docs;
+mod doctor;
 mod failure;
 mod judge;
 mod list;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, RecipeArguments};
 use failure::Failure;
 
 use crate::verdict::ExitCode as Exit;
@@ -85,6 +86,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
                 require_accuracy,
             };
             judge::judge(&global, &directory, &asked)
+        }
+        Command::Doctor { recipe, settings } => {
+            let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
+            doctor::doctor(&global, recipe.as_ref())
         }
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::choices::{Keep, PullPolicy};
 use super::container::ContainerSpec;
 use super::host::Lack;
+use super::kept::FillStep;
 use super::measurement::MeasurementPlan;
 use super::power::Power;
 use crate::recipe::model::{JudgeRules, ParamValue, Requires, Submission};
@@ -56,6 +57,12 @@ pub struct Plan {
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
+    /// The directory of this machine below which directories are kept.
+    #[serde(default)]
+    pub cache: String,
+    /// Kept directories are looked through byte by byte before they are taken over.
+    #[serde(default)]
+    pub verify_kept: bool,
     /// Secrets by name.
     pub secrets: Vec<String>,
     /// What to do, in order.
@@ -109,6 +116,11 @@ pub enum Condition {
     Always,
     /// Unless the engine has the image.
     UnlessPresent,
+    /// Unless an earlier run has kept what it fills.
+    UnlessKept {
+        /// Under which key.
+        key: String,
+    },
     /// Until the evidence of the trials so far decides; looked at after these numbers of trials.
     UntilDecided {
         /// Trials after which is looked.
@@ -131,6 +143,7 @@ impl fmt::Display for Condition {
         match self {
             Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
+            Self::UnlessKept { key } => write!(formatter, "unless kept as {key}"),
             Self::UntilDecided { stages } => {
                 let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
                 write!(formatter, "until decided, stages {}", stages.join(" "))
@@ -177,6 +190,15 @@ pub enum Action {
         /// Where it is wanted in the container.
         mount: Option<String>,
     },
+    /// Take something out of the image, for steps on the host.
+    CopyOut {
+        /// In the image.
+        path: String,
+        /// Below the run's directory for host files.
+        to: String,
+    },
+    /// Fill a kept directory.
+    Fill(FillStep),
     /// Create and start the container.
     Create,
     /// Run a command in the container.

@@ -6,6 +6,7 @@ mod error;
 mod leave_out;
 mod measure;
 mod prepare;
+mod setup;
 
 use super::choices::Choices;
 use super::host::{HostView, lacks};
@@ -59,6 +60,8 @@ pub fn build(
     let (image, pinned) = builder.image();
     let container = builder.container(&image)?;
     builder.models()?;
+    builder.copies();
+    builder.before_the_container(&container)?;
     builder.step("create", Some("main"), Action::Create);
     builder.prepare()?;
     builder.measure()?;
@@ -96,6 +99,8 @@ pub fn build(
         steps: builder.steps,
         notes: builder.notes,
         require_accuracy: false,
+        cache: String::new(),
+        verify_kept: false,
     })
 }
 
