@@ -42,9 +42,12 @@ fn a_step_runs_here_with_an_environment_of_its_own() {
 #[test]
 fn what_an_answer_vouches_for_is_all_that_lies_beside_the_recipe() {
     let Some(lab) = Lab::new() else { return };
+    // Not beside the recipe, where a run would change it.
+    let home = tempfile::tempdir().unwrap();
     let lab = lab
         .recipe(&on_host("sh \"$RETRIAL_RECIPE_DIR/own.sh\"", ""))
-        .beside("own.sh", "echo one\n");
+        .beside("own.sh", "echo one\n")
+        .home(home.path());
     let answered = |answer: &str| {
         let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
         let mut script = std::process::Command::new("script");
