@@ -7,13 +7,14 @@
 //! ```
 //!
 //! Direction of imports: `cli → runner → {engine, evidence, host, store, catalog} → {recipe, plan,
-//! logs, journal, verdict}`; `report` takes a finished model and returns text. The pure modules
-//! (`recipe`, `plan`, `logs`, `journal`, `verdict`, `report`) never touch a file, a socket or a
+//! doctor, logs, journal, verdict}`; `report` takes a finished model and returns text. The pure modules
+//! (`recipe`, `plan`, `doctor`, `logs`, `journal`, `verdict`, `report`) never touch a file, a socket or a
 //! clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod catalog;
 pub mod cli;
+pub mod doctor;
 pub mod engine;
 pub mod evidence;
 pub mod host;

@@ -165,6 +165,14 @@ pub enum Command {
         #[arg(long)]
         require_accuracy: bool,
     },
+    /// Is this host ready, and what would be wrong? Changes nothing
+    Doctor {
+        /// The recipe that is to be run on it
+        recipe: Option<String>,
+        /// Choose a variant of the recipe, or set a parameter
+        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
+        settings: Vec<(String, String)>,
+    },
     /// The runs there are, newest last
     Runs,
     /// A recipe to start from

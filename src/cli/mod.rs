@@ -5,6 +5,7 @@ mod check;
 mod clean;
 mod clean_kept;
 mod docs;
+mod doctor;
 mod failure;
 mod judge;
 mod list;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, RecipeArguments};
 use failure::Failure;
 
 use crate::verdict::ExitCode as Exit;
@@ -86,6 +87,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
                 require_accuracy,
             };
             judge::judge(&global, &directory, &asked)
+        }
+        Command::Doctor { recipe, settings } => {
+            let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
+            doctor::doctor(&global, recipe.as_ref())
         }
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),
