@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,9 @@ pub struct Plan {
     pub recipe_hash: String,
     /// The recipe's title.
     pub title: String,
+    /// How long everything takes on the published hardware, besides downloads.
+    #[serde(default)]
+    pub duration: Option<Duration>,
     /// What was published.
     pub submission: Submission,
     /// Parameters.

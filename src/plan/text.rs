@@ -48,6 +48,13 @@ pub fn render(plan: &Plan) -> String {
         "   (not pinned by digest)"
     };
     let _ = writeln!(out, "  image       {}{pinned}", plan.image);
+    if let Some(whole) = plan.duration {
+        let whole = duration(whole.as_secs());
+        let _ = writeln!(
+            out,
+            "  takes       {whole} where it was published, all scenarios, besides downloads"
+        );
+    }
     section(
         &mut out,
         "the host lacks",

@@ -43,7 +43,11 @@ pub fn build(
         host,
         steps: Vec::new(),
         measurements: Vec::new(),
-        notes: Vec::new(),
+        notes: recipe
+            .told
+            .iter()
+            .map(|told| format!("not done here: {}", told.trim_end()))
+            .collect(),
     };
     if let Some(name) = recipe
         .secrets
@@ -74,6 +78,7 @@ pub fn build(
         recipe: recipe.name.clone(),
         recipe_hash: origin.hash.clone(),
         title: recipe.title.clone(),
+        duration: recipe.duration,
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),
