@@ -75,9 +75,6 @@ fn every_step_can_be_done(plan: &Plan) -> Result<(), Failure> {
     for step in &plan.steps {
         let because = match &step.action {
             _ if matches!(step.when, Condition::Skipped { .. }) => continue,
-            Action::FetchModel { repository, .. } => {
-                format!("fetching {repository} from the hub comes with a later release")
-            }
             Action::Host(_) => "steps on the host come with a later release".to_owned(),
             _ => continue,
         };
