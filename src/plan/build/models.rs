@@ -1,10 +1,9 @@
 //! Models: fetched before the container is made, or made in it.
 
-use super::command::Command;
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::step::{Action, Purpose};
-use crate::recipe::model::ModelSource;
+use crate::recipe::model::{CommandOptions, ModelSource};
 
 impl Builder<'_> {
     pub(super) fn models(&mut self) -> Result<(), PlanError> {
@@ -41,7 +40,12 @@ impl Builder<'_> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {
                 let run = expression(&format!("models.{name}.source.run"), run, &self.scope())?;
-                let exec = self.exec(Purpose::Prepare, run, &Command::default(), &self.scope())?;
+                let exec = self.exec(
+                    Purpose::Prepare,
+                    run,
+                    &CommandOptions::default(),
+                    &self.scope(),
+                )?;
                 self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
             }
         }
