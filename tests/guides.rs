@@ -29,6 +29,7 @@ fn recorded(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
     plan.args(["plan", recipe, "--format", "shell"]);
     plan.args(settings.iter().flat_map(|setting| ["--set", setting]));
     plan.env("RETRIAL_HOME", "/home/of/retrial");
+    plan.env("RETRIAL_CACHE", "/cache/of/retrial");
     let plan = plan.output().unwrap();
     let problems = String::from_utf8_lossy(&plan.stderr);
     assert!(plan.status.success(), "{problems}");
