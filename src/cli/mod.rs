@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod clean;
+mod clean_kept;
 mod docs;
 mod doctor;
 mod failure;
@@ -93,7 +94,15 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         }
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),
-        Command::Clean { run, all, dry_run } => clean::clean(&global, run.as_deref(), all, dry_run),
+        Command::Clean {
+            kept: Some(key),
+            all,
+            dry_run,
+            ..
+        } => clean_kept::clean(&global, key.as_deref(), all, dry_run),
+        Command::Clean {
+            run, all, dry_run, ..
+        } => clean::clean(&global, run.as_deref(), all, dry_run),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),

@@ -34,6 +34,7 @@ pub fn run(
     }
     let mut plan = open::plan(global, arguments, &opened, true)?;
     plan.require_accuracy = run.require_accuracy;
+    plan.verify_kept = run.verify_kept;
     secrets_are_set(global, arguments, &plan)?;
     every_step_can_be_done(&plan)?;
     host_has_what_it_needs(&plan, run.force)?;
@@ -78,7 +79,6 @@ fn every_step_can_be_done(plan: &Plan) -> Result<(), Failure> {
             Action::FetchModel { repository, .. } => {
                 format!("fetching {repository} from the hub comes with a later release")
             }
-            Action::Host(_) => "steps on the host come with a later release".to_owned(),
             _ => continue,
         };
         let name = &step.name;

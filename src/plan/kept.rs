@@ -7,6 +7,12 @@ use super::container::Mount;
 use super::step::{Action, Condition, ExecStep, Plan};
 use crate::recipe::model::{KeptFile, Place};
 
+/// Where a directory that is being filled is mounted while the image's content is copied into it.
+pub const STAGE: &str = "/.retrial-stage";
+
+/// Copies what the image has at `$1`. As root, with owners and rights; then any user may write.
+pub const SEED: &str = "if [ -d \"$1\" ]; then cp -a \"$1/.\" /.retrial-stage/ || exit; fi; chmod a+rwx /.retrial-stage";
+
 /// A kept directory, as far as it is known before the image is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptDirectory {
@@ -114,7 +120,13 @@ mod tests {
     fn only_what_is_listed_whole_is_shared_over_images() {
         let file = |sha256: Option<&str>| {
             let sha256 = sha256.map(str::to_owned);
-            vec![("a".to_owned(), KeptFile { size: Some(1), sha256 })]
+            vec![(
+                "a".to_owned(),
+                KeptFile {
+                    size: Some(1),
+                    sha256,
+                },
+            )]
         };
         let (one, other) = ("sha256:0123456789abcdef", "sha256:fedcba9876543210");
         let listed = kept(file(Some("00")), "get");

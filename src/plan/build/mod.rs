@@ -5,7 +5,7 @@ mod container;
 mod error;
 mod leave_out;
 mod measure;
-mod prepare;
+mod models;
 mod setup;
 
 use super::choices::Choices;
@@ -63,7 +63,8 @@ pub fn build(
     builder.copies();
     builder.before_the_container(&container)?;
     builder.step("create", Some("main"), Action::Create);
-    builder.prepare()?;
+    builder.models_in_the_container()?;
+    builder.in_the_container()?;
     builder.measure()?;
     builder.step("judge", None, Action::Judge);
     let keep = Condition::Unless { keep: choices.keep };

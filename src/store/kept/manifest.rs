@@ -70,11 +70,7 @@ impl Manifest {
     ///
     /// # Errors
     /// Where it cannot be read, or `stop` is set meanwhile.
-    pub fn make(
-        content: &Path,
-        filled: Filled,
-        stop: &AtomicBool,
-    ) -> Result<Self, StoreError> {
+    pub fn make(content: &Path, filled: Filled, stop: &AtomicBool) -> Result<Self, StoreError> {
         let found = walk(content)?;
         let names: Vec<&String> = found.files.keys().collect();
         let hashes = hash_all(content, &names, stop)?;
@@ -154,7 +150,11 @@ impl Manifest {
                 doubtful.push(name);
             }
         }
-        if let Some(name) = found.files.keys().find(|name| !self.files.contains_key(*name)) {
+        if let Some(name) = found
+            .files
+            .keys()
+            .find(|name| !self.files.contains_key(*name))
+        {
             return Ok((Some(format!("{name} was not there")), None));
         }
         if self.links != found.links {
@@ -219,8 +219,8 @@ fn walk(content: &Path) -> Result<Found, StoreError> {
             if status.is_dir() {
                 directories.push(relative);
             } else if status.is_symlink() {
-                let to = fs::read_link(entry.path())
-                    .map_err(StoreError::io("read", &entry.path()))?;
+                let to =
+                    fs::read_link(entry.path()).map_err(StoreError::io("read", &entry.path()))?;
                 found.links.insert(name, to.to_string_lossy().into_owned());
             } else if status.is_file() {
                 found.files.insert(name, (status.len(), modified(&status)));

@@ -1,4 +1,4 @@
-//! Models: without them nothing can be measured.
+//! Models: fetched before the container is made, or made in it.
 
 use super::command::Command;
 use super::error::PlanError;
@@ -33,7 +33,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    pub(super) fn prepare(&mut self) -> Result<(), PlanError> {
+    /// Models that a command of the recipe makes in the container.
+    pub(super) fn models_in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {
                 let run = expression(&format!("models.{name}.source.run"), run, &self.scope())?;
@@ -41,6 +42,6 @@ impl Builder<'_> {
                 self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
             }
         }
-        self.in_the_container()
+        Ok(())
     }
 }
