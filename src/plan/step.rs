@@ -200,6 +200,12 @@ pub enum Action {
         repository: String,
         /// Branch, tag or commit.
         revision: String,
+        /// Globs of files to fetch; all if empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        allow: Vec<String>,
+        /// Globs of files to leave.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ignore: Vec<String>,
         /// Where it is wanted in the container.
         mount: Option<String>,
     },

@@ -8,6 +8,7 @@
 pub mod control;
 pub mod error;
 pub mod execute;
+pub mod models;
 pub mod session;
 
 mod claim;

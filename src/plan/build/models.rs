@@ -13,7 +13,8 @@ impl Builder<'_> {
             if let ModelSource::Hub {
                 repository,
                 revision,
-                ..
+                allow,
+                ignore,
             } = &model.source
             {
                 let mount = model
@@ -25,6 +26,8 @@ impl Builder<'_> {
                     model: name.clone(),
                     repository: repository.clone(),
                     revision: revision.clone(),
+                    allow: allow.clone(),
+                    ignore: ignore.clone(),
                     mount,
                 };
                 self.step(&format!("fetch-{name}"), None, action);
