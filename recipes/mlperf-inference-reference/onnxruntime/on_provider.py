@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs a script of MLPerf Inference's reference implementation on one execution provider of ONNX Runtime.
 
-    python3 on_provider.py PROVIDER SCRIPT [ARGUMENT...]
+    EXECUTION_PROVIDER=migraphx python3 on_provider.py SCRIPT [ARGUMENT...]
 
 The reference's scripts name CUDAExecutionProvider themselves (vision) or take it from the environment (language).
 They are run as they are; what is different is the class that they make their sessions with:
 
-- it is given PROVIDER, whatever the script asked for, and says which providers the session has got;
+- it is given that provider, whatever the script asked for, and says which providers the session has got;
 - a session whose first provider is another one ends the run: ONNX Runtime only warns where a provider is missing
   or fails to start, and goes on with the CPU;
 - so does an inference that fails: classification_and_detection answers LoadGen with an empty response, which is
@@ -90,9 +90,10 @@ def session_class(wanted, warm_batches):
 
 
 def main():
-    if len(sys.argv) < 3 or sys.argv[1] not in PROVIDERS:
-        stop(2, f"usage: on_provider.py {{{','.join(PROVIDERS)}}} SCRIPT [ARGUMENT...]")
-    wanted, script = PROVIDERS[sys.argv[1]], sys.argv[2]
+    provider = os.environ.get("EXECUTION_PROVIDER", "")
+    if len(sys.argv) < 2 or provider not in PROVIDERS:
+        stop(2, f"usage: EXECUTION_PROVIDER={'|'.join(PROVIDERS)} on_provider.py SCRIPT [ARGUMENT...]")
+    wanted, script = PROVIDERS[provider], sys.argv[1]
     available = onnxruntime.get_available_providers()
     print(f"on_provider.py: ONNX Runtime {onnxruntime.__version__} with {', '.join(available)}", flush=True)
     for name in sorted(os.environ):
@@ -103,7 +104,7 @@ def main():
     warm_batches = [int(batch) for batch in os.environ.get("WARM_BATCHES", "").split(",") if batch]
     onnxruntime.InferenceSession = session_class(wanted, warm_batches)
     # As the interpreter does for a script that it is given.
-    sys.argv = sys.argv[2:]
+    sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     runpy.run_path(script, run_name="__main__")
     if failures:
