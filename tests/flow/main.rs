@@ -13,4 +13,5 @@ mod images;
 mod killed;
 mod results;
 mod stopped;
+mod training;
 mod trust;
