@@ -202,8 +202,8 @@ fn readme() {
 }
 
 #[test]
-fn recipes() {
-    check("docs/recipes.md");
+fn recipe_format() {
+    check("docs/recipe-format.md");
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn trouble() {
 /// Pages that show no command need no run; pages that do must be in the list above.
 #[test]
 fn every_page_is_run() {
-    let checked = ["recipes.md", "runs.md", "verdicts.md", "trouble.md"];
+    let checked = ["recipe-format.md", "runs.md", "verdicts.md", "trouble.md"];
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

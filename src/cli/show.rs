@@ -128,6 +128,8 @@ fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>, unset: &[
     for line in asks(recipe, plan) {
         let _ = writeln!(out, "  {line}");
     }
+    said(&mut out, "told, not done", &recipe.told);
+    said(&mut out, "departs from the guide", &recipe.departures);
     let _ = writeln!(out, "\nasks for your trust");
     if plan.powers.is_empty() {
         let _ = writeln!(out, "  nothing that is as good as root");
@@ -138,6 +140,16 @@ fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>, unset: &[
     choices(&mut out, recipe, axes, unset);
     let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
     out
+}
+
+/// A list that the recipe says of itself.
+fn said(out: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\n{title}");
+    }
+    for line in lines {
+        let _ = writeln!(out, "  - {}", line.trim_end());
+    }
 }
 
 fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
@@ -172,6 +184,10 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
             .memory
             .map(|bytes| format!("memory     {}", size(bytes))),
     );
+    lines.extend(recipe.duration.map(|whole| {
+        let whole = crate::plan::text::duration(whole.as_secs());
+        format!("time       {whole} where it was published, besides downloads")
+    }));
     lines.extend(
         recipe
             .secrets

@@ -33,6 +33,12 @@ pub struct Recipe {
     pub title: String,
     /// Longer text, if any.
     pub description: Option<String>,
+    /// How long all scenarios and modes take on the published hardware, besides downloads.
+    pub duration: Option<Duration>,
+    /// What the guide does to the host and the recipe only tells.
+    pub told: Vec<String>,
+    /// Where the recipe departs from the guide or the published run, and why.
+    pub departures: Vec<String>,
     /// What was published.
     pub submission: Submission,
     /// Values of the parameters, after `--set`.

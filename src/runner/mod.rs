@@ -8,26 +8,32 @@
 pub mod control;
 pub mod error;
 pub mod execute;
+pub mod models;
 pub mod session;
 
 mod claim;
 mod collect;
 mod container;
+mod copy_out;
 mod ending;
 mod engine_back;
 mod exec;
+mod fill;
 mod follow;
+mod host;
 mod image;
 mod judge;
 mod latest;
 mod left_out;
 mod output;
+mod place;
 mod redact;
+mod seed;
 mod sight;
 mod take_up;
 mod watch;
 
-pub use container::{GPU_LABEL, PATH_LABEL, RUN_LABEL};
+pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
 pub use judge::judge_run;

@@ -5,7 +5,8 @@ mod container;
 mod error;
 mod leave_out;
 mod measure;
-mod prepare;
+mod models;
+mod setup;
 
 use super::choices::Choices;
 use super::host::{HostView, lacks};
@@ -43,7 +44,11 @@ pub fn build(
         host,
         steps: Vec::new(),
         measurements: Vec::new(),
-        notes: Vec::new(),
+        notes: recipe
+            .told
+            .iter()
+            .map(|told| format!("not done here: {}", told.trim_end()))
+            .collect(),
     };
     if let Some(name) = recipe
         .secrets
@@ -55,8 +60,11 @@ pub fn build(
     let (image, pinned) = builder.image();
     let container = builder.container(&image)?;
     builder.models()?;
+    builder.copies();
+    builder.before_the_container(&container)?;
     builder.step("create", Some("main"), Action::Create);
-    builder.prepare()?;
+    builder.models_in_the_container()?;
+    builder.in_the_container()?;
     builder.measure()?;
     builder.step("judge", None, Action::Judge);
     let keep = Condition::Unless { keep: choices.keep };
@@ -74,6 +82,7 @@ pub fn build(
         recipe: recipe.name.clone(),
         recipe_hash: origin.hash.clone(),
         title: recipe.title.clone(),
+        duration: recipe.duration,
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),
@@ -91,6 +100,8 @@ pub fn build(
         steps: builder.steps,
         notes: builder.notes,
         require_accuracy: false,
+        cache: String::new(),
+        verify_kept: false,
     })
 }
 

@@ -43,6 +43,21 @@ pub(crate) static RECIPE: Object = Object {
         .required(),
         key("description", TEXT, "More about it."),
         key(
+            "duration",
+            S::Duration,
+            "How long all its scenarios and modes take on the published hardware, besides downloads.",
+        ),
+        key(
+            "told",
+            S::List(&S::Text(F::Filled), 0),
+            "What the guide does to the host and this recipe only tells: clocks, partitions, kernel settings.",
+        ),
+        key(
+            "departures",
+            S::List(&S::Text(F::Filled), 0),
+            "Where the recipe departs from the guide or the published run, and why.",
+        ),
+        key(
             "extends",
             S::Either(&[S::Text(F::Filled), S::List(&S::Text(F::Filled), 0)]),
             "Templates that this one builds on, by name; later ones are merged over earlier ones, and this file over all.",
