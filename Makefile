@@ -91,6 +91,7 @@ bench: lab ## how fast: paired runs against docker's command line, the figures p
 tools:
 	$(call install,cargo-nextest,$(NEXTEST))
 	$(call install,cargo-deny,$(DENY))
+	@TOOLS=$(TOOLS) tests/lab/python >/dev/null
 
 .PHONY: lab
 lab: ## a Docker Engine (unless one works), a registry, a registry with a password, small images

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 6] = ["recipe", "plan", "logs", "verdict", "report", "journal"];
+const PURE: [&str; 7] = [
+    "recipe", "plan", "doctor", "logs", "verdict", "report", "journal",
+];
 const IMPURE: [&str; 8] = [
     "tokio",
     "bollard",

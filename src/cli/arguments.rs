@@ -40,6 +40,9 @@ pub struct Global {
     /// Where runs are kept (else `$XDG_DATA_HOME/retrial`)
     #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_HOME")]
     pub home: Option<PathBuf>,
+    /// Where datasets and other directories that recipes keep lie (else `$XDG_CACHE_HOME/retrial`)
+    #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_CACHE")]
+    pub cache: Option<PathBuf>,
     /// The form of the result on standard output
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
     pub output: Output,
@@ -162,6 +165,14 @@ pub enum Command {
         #[arg(long)]
         require_accuracy: bool,
     },
+    /// Is this host ready, and what would be wrong? Changes nothing
+    Doctor {
+        /// The recipe that is to be run on it
+        recipe: Option<String>,
+        /// Choose a variant of the recipe, or set a parameter
+        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
+        settings: Vec<(String, String)>,
+    },
     /// The runs there are, newest last
     Runs,
     /// A recipe to start from
@@ -179,6 +190,10 @@ pub enum Command {
         /// Only say what would be removed
         #[arg(long)]
         dry_run: bool,
+        /// A directory that recipes keep, in place of containers; without KEY: what is kept, and
+        /// how large it is
+        #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
+        kept: Option<Option<String>>,
     },
     /// The JSON schema of recipes, for editors
     Schema,
@@ -276,6 +291,9 @@ pub struct RunArguments {
     /// Performance without accuracy is inconclusive (exit code 5)
     #[arg(long)]
     pub require_accuracy: bool,
+    /// Look through kept directories byte by byte before they are used
+    #[arg(long)]
+    pub verify_kept: bool,
 }
 
 /// The form of a plan.

@@ -3,7 +3,9 @@
 mod arguments;
 mod check;
 mod clean;
+mod clean_kept;
 mod docs;
+mod doctor;
 mod failure;
 mod judge;
 mod list;
@@ -27,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, RecipeArguments};
 use failure::Failure;
 
 use crate::verdict::ExitCode as Exit;
@@ -86,9 +88,21 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             };
             judge::judge(&global, &directory, &asked)
         }
+        Command::Doctor { recipe, settings } => {
+            let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
+            doctor::doctor(&global, recipe.as_ref())
+        }
         Command::Runs => runs::runs(&global),
         Command::New { name } => new::new(&name),
-        Command::Clean { run, all, dry_run } => clean::clean(&global, run.as_deref(), all, dry_run),
+        Command::Clean {
+            kept: Some(key),
+            all,
+            dry_run,
+            ..
+        } => clean_kept::clean(&global, key.as_deref(), all, dry_run),
+        Command::Clean {
+            run, all, dry_run, ..
+        } => clean::clean(&global, run.as_deref(), all, dry_run),
         Command::Schema => Ok(docs::schema()),
         Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),

@@ -15,10 +15,17 @@ use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{Image, MountRequest};
 use crate::recipe::{Resolved, Setting, resolve};
 use crate::store::Home;
+use crate::store::kept::standard_cache;
 
 /// Where runs are kept.
 pub fn home(global: &Global) -> Home {
     global.home.clone().map_or_else(Home::standard, Home::at)
+}
+
+/// Where kept directories lie, absolute.
+pub fn cache(global: &Global) -> PathBuf {
+    let cache = global.cache.clone().unwrap_or_else(standard_cache);
+    std::path::absolute(&cache).unwrap_or(cache)
 }
 
 /// The host, as far as a plan depends on it.
@@ -147,6 +154,8 @@ pub fn plan(
         hash: opened.resolved.hash.clone(),
     };
     let host = host_view(global);
-    let plan = crate::plan::build(&opened.resolved.recipe, &origin, &choices(arguments), &host)?;
+    let mut plan =
+        crate::plan::build(&opened.resolved.recipe, &origin, &choices(arguments), &host)?;
+    plan.cache = cache(global).display().to_string();
     Ok(plan)
 }

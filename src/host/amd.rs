@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::amd_models;
 use super::root::Root;
-use crate::plan::host::Gpu;
+use crate::plan::host::{Gpu, Partition};
 use crate::recipe::model::GpuVendor;
 
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
@@ -47,10 +47,8 @@ fn gpu(root: &Root, node: &str) -> Option<Gpu> {
     if properties.get("simd_count").unwrap_or(0) == 0 {
         return None;
     }
-    let pci = pci_address(
-        properties.get("domain").unwrap_or(0),
-        properties.get("location_id")?,
-    );
+    let location = properties.get("location_id")?;
+    let pci = pci_address(properties.get("domain").unwrap_or(0), location);
     let render = properties
         .get("drm_render_minor")
         .filter(|minor| *minor > 0);
@@ -75,7 +73,24 @@ fn gpu(root: &Root, node: &str) -> Option<Gpu> {
             .iter()
             .find_map(|path| root.number(&format!("{path}/mem_info_vram_total")))
     };
+    let attribute = |name: &str| {
+        devices
+            .iter()
+            .find_map(|path| root.text(&format!("{path}/{name}")))
+    };
     Some(Gpu {
+        compute_units: compute_units(&properties),
+        uuid: properties
+            .get("unique_id")
+            .filter(|id| *id != 0)
+            .map(|id| format!("GPU-{id:016x}")),
+        partition: attribute("current_compute_partition").map(|compute| Partition {
+            compute,
+            memory: attribute("current_memory_partition"),
+            index: partition_index(location),
+        }),
+        // -1 where the machine has one memory node only.
+        numa_node: attribute("numa_node").and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Amd,
         model: model(device, revision),
         nodes: render
@@ -104,6 +119,16 @@ fn pci_address(domain: u64, location: u64) -> String {
         location & 0x7,
     );
     format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
+}
+
+/// Which partition of its card a location is.
+fn partition_index(location: u64) -> u32 {
+    u32::try_from(location >> 28 & 0xf).unwrap_or(0)
+}
+
+fn compute_units(properties: &Properties) -> Option<u32> {
+    let per_unit = properties.get("simd_per_cu").filter(|count| *count > 0)?;
+    u32::try_from(properties.get("simd_count")? / per_unit).ok()
 }
 
 /// `90402` is gfx942, `90010` gfx90a: decimal pairs, of which minor and stepping are written in hex.

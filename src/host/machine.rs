@@ -55,6 +55,34 @@ pub fn memory(root: &Root) -> u64 {
 
 /// Bytes that we may still write at a path, or at the nearest folder above it that is there.
 pub fn disk_free(path: &Path) -> Option<u64> {
+    let status = nearest(path, |place| rustix::fs::statvfs(place).ok())?;
+    Some(status.f_bavail.saturating_mul(status.f_frsize))
+}
+
+/// File systems of the network, by the kernel's magic numbers (`linux/magic.h`, Lustre, BeeGFS).
+const OF_THE_NETWORK: [(u32, &str); 7] = [
+    (0x6969, "NFS"),
+    (0xff53_4d42, "CIFS"),
+    (0xfe53_4d42, "SMB2"),
+    (0x0bd0_0bd0, "Lustre"),
+    (0x00c3_6400, "CephFS"),
+    (0x1983_0326, "BeeGFS"),
+    (0x4750_4653, "GPFS"),
+];
+
+/// The network file system that a path lies on, if it does.
+pub fn network_file_system(path: &Path) -> Option<String> {
+    let status = nearest(path, |place| rustix::fs::statfs(place).ok())?;
+    // The field's width and sign differ between architectures; the number has 32 bits.
+    let magic = u32::try_from(status.f_type & 0xffff_ffff).ok()?;
+    OF_THE_NETWORK
+        .iter()
+        .find(|(number, _)| *number == magic)
+        .map(|(_, name)| (*name).to_owned())
+}
+
+/// What is told of the nearest folder, at or above a path, that is there.
+fn nearest<T>(path: &Path, told: impl Fn(&Path) -> Option<T>) -> Option<T> {
     let here = Path::new(".");
     let places = path.ancestors().map(|place| {
         if place.as_os_str().is_empty() {
@@ -63,10 +91,7 @@ pub fn disk_free(path: &Path) -> Option<u64> {
             place
         }
     });
-    let status = places
-        .chain([here])
-        .find_map(|place| rustix::fs::statvfs(place).ok())?;
-    Some(status.f_bavail.saturating_mul(status.f_frsize))
+    places.chain([here]).find_map(told)
 }
 
 #[cfg(test)]

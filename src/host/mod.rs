@@ -5,13 +5,16 @@
 
 mod amd;
 mod amd_models;
+mod condition;
 mod machine;
 mod nvidia;
 mod root;
+mod settings;
 
 use std::path::Path;
 
-use crate::plan::host::HostView;
+use crate::doctor::{Condition, Settings};
+use crate::plan::host::{Gpu, HostView};
 use root::Root;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
@@ -32,6 +35,30 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
         nvidia: nvidia::driver(&root),
         disk_free: machine::disk_free(disk_at),
     }
+}
+
+/// Bytes that may still be written at a path, or at the nearest folder above it that is there.
+#[must_use]
+pub fn disk_free(path: &Path) -> Option<u64> {
+    machine::disk_free(path)
+}
+
+/// The network file system that a path lies on, if it does.
+#[must_use]
+pub fn network_file_system(path: &Path) -> Option<String> {
+    machine::network_file_system(path)
+}
+
+/// The settings that guides ask for.
+#[must_use]
+pub fn settings(root: &Path) -> Settings {
+    settings::read(&Root::new(root))
+}
+
+/// What the GPUs are doing right now, in their order.
+#[must_use]
+pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
+    condition::conditions(&Root::new(root), gpus)
 }
 
 #[cfg(test)]

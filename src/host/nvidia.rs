@@ -51,7 +51,18 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
     }
     let minor: Option<u32> = field("Device Minor").and_then(|minor| minor.parse().ok());
     let model = field("Model").unwrap_or_default();
+    let pci = field("Bus Location")
+        .unwrap_or(address)
+        .to_ascii_lowercase();
     Some(Gpu {
+        compute_units: None,
+        uuid: field("GPU UUID")
+            .filter(|uuid| uuid.starts_with("GPU-"))
+            .map(str::to_owned),
+        partition: None,
+        numa_node: root
+            .text(&format!("sys/bus/pci/devices/{pci}/numa_node"))
+            .and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Nvidia,
         model: match model.strip_prefix("NVIDIA ").unwrap_or(model) {
             "" => "10de:????".to_owned(),
@@ -61,9 +72,7 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
             .map(|minor| format!("/dev/nvidia{minor}"))
             .into_iter()
             .collect(),
-        pci: field("Bus Location")
-            .unwrap_or(address)
-            .to_ascii_lowercase(),
+        pci,
         gfx: None,
         // The driver's files do not say.
         vram: None,

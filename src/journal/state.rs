@@ -18,8 +18,12 @@ pub struct State {
     pub ended: BTreeMap<u32, (StepEnd, Timestamp)>,
     /// Steps that began in the container that there is, and did not end: they may be running.
     pub open: BTreeSet<u32>,
+    /// Of them, those that run on this machine, whatever becomes of containers.
+    on_host: BTreeSet<u32>,
     /// The container that was made and not removed: id.
     pub container: Option<String>,
+    /// The step that made it.
+    pub made_by: Option<u32>,
     /// Registry digests of the image.
     pub digests: Vec<String>,
     /// The image's id.
@@ -57,11 +61,15 @@ impl State {
                 self.began.insert(step, event.time);
                 self.ended.remove(&step);
                 self.open.insert(step);
+                if event.container.is_none() {
+                    self.on_host.insert(step);
+                }
             }
             (What::StepEnded { end, .. }, Some(step)) => {
                 self.ended.insert(step, (end.clone(), event.time));
                 self.ended_in.insert(step, self.containers);
                 self.open.remove(&step);
+                self.on_host.remove(&step);
             }
             (What::Image { id, digests, .. }, _) => {
                 self.image = Some(id.clone());
@@ -72,12 +80,14 @@ impl State {
             }
             (What::ContainerCreated { id, .. }, _) => {
                 self.container = Some(id.clone());
+                self.made_by = event.step;
                 self.containers += 1;
-                self.open.clear();
+                self.only_open(event.step);
             }
             (What::ContainerRemoved { .. }, _) => {
                 self.container = None;
-                self.open.clear();
+                self.made_by = None;
+                self.only_open(None);
             }
             (What::Warning { text }, _) => self.warnings.push(text.clone()),
             (What::RunEnded { exit_code, because }, _) => {
@@ -85,6 +95,12 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Nothing runs any more in a container that is gone; what made the new one goes on.
+    fn only_open(&mut self, maker: Option<u32>) {
+        let Self { open, on_host, .. } = self;
+        open.retain(|step| Some(*step) == maker || on_host.contains(step));
     }
 
     /// As it is when the run is taken up again: one that was over tries anew what had failed.
@@ -122,6 +138,8 @@ impl State {
         let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
         match &step.action {
             Action::Create => done && here,
+            // Looked at again, which is quick, before it is mounted into a new container.
+            Action::Fill(_) => done && container_lives,
             // Cheap, and right only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {
@@ -136,7 +154,10 @@ impl State {
             Action::Collect { of, .. } => done && self.kept(plan, *of),
             // Somebody may have cleared the cache since; without a new container nobody would look.
             Action::FetchModel { .. } => done && container_lives,
-            Action::Pull { .. } | Action::Build { .. } | Action::Host(_) => done,
+            Action::Pull { .. }
+            | Action::Build { .. }
+            | Action::CopyOut { .. }
+            | Action::Host(_) => done,
         }
     }
 

@@ -44,6 +44,31 @@ pub struct Gpu {
     pub gfx: Option<String>,
     /// Memory, bytes.
     pub vram: Option<u64>,
+    /// Compute units of an AMD GPU, or of the partition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute_units: Option<u32>,
+    /// What names this very card: `GPU-` and hexadecimal digits, as `ROCR_VISIBLE_DEVICES` and
+    /// `nvidia-smi -L` have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// How an AMD GPU is divided, where its driver says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
+    /// The memory node of the processors that it is attached to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa_node: Option<u32>,
+}
+
+/// How an AMD GPU is divided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partition {
+    /// `SPX` is one GPU; `DPX`, `QPX` and `CPX` are several.
+    pub compute: String,
+    /// `NPS1`, `NPS2`, `NPS4`: how its memory is divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// Which of the card's partitions this one is, from 0.
+    pub index: u32,
 }
 
 /// Something that the recipe asks for and the host has not.

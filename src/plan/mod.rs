@@ -5,6 +5,7 @@ pub mod choices;
 pub mod container;
 pub mod first_process;
 pub mod host;
+pub mod kept;
 pub mod measurement;
 pub mod power;
 pub mod shell;

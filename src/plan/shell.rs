@@ -7,6 +7,8 @@ use std::fmt::Write as _;
 use super::container::{ContainerSpec, GpuDevices};
 use super::step::{Action, Condition, ExecStep, Plan, Step};
 
+mod kept;
+
 /// Runs a command in bash where the image has it, else in sh; stops at the first error and,
 /// where the shell can, at an error inside a pipe.
 const RUN: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; if (set -o pipefail) 2>/dev/null; then exec sh -eo pipefail -c "$0"; fi; exec sh -e -c "$0""#;
@@ -29,7 +31,7 @@ pub fn script(plan: &Plan) -> String {
     if plan
         .steps
         .iter()
-        .any(|step| matches!(&step.action, Action::Exec(exec) if exec.shell.is_none()))
+        .any(|step| command(step).is_some_and(|exec| exec.shell.is_none()))
     {
         let _ = writeln!(
             out,
@@ -37,6 +39,7 @@ pub fn script(plan: &Plan) -> String {
             quote(RUN)
         );
     }
+    out.push_str(&kept::header(plan));
     for step in &plan.steps {
         let lines = lines_of(plan, step, &name);
         if lines.is_empty() {
@@ -110,9 +113,11 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             quote(repository),
             quote(revision)
         ),
-        Action::Create => docker_run(&plan.container, name),
+        Action::CopyOut { path, to } => kept::copy_out(plan, name, path, to),
+        Action::Fill(fill) => kept::fill(plan, step, fill, name),
+        Action::Create => docker_run(&plan.container, name, &kept::mounts(plan, step.number)),
         Action::Exec(exec) => docker_exec(exec, name),
-        Action::Host(exec) => exec.run.clone(),
+        Action::Host(exec) => kept::host(exec),
         Action::Collect {
             measurement,
             trial,
@@ -133,8 +138,17 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
     }
 }
 
-/// `docker run -d` with every flag of the container.
-fn docker_run(container: &ContainerSpec, name: &str) -> String {
+/// A step's command, if it has one.
+fn command(step: &Step) -> Option<&ExecStep> {
+    match &step.action {
+        Action::Exec(exec) | Action::Host(exec) => Some(exec),
+        Action::Fill(fill) => Some(&fill.command),
+        _ => None,
+    }
+}
+
+/// `docker run -d` with every flag of the container, and mounts of what is kept.
+fn docker_run(container: &ContainerSpec, name: &str, kept: &[String]) -> String {
     let mut flags: Vec<String> = vec![format!("docker run -d --name {name}")];
     let mut flag = |text: String| flags.push(quote(&text));
     if let Some(ipc) = &container.ipc {
@@ -204,6 +218,7 @@ fn docker_run(container: &ContainerSpec, name: &str) -> String {
     {
         flag(format!("--entrypoint={entrypoint}"));
     }
+    flags.extend(kept.iter().cloned());
     let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
     flags.push(format!("{} {}", quote(&container.image), command.join(" ")));
     wrap(&flags)
@@ -223,23 +238,19 @@ fn docker_exec(exec: &ExecStep, name: &str) -> String {
     if let Some(user) = &exec.user {
         let _ = write!(line, " -u {}", quote(user));
     }
-    let _ = write!(line, " {name} ");
-    match &exec.shell {
-        None => line.push_str("sh -c \"$run\""),
-        Some(words) => {
-            line.push_str(
-                &words
-                    .iter()
-                    .map(|word| quote(word))
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            );
-            if !takes_text(words) {
-                line.push_str(" -c");
-            }
-        }
+    format!("{line} {name} {} {}", shell_words(exec), quote(&exec.run))
+}
+
+/// The shell that takes the command as its next word.
+fn shell_words(exec: &ExecStep) -> String {
+    let Some(words) = &exec.shell else {
+        return "sh -c \"$run\"".to_owned();
+    };
+    let mut line: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    if !takes_text(words) {
+        line.push("-c".to_owned());
     }
-    format!("{line} {}", quote(&exec.run))
+    line.join(" ")
 }
 
 /// Whether the shell's last word makes it take the command as text (`-c`, `-lc`, `-ilc`).

@@ -9,9 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::choices::{Keep, PullPolicy};
 use super::container::ContainerSpec;
 use super::host::Lack;
+use super::kept::FillStep;
 use super::measurement::MeasurementPlan;
 use super::power::Power;
-use crate::recipe::model::{JudgeRules, ParamValue, Requires, Submission};
+use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
+
+/// The variable with the recipe's directory, for commands on the host that name it.
+pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 /// Everything that a run will do, decided before it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +60,12 @@ pub struct Plan {
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
+    /// The directory of this machine below which directories are kept.
+    #[serde(default)]
+    pub cache: String,
+    /// Kept directories are looked through byte by byte before they are taken over.
+    #[serde(default)]
+    pub verify_kept: bool,
     /// Secrets by name.
     pub secrets: Vec<String>,
     /// What to do, in order.
@@ -94,6 +104,16 @@ impl Plan {
 }
 
 impl Step {
+    /// The command of the recipe that it runs on this machine, if it does.
+    #[must_use]
+    pub fn on_host(&self) -> Option<&ExecStep> {
+        match &self.action {
+            Action::Host(command) => Some(command),
+            Action::Fill(fill) if fill.on == Place::Host => Some(&fill.command),
+            _ => None,
+        }
+    }
+
     /// `04-offline-performance`: the step's directory in a run.
     #[must_use]
     pub fn directory(&self) -> String {
@@ -109,6 +129,11 @@ pub enum Condition {
     Always,
     /// Unless the engine has the image.
     UnlessPresent,
+    /// Unless an earlier run has kept what it fills.
+    UnlessKept {
+        /// Under which key.
+        key: String,
+    },
     /// Until the evidence of the trials so far decides; looked at after these numbers of trials.
     UntilDecided {
         /// Trials after which is looked.
@@ -131,6 +156,7 @@ impl fmt::Display for Condition {
         match self {
             Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
+            Self::UnlessKept { key } => write!(formatter, "unless kept as {key}"),
             Self::UntilDecided { stages } => {
                 let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
                 write!(formatter, "until decided, stages {}", stages.join(" "))
@@ -183,6 +209,15 @@ pub enum Action {
         /// Where it is wanted in the container.
         mount: Option<String>,
     },
+    /// Take something out of the image, for steps on the host.
+    CopyOut {
+        /// In the image.
+        path: String,
+        /// Below the run's directory for host files.
+        to: String,
+    },
+    /// Fill a kept directory.
+    Fill(FillStep),
     /// Create and start the container.
     Create,
     /// Run a command in the container.

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use super::choices::PullPolicy;
+use super::kept::FillStep;
 use super::shell::quote;
 use super::step::{Action, ExecStep, Plan, Step};
+use crate::recipe::model::Place;
 
 /// Renders the plan. `width` only matters for nothing but long command lines, which are kept whole.
 #[must_use]
@@ -170,6 +172,10 @@ fn container_lines(plan: &Plan) -> Vec<String> {
             ),
         );
     }
+    for (_, kept) in plan.kept() {
+        let rights = if kept.writable { "" } else { " (read-only)" };
+        add("kept", format!("{} at {}{rights}", kept.key, kept.path));
+    }
     add("workdir", container.workdir.clone().unwrap_or_default());
     add("user", container.user.clone().unwrap_or_default());
     add(
@@ -207,6 +213,8 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
                 mount.as_deref().unwrap_or("the hub's cache")
             )]
         }
+        Action::CopyOut { path, to } => vec![format!("{path} of the image → host/files/{to}")],
+        Action::Fill(fill) => fill_lines(fill),
         Action::Create => vec!["create and start the container above".to_owned()],
         Action::Exec(exec) => exec_lines(exec),
         Action::Host(exec) => {
@@ -254,6 +262,31 @@ fn kind(kind: crate::recipe::model::ExpectationKind) -> &'static str {
         Kind::Guide => "guide",
         Kind::ThirdParty => "third party",
     }
+}
+
+fn fill_lines(fill: &FillStep) -> Vec<String> {
+    let kept = &fill.kept;
+    let place = match fill.on {
+        Place::Container => "in a container of its own",
+        Place::Host => "on the host",
+    };
+    let mut lines = vec![format!(
+        "{place}, beginning with the image's {}:",
+        kept.path
+    )];
+    lines.extend(exec_lines(&fill.command));
+    lines.extend(kept.files.iter().map(|(name, file)| {
+        let size = file.size.map(|bytes| format!(" {bytes} bytes"));
+        let hash = file.sha256.as_deref().map(|hash| format!(" sha256 {hash}"));
+        let said = size.unwrap_or_default() + &hash.unwrap_or_default();
+        format!("must give {name}{said}")
+    }));
+    if kept.of_image {
+        lines.push("kept for this image".to_owned());
+    } else {
+        lines.push("kept for any image".to_owned());
+    }
+    lines
 }
 
 fn exec_lines(exec: &ExecStep) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! Fetches the results of a step out of the container, through the engine's archive call:
 //! it needs no mount and hides nothing. Unpacked by the store, which trusts nothing in it.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use super::engine_back::with_engine;
@@ -11,6 +10,7 @@ use super::session::Session;
 use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::step::{Action, Step};
+use crate::store::run_directory::rename_synced;
 use crate::store::{StoreError, unpack};
 
 /// The most that one trial's results may hold.
@@ -197,12 +197,4 @@ fn files_below(directory: &Path) -> Vec<PathBuf> {
         }
     }
     files
-}
-
-/// After a crash of the host, too, a result that has its name is whole: the journal, which
-/// says that it was fetched, is synced next.
-fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
-    let directory = File::open(part).map_err(StoreError::io("open", part))?;
-    rustix::fs::syncfs(&directory).map_err(|error| StoreError::io("sync", part)(error.into()))?;
-    std::fs::rename(part, target).map_err(StoreError::io("rename", part))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::claim::{Claim, claim, claim_of};
 use super::engine_back::with_engine;
 use super::error::RunError;
+use super::fill::{self, Kept};
 use super::session::Session;
 use super::sight::{Sight, sees_us};
 use crate::engine::api::ExecSpec;
@@ -22,9 +23,26 @@ pub const PATH_LABEL: &str = "io.retrial.path";
 /// The label with the GPUs that the container claims: indices, or `all`.
 pub const GPU_LABEL: &str = "io.retrial.gpus";
 
-/// Creates and starts the container, and sees that it shares our file system.
+/// The label with the kept directories that the container has mounted.
+pub const KEPT_LABEL: &str = "io.retrial.kept";
+
+/// Creates and starts the container that measures.
 pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError> {
-    if let Some(missing) = missing_mount(&session.plan.container) {
+    match fill::mounts(session, step).await? {
+        Ok(kept) => create_with(session, step, "", kept).await,
+        Err(end) => Ok(end),
+    }
+}
+
+/// Creates and starts a container with kept directories, and sees that it shares our file system.
+pub async fn create_with(
+    session: &Session,
+    step: &Step,
+    suffix: &str,
+    kept: Kept,
+) -> Result<StepEnd, RunError> {
+    let spec = spec_of(session, suffix, kept);
+    if let Some(missing) = missing_mount(&spec) {
         return Ok(StepEnd::failed(
             StepFault::Request,
             format!("the mount's source {missing} is not there"),
@@ -44,7 +62,6 @@ pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError>
     session
         .control
         .lay_out(&nonce, session.plan.container.pid.is_none())?;
-    let spec = spec_of(session);
     let id = match with_engine(session, step, || create_anew(session, &spec)).await {
         Ok(id) => id,
         Err(error) if misses(&error, &spec) => return Ok(apart(session)),
@@ -83,7 +100,7 @@ pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError>
 
 /// Creates the container. The name is taken where an engine went away after it had made it and
 /// before it said so: that one is not known to anybody, and goes.
-async fn create_anew(session: &Session, spec: &ContainerSpec) -> Result<String, EngineError> {
+pub async fn create_anew(session: &Session, spec: &ContainerSpec) -> Result<String, EngineError> {
     let refused = match session.engine.create(spec).await {
         Err(error @ EngineError::Refused { status: 409, .. }) => error,
         other => return other,
@@ -125,7 +142,7 @@ fn apart(session: &Session) -> StepEnd {
     )
 }
 
-fn start_fault(error: &EngineError) -> String {
+pub fn start_fault(error: &EngineError) -> String {
     let text = error.to_string();
     if text.contains("/bin/sh") && (text.contains("no such file") || text.contains("not found")) {
         return format!(
@@ -144,9 +161,10 @@ fn missing_mount(container: &ContainerSpec) -> Option<&str> {
 }
 
 /// The container with what belongs to this run: name, labels, control directory.
-fn spec_of(session: &Session) -> ContainerSpec {
+fn spec_of(session: &Session, suffix: &str, kept: Kept) -> ContainerSpec {
     let mut spec = session.plan.container.clone();
-    spec.name = format!("retrial-{}", session.run.id());
+    spec.name = format!("retrial-{}{suffix}", session.run.id());
+    spec.mounts.extend(kept.mounts);
     if let Some(image) = session.state().image {
         // Exactly the image that was pulled or built, whatever its tag says meanwhile.
         if spec.image.starts_with("retrial/") || session.plan.pinned {
@@ -161,6 +179,10 @@ fn spec_of(session: &Session) -> ContainerSpec {
             session.run.path().display().to_string(),
         ),
     ]);
+    if !kept.labels.is_empty() {
+        spec.labels
+            .insert(KEPT_LABEL.to_owned(), kept.labels.join(","));
+    }
     spec.labels
         .extend(claim_of(session).map(|gpus| (GPU_LABEL.to_owned(), gpus)));
     spec

@@ -39,6 +39,14 @@ impl Control {
         }
     }
 
+    /// Of a run's steps on the host: no container has it.
+    #[must_use]
+    pub fn of_host(run: &RunDirectory) -> Self {
+        Self {
+            path: run.join("host/control"),
+        }
+    }
+
     /// On this machine.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -65,6 +73,21 @@ impl Control {
             directory.remove("private-pids")?;
         }
         self.set_deadline(Some(GRACE_S))
+    }
+
+    /// Lays out the scripts for steps on the host. A step that runs has them read.
+    ///
+    /// # Errors
+    /// Where the disk takes no more.
+    pub fn lay_out_for_host(&self) -> Result<(), StoreError> {
+        let steps = self.path.join("steps");
+        std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))?;
+        let directory = Directory::open(&self.path)?;
+        directory.set_mode(0o700)?;
+        for (name, text) in SCRIPTS {
+            directory.write(name, text.as_bytes(), 0o600)?;
+        }
+        Ok(())
     }
 
     /// Whether the container's first process has seen the nonce.

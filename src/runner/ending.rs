@@ -1,33 +1,29 @@
 //! Ends the processes of a step: TERM, wait, KILL. The engine has no call for it, so a script
-//! in the container does it, as root.
+//! does it where the step runs; in the container as root.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::control::StepControl;
+use super::place::Place;
 use super::session::Session;
-use crate::engine::api::ExecSpec;
-use crate::plan::first_process::CONTROL;
 use crate::plan::step::Step;
 
 /// How long a process may take to end after TERM.
 const TERM_GRACE: Duration = Duration::from_secs(10);
 
 /// Ends a running step, and what it leaves.
-pub async fn end_step(session: &Session, step: &Step, control: &StepControl, container: &str) {
+pub async fn end_step(session: &Session, step: &Step, control: &StepControl, place: &Place) {
     for signal in ["TERM", "KILL"] {
-        if signal_step(session, step, container, signal)
-            .await
-            .is_none()
-        {
+        if signal_step(session, step, place, signal).await.is_none() {
             // The engine or the container is gone: nobody to wait for.
             return;
         }
         let until = Instant::now() + TERM_GRACE;
         while Instant::now() < until {
             if control.exit().is_some() {
-                end_left(session, step, container).await;
+                end_left(session, step, place).await;
                 return;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -36,12 +32,12 @@ pub async fn end_step(session: &Session, step: &Step, control: &StepControl, con
 }
 
 /// Ends what a step left running.
-pub async fn end_left(session: &Session, step: &Step, container: &str) {
+pub async fn end_left(session: &Session, step: &Step, place: &Place) {
     let until = Instant::now() + TERM_GRACE;
     let mut signal = "TERM";
     let mut pause = Duration::from_millis(20);
     loop {
-        let Some(left) = signal_step(session, step, container, signal).await else {
+        let Some(left) = signal_step(session, step, place, signal).await else {
             return;
         };
         if left.is_empty() {
@@ -67,22 +63,15 @@ pub struct Look {
 }
 
 /// Looks whether a step's own shell runs; none where nobody answers.
-pub async fn look(session: &Session, step: &Step, container: &str) -> Option<Look> {
-    let output = session
-        .engine
-        .exec(container, &script(session, step, "look", &[]))
-        .await
-        .ok()?;
-    if output.code != 0 {
-        return None;
-    }
+pub async fn look(session: &Session, step: &Step, place: &Place) -> Option<Look> {
+    let output = place.script(session, step, "look", &[]).await?;
     let count = |line: &str| {
         line.strip_prefix("oom ")
             .and_then(|count| count.trim().parse().ok())
     };
     Some(Look {
-        alive: output.stdout.lines().any(|line| line == "alive"),
-        oom_kills: output.stdout.lines().find_map(count),
+        alive: output.lines().any(|line| line == "alive"),
+        oom_kills: output.lines().find_map(count),
     })
 }
 
@@ -90,30 +79,11 @@ pub async fn look(session: &Session, step: &Step, container: &str) -> Option<Loo
 async fn signal_step(
     session: &Session,
     step: &Step,
-    container: &str,
+    place: &Place,
     signal: &str,
 ) -> Option<Vec<String>> {
-    let output = session
-        .engine
-        .exec(container, &script(session, step, "end", &[signal]))
-        .await
-        .ok()?;
-    Some(output.stdout.lines().map(str::to_owned).collect())
-}
-
-fn script(session: &Session, step: &Step, name: &str, arguments: &[&str]) -> ExecSpec {
-    let mut command = vec![
-        "/bin/sh".to_owned(),
-        format!("{CONTROL}/{name}"),
-        step.directory(),
-    ];
-    command.extend(arguments.iter().map(|argument| (*argument).to_owned()));
-    ExecSpec {
-        command,
-        env: vec![mark(session, step)],
-        user: Some("0".to_owned()),
-        ..Default::default()
-    }
+    let output = place.script(session, step, "end", &[signal]).await?;
+    Some(output.lines().map(str::to_owned).collect())
 }
 
 /// The variable by which a step's processes are known.

@@ -1,25 +1,21 @@
-//! One command of the recipe in the container: started or taken up again, followed to its
-//! end, and what it left running is ended.
+//! One command of the recipe: started or taken up again, followed to its end, and what it left
+//! running is ended.
 
 use super::control::{GRACE_S, StepExit};
-use super::ending::{end_left, end_step, mark};
-use super::engine_back::with_engine;
+use super::ending::{end_left, end_step};
 use super::error::RunError;
 use super::follow::{Followed, disk_full, ended_words, follow};
 use super::output;
-use super::redact;
+use super::place::Place;
 use super::session::Session;
-use crate::engine::api::ExecSpec;
-use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault, What};
-use crate::plan::first_process::{CONTROL, DEFAULT_SHELL};
-use crate::plan::shell::takes_text;
 use crate::plan::step::{ExecStep, Step};
 
 /// Lines of output that a failure shows.
 const LAST_LINES: usize = 12;
 
-/// Runs a step's command; `again` if it may be running since before a kill of the tool.
+/// Runs a step's command in the container; `again` if it may be running since before a kill of
+/// the tool.
 pub async fn run(
     session: &Session,
     step: &Step,
@@ -29,30 +25,36 @@ pub async fn run(
     let Some(container) = session.state().container else {
         return Ok(StepEnd::host("there is no container to run it in"));
     };
-    let control = session.control.step(&step.directory());
+    let end = run_at(session, step, command, &Place::Container(container), again).await;
+    session.control.set_deadline(Some(GRACE_S))?;
+    end
+}
+
+/// Runs a step's command at its place.
+pub async fn run_at(
+    session: &Session,
+    step: &Step,
+    command: &ExecStep,
+    place: &Place,
+    again: bool,
+) -> Result<StepEnd, RunError> {
+    let control = place.control(session).step(&step.directory());
     if !(again && control.exists()) {
         output::begin(session, step, &control, command)?;
     }
-    let mut exec = None;
+    let mut started = None;
     if !control.started() {
-        let after = command.timeout_s.saturating_add(GRACE_S);
-        session.control.set_deadline(Some(after))?;
-        let spec = exec_spec(session, step, command);
-        match with_engine(session, step, || {
-            session.engine.exec_detached(&container, &spec)
-        })
-        .await
-        {
-            Ok(id) => exec = Some(id),
-            Err(error) => {
+        match place.start(session, step, command).await? {
+            Ok(process) => started = Some(process),
+            Err(end) => {
                 output::keep(session, step, &control, command)?;
-                return Ok(refused(session, &container, &error).await);
+                return Ok(end);
             }
         }
     }
-    let followed = follow(session, step, command, &control, &container, exec).await;
+    let followed = follow(session, step, command, &control, place, started).await;
     if !matches!(followed, Followed::Exited(_)) {
-        end_step(session, step, &control, &container).await;
+        end_step(session, step, &control, place).await;
     }
     let left = if let Followed::Exited(exit) = &followed {
         exit.left.clone()
@@ -61,65 +63,10 @@ pub async fn run(
     };
     if !left.is_empty() {
         session.say(Some(step), What::LeftRunning { processes: left })?;
-        end_left(session, step, &container).await;
+        end_left(session, step, place).await;
     }
     output::keep(session, step, &control, command)?;
-    session.control.set_deadline(Some(GRACE_S))?;
     Ok(ended(session, step, command, followed))
-}
-
-/// The exec that starts the container's side of a step.
-fn exec_spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
-    let mut words = vec![
-        "/bin/sh".to_owned(),
-        format!("{CONTROL}/step"),
-        step.directory(),
-    ];
-    match &command.shell {
-        None => words.extend(DEFAULT_SHELL.map(str::to_owned)),
-        Some(shell) => {
-            words.extend(shell.iter().cloned());
-            if takes_text(shell) {
-                // The command's file becomes $0 and is read by the shell itself.
-                words.push(". \"$0\"".to_owned());
-            }
-        }
-    }
-    let mut env = command.env.clone();
-    env.push(mark(session, step));
-    env.extend(redact::environment(&command.secrets, &session.secrets));
-    ExecSpec {
-        command: words,
-        env,
-        workdir: command.workdir.clone(),
-        user: command.user.clone(),
-        privileged: false,
-    }
-}
-
-async fn refused(session: &Session, container: &str, error: &EngineError) -> StepEnd {
-    let text = error.to_string();
-    let recipe = ["unable to find user", "no matching entries", "chdir to cwd"]
-        .iter()
-        .any(|words| text.contains(words));
-    if recipe {
-        return StepEnd::failed(
-            StepFault::Request,
-            text,
-            "does the image have the `user:` and the `workdir:` of the step?",
-        );
-    }
-    let state = session.engine.container(container).await.ok().flatten();
-    let because = match state {
-        Some(state) if !state.running => "the container had ended before the step began".to_owned(),
-        None if !error.is_gone() => "the container is gone: somebody removed it".to_owned(),
-        _ => text,
-    };
-    StepEnd::failed(
-        StepFault::Host,
-        because,
-        format!("go on with: retrial resume {}", session.run.id()),
-    )
 }
 
 /// How the step ended, in words.

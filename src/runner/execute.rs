@@ -6,10 +6,12 @@ use jiff::Timestamp;
 
 use super::error::RunError;
 use super::session::Session;
-use super::{collect, container, exec, image, judge, models};
+use super::{collect, container, copy_out, exec, fill, host, image, judge, models};
 use crate::fetch::Wanted;
 use crate::journal::{StepEnd, StepFault, What};
+use crate::plan::kept::FillStep;
 use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::recipe::model::Place;
 use crate::store::StoreError;
 use crate::verdict::{ExitCode, Verdict};
 
@@ -162,7 +164,7 @@ impl Run<'_> {
             .get(&step.number)
             .filter(|_| state.open.contains(&step.number));
         match (&step.action, began) {
-            (Action::Exec(_), Some(began)) => Timestamp::now()
+            (Action::Exec(_) | Action::Fill(_) | Action::Host(_), Some(began)) => Timestamp::now()
                 .duration_since(*began)
                 .as_secs_f64()
                 .max(0.0),
@@ -173,7 +175,13 @@ impl Run<'_> {
     async fn one(&mut self, step: &Step) -> Result<StepEnd, RunError> {
         let session = self.session;
         let state = session.state();
-        let follows = matches!(step.action, Action::Exec(_)) && state.open.contains(&step.number);
+        let follows = state.open.contains(&step.number)
+            && match &step.action {
+                Action::Exec(_) | Action::Host(_) => true,
+                Action::Fill(fill) if fill.on == Place::Host => true,
+                Action::Fill(_) => state.made_by == Some(step.number),
+                _ => false,
+            };
         // What is running is ended by its own step; what was measured is still fetched.
         let at_any_time = follows
             || matches!(
@@ -222,11 +230,9 @@ impl Run<'_> {
             }
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => exec::run(session, step, command, follows).await,
-            Action::Host(_) => Ok(StepEnd::failed(
-                StepFault::Request,
-                "steps on the host come with a later release",
-                format!("do it by hand and leave it out with --skip {}", step.name),
-            )),
+            Action::Host(command) => host::run(session, step, command, follows).await,
+            Action::Fill(filling) => fill::fill(session, step, filling, follows).await,
+            Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await,
             Action::Collect {
                 measurement,
                 trial,
@@ -307,7 +313,8 @@ fn doing(step: &Step) -> String {
             ..
         } => format!("fetch {repository} at {revision}"),
         Action::Create => "create the container".to_owned(),
-        Action::Exec(exec) | Action::Host(exec) => {
+        Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
+        Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
             exec.run.split_whitespace().collect::<Vec<_>>().join(" ")
         }
         Action::Collect { path, .. } => format!("collect {path}"),
@@ -319,7 +326,9 @@ fn doing(step: &Step) -> String {
 /// The longest time that a step may take, where it has a limit.
 fn timeout(step: &Step) -> Option<u64> {
     match &step.action {
-        Action::Exec(exec) | Action::Host(exec) => Some(exec.timeout_s),
+        Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
+            Some(exec.timeout_s)
+        }
         _ => None,
     }
 }

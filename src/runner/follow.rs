@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::control::{StepControl, StepExit};
 use super::ending::look;
 use super::output::Output;
+use super::place::{Place, Started};
 use super::session::Session;
 use super::watch::Watch;
 use crate::engine::api::ExecStatus;
@@ -54,8 +55,8 @@ pub async fn follow(
     step: &Step,
     command: &ExecStep,
     control: &StepControl,
-    container: &str,
-    exec: Option<String>,
+    place: &Place,
+    started: Option<Started>,
 ) -> Followed {
     let began = session
         .state()
@@ -68,8 +69,8 @@ pub async fn follow(
         session,
         step,
         control,
-        container,
-        exec,
+        place,
+        started,
         looks: 0,
     };
     let mut watch = Watch::renames(&control.path());
@@ -127,43 +128,22 @@ struct Pulse<'a> {
     session: &'a Session,
     step: &'a Step,
     control: &'a StepControl,
-    container: &'a str,
+    place: &'a Place,
     /// None after a kill of the tool, or when the engine forgot it.
-    exec: Option<String>,
+    started: Option<Started>,
     looks: u32,
 }
 
 impl Pulse<'_> {
     /// Why the step will never write its exit code, if so.
     async fn dead(&mut self) -> Option<Death> {
-        let host = |because: String| {
-            let advice = format!(
-                "go on in a new container with: retrial resume {}",
-                self.session.run.id()
-            );
-            Some(Death {
-                fault: StepFault::Host,
-                because,
-                advice,
-            })
-        };
-        // An engine that is away says nothing about the container: the files do.
-        let state = self.session.engine.container(self.container).await.ok()?;
-        let Some(state) = state else {
-            return host("the container is gone: somebody removed it".to_owned());
-        };
-        if !state.running {
-            let code = state
-                .exit_code
-                .map_or_else(String::new, |code| format!(" with exit code {code}"));
-            return host(if state.oom_killed {
-                format!("the container was killed for want of memory{code}")
-            } else {
-                ended_words(self.session, &code)
-            });
+        if let Place::Container(container) = self.place
+            && let Some(death) = self.without_container(container).await?
+        {
+            return Some(death);
         }
-        let status = match &self.exec {
-            Some(exec) => self.session.engine.exec_status(exec).await.ok()?,
+        let status = match &mut self.started {
+            Some(started) => started.status(self.session).await?,
             None => ExecStatus::Unknown,
         };
         match status {
@@ -180,12 +160,38 @@ impl Pulse<'_> {
         }
     }
 
+    /// Why the container does not run, if so. An engine that is away says nothing about it: the
+    /// files do.
+    async fn without_container(&self, container: &str) -> Option<Option<Death>> {
+        let state = self.session.engine.container(container).await.ok()?;
+        let because = match state {
+            Some(state) if state.running => return Some(None),
+            None => "the container is gone: somebody removed it".to_owned(),
+            Some(state) => {
+                let code = state
+                    .exit_code
+                    .map_or_else(String::new, |code| format!(" with exit code {code}"));
+                if state.oom_killed {
+                    format!("the container was killed for want of memory{code}")
+                } else {
+                    ended_words(self.session, &code)
+                }
+            }
+        };
+        let run = self.session.run.id();
+        Some(Some(Death {
+            fault: StepFault::Host,
+            because,
+            advice: format!("go on in a new container with: retrial resume {run}"),
+        }))
+    }
+
     /// The exec that we know has ended, or we know of none. Another one of a tool that was
     /// killed may be the one that runs the step.
     async fn exited(&mut self, code: i64) -> Option<Death> {
-        let look = look(self.session, self.step, self.container).await?;
+        let look = look(self.session, self.step, self.place).await?;
         if look.alive || self.control.exit().is_some() {
-            self.exec = None;
+            self.started = None;
             return None;
         }
         // The exit file is renamed just before the process ends; give it one more look.
@@ -227,11 +233,14 @@ impl Pulse<'_> {
         } else {
             Death {
                 fault: StepFault::Command,
-                because: format!(
-                    "the step could not be started (the engine says exit code {code})"
-                ),
-                advice: "does the image have the step's `workdir:`, and may its `user:` enter it?"
-                    .to_owned(),
+                because: format!("the step could not be started (exit code {code})"),
+                advice: match self.place {
+                    Place::Container(_) => {
+                        "does the image have the step's `workdir:`, and may its `user:` enter it?"
+                    }
+                    Place::Host => "does this machine have /bin/sh and util-linux' `setsid`?",
+                }
+                .to_owned(),
             }
         })
     }

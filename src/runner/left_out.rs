@@ -35,6 +35,9 @@ impl Run<'_> {
             {
                 return Ok(Some("everything that needs it was done before".to_owned()));
             }
+            Action::Fill(_) if !self.is_container_needed() => {
+                return Ok(Some("everything that needs it was done before".to_owned()));
+            }
             _ => {}
         }
         if let Some(decision) = self.decided(step)? {

@@ -50,6 +50,8 @@ pub struct Session {
     pub plan: Plan,
     /// The control directory.
     pub control: Control,
+    /// The control directory of steps on the host.
+    pub host_control: Control,
     /// Cancelled when the run is to stop.
     pub stop: CancellationToken,
     /// Values of the secrets, by name.
@@ -85,11 +87,12 @@ impl Session {
             Vec::new()
         };
         let journal = Journal::open(&path)?;
-        let control = Control::of(&run);
+        let (control, host_control) = (Control::of(&run), Control::of_host(&run));
         Ok(Self {
             engine,
             plan,
             control,
+            host_control,
             stop: CancellationToken::new(),
             secrets,
             options,

@@ -24,13 +24,17 @@ impl Run<'_> {
                 session.engine.remove(&container.id).await?;
             }
         }
-        let created = session
-            .plan
-            .steps
-            .iter()
-            .any(|step| step.action == Action::Create && state.done(step.number));
+        let mut steps = session.plan.steps.iter();
+        let maker = steps.find(|step| state.made_by == Some(step.number));
+        let created =
+            maker.is_some_and(|step| step.action == Action::Create && state.done(step.number));
+        let filling = maker.is_some_and(|step| {
+            matches!(step.action, Action::Fill(_))
+                && state.open.contains(&step.number)
+                && session.control.step(&step.directory()).started()
+        });
         match (ours, state.container) {
-            (Some(container), _) if container.running && created => return Ok(true),
+            (Some(container), _) if container.running && (created || filling) => return Ok(true),
             (Some(container), _) => {
                 if created {
                     self.salvage().await?;

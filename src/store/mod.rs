@@ -5,6 +5,7 @@ pub mod beneath;
 pub mod error;
 pub mod home;
 pub mod journal;
+pub mod kept;
 pub mod lock;
 pub mod open;
 pub mod run_directory;

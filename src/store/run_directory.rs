@@ -133,6 +133,26 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     fs::rename(&part, path).map_err(StoreError::io("rename", path))
 }
 
+/// Gives a directory its name once everything in it is on the disk: after a crash of the host,
+/// too, what has the name is whole.
+///
+/// # Errors
+/// Where the disk takes no more.
+pub fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
+    let sync = |path: &Path, all: bool| {
+        let directory = File::open(path).map_err(StoreError::io("open", path))?;
+        let synced = if all {
+            rustix::fs::syncfs(&directory).map_err(std::io::Error::from)
+        } else {
+            directory.sync_all()
+        };
+        synced.map_err(StoreError::io("sync", path))
+    };
+    sync(part, true)?;
+    fs::rename(part, target).map_err(StoreError::io("rename", part))?;
+    target.parent().map_or(Ok(()), |parent| sync(parent, false))
+}
+
 /// Gives a file or directory rights, whatever the process's umask is.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, EntryType};
@@ -24,6 +25,8 @@ pub struct Unpacked {
     pub bytes: u64,
     /// What was left out, and why.
     pub left_out: Vec<String>,
+    /// The archive holds one file, and no directory around it.
+    pub single: bool,
     unnamed: usize,
 }
 
@@ -32,6 +35,23 @@ pub struct Unpacked {
 /// # Errors
 /// Where the archive is cut off, too large, or the disk is full.
 pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, StoreError> {
+    unpack_as(archive, to, most_bytes, false)
+}
+
+/// As [`unpack`]; what was executable in the archive is so, too.
+///
+/// # Errors
+/// As [`unpack`].
+pub fn unpack_runnable(archive: &Path, to: &Path, most: u64) -> Result<Unpacked, StoreError> {
+    unpack_as(archive, to, most, true)
+}
+
+fn unpack_as(
+    archive: &Path,
+    to: &Path,
+    most_bytes: u64,
+    runnable: bool,
+) -> Result<Unpacked, StoreError> {
     let file = File::open(archive).map_err(StoreError::io("open", archive))?;
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
@@ -58,7 +78,13 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
             unpacked.leave_out(&name, "leads out of the results");
             continue;
         };
-        let path = to.join(&relative);
+        let is_file = entry.header().entry_type().is_file();
+        let path = if relative.as_os_str().is_empty() && is_file {
+            unpacked.single = true;
+            to.join(name.file_name().unwrap_or_default())
+        } else {
+            to.join(&relative)
+        };
         let written = match entry.header().entry_type() {
             EntryType::Directory => {
                 fs::create_dir_all(&path).map_err(StoreError::io("create", &path))
@@ -67,7 +93,13 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
                 if unpacked.bytes.saturating_add(entry.size()) > most_bytes {
                     return Err(too_large());
                 }
-                write_file(&mut entry, &path).map(|bytes| {
+                let mode = entry.header().mode().unwrap_or(0);
+                let mode = if runnable && mode & 0o111 != 0 {
+                    0o777
+                } else {
+                    0o666
+                };
+                write_file(&mut entry, &path, mode).map(|bytes| {
                     unpacked.files += 1;
                     unpacked.bytes += bytes;
                 })
@@ -111,13 +143,14 @@ impl Unpacked {
     }
 }
 
-fn write_file(entry: &mut impl Read, path: &Path) -> Result<u64, StoreError> {
+fn write_file(entry: &mut impl Read, path: &Path, mode: u32) -> Result<u64, StoreError> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
     }
     let mut file = fs::OpenOptions::new()
         .write(true)
         .create_new(true)
+        .mode(mode)
         .open(path)
         .map_err(StoreError::io("create", path))?;
     io::copy(entry, &mut file).map_err(StoreError::io("write", path))

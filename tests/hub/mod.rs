@@ -39,7 +39,7 @@ mod state;
 mod tree;
 
 pub use access::Access;
-pub use content::Content;
+pub use content::{Content, hex};
 pub use fault::{At, Fault, Place};
 pub use folder::repositories;
 pub use log::Request;

@@ -62,7 +62,7 @@ impl Builder<'_> {
 }
 
 /// Whether a command names a variable.
-fn names(run: &str, variable: &str) -> bool {
+pub(super) fn names(run: &str, variable: &str) -> bool {
     run.match_indices(variable).any(|(start, _)| {
         let boundary = |character: Option<char>| {
             !character

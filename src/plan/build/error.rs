@@ -51,6 +51,18 @@ pub enum PlanError {
         /// The variable.
         name: String,
     },
+    /// A kept directory that cannot be one.
+    #[error(
+        "{step}: nothing can be kept as `{key}` at `{path}`\n  a key is a directory's name, a path is absolute and not the root"
+    )]
+    Kept {
+        /// Which step.
+        step: String,
+        /// The key, rendered.
+        key: String,
+        /// The path, rendered.
+        path: String,
+    },
     /// An expression that cannot be evaluated.
     #[error("{place}: {source}")]
     Expression {

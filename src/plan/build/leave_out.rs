@@ -33,7 +33,11 @@ impl Builder<'_> {
             for step in &mut self.steps[..first] {
                 let needed = matches!(
                     step.action,
-                    Action::Create | Action::Pull { .. } | Action::Build { .. }
+                    Action::Create
+                        | Action::Pull { .. }
+                        | Action::Build { .. }
+                        // It costs nothing where it is kept.
+                        | Action::Fill(_)
                 );
                 if !needed {
                     step.when = Condition::Skipped {

@@ -5,7 +5,8 @@ mod container;
 mod error;
 mod leave_out;
 mod measure;
-mod prepare;
+mod models;
+mod setup;
 
 use super::choices::Choices;
 use super::host::{HostView, lacks};
@@ -59,8 +60,11 @@ pub fn build(
     let (image, pinned) = builder.image();
     let container = builder.container(&image)?;
     builder.models()?;
+    builder.copies();
+    builder.before_the_container(&container)?;
     builder.step("create", Some("main"), Action::Create);
-    builder.prepare()?;
+    builder.models_in_the_container()?;
+    builder.in_the_container()?;
     builder.measure()?;
     builder.step("judge", None, Action::Judge);
     let keep = Condition::Unless { keep: choices.keep };
@@ -96,6 +100,8 @@ pub fn build(
         steps: builder.steps,
         notes: builder.notes,
         require_accuracy: false,
+        cache: String::new(),
+        verify_kept: false,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Planted hosts.
 
+mod condition;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -7,7 +9,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::probe;
-use crate::plan::host::HostView;
+use crate::plan::host::{HostView, Partition};
 
 /// A folder that looks like a host's `/`.
 struct Host(TempDir);
@@ -108,6 +110,7 @@ fn eight_mi355x_in_the_order_of_rocm() {
         (first.model.as_str(), first.gfx.as_deref(), first.vram),
         ("MI355X", Some("gfx950"), Some(288 * GIB))
     );
+    assert_eq!(first.compute_units, Some(256));
     assert_eq!(first.pci, "0000:05:00.0");
     assert_eq!(first.nodes, ["/dev/dri/renderD128"]);
     assert_eq!(view.gpus[7].nodes, ["/dev/dri/renderD184"]);
@@ -131,10 +134,21 @@ fn eight_mi355x_in_the_order_of_rocm() {
 fn each_partition_of_an_mi300x_is_a_gpu() {
     let mut host = Host::new()
         .processor(0)
-        .file("sys/bus/pci/devices/0000:05:00.0/revision", "0x00\n");
+        .file("sys/bus/pci/devices/0000:05:00.0/revision", "0x00\n")
+        .file(
+            "sys/bus/pci/devices/0000:05:00.0/current_compute_partition",
+            "CPX\n",
+        )
+        .file(
+            "sys/bus/pci/devices/0000:05:00.0/current_memory_partition",
+            "NPS4\n",
+        )
+        .file("sys/bus/pci/devices/0000:05:00.0/numa_node", "1\n");
     for partition in 0..8_u64 {
         let properties = [
             ("simd_count", 152),
+            ("simd_per_cu", 4),
+            ("unique_id", 16_404_946_649_897_475_633),
             ("gfx_target_version", 90402),
             ("device_id", 29857),
             ("location_id", 0x500 | (partition << 28)),
@@ -160,6 +174,17 @@ fn each_partition_of_an_mi300x_is_a_gpu() {
         view.gpus
             .iter()
             .all(|gpu| gpu.pci == "0000:05:00.0" && gpu.vram == Some(24 * GIB))
+    );
+    let last = &view.gpus[7];
+    assert_eq!((last.compute_units, last.numa_node), (Some(38), Some(1)));
+    assert_eq!(last.uuid.as_deref(), Some("GPU-e3aa140f9a5f9e31"));
+    assert_eq!(
+        last.partition,
+        Some(Partition {
+            compute: "CPX".to_owned(),
+            memory: Some("NPS4".to_owned()),
+            index: 7
+        })
     );
     let nodes: Vec<&str> = view
         .gpus

@@ -1,0 +1,128 @@
+//! `retrial clean --kept`: what recipes keep, how large it is, and its removal.
+
+use super::arguments::{Global, Output};
+use super::failure::Failure;
+use super::{open, supervise, terminal};
+use crate::engine::api::Engine;
+use crate::runner::{KEPT_LABEL, RUN_LABEL};
+use crate::store::kept::{Kept, KeptPlace, list};
+use crate::verdict::ExitCode;
+
+/// Without a key: says what is kept. With one: removes it, unless a container of ours has it
+/// mounted (`all`: all the same).
+pub fn clean(
+    global: &Global,
+    key: Option<&str>,
+    all: bool,
+    dry_run: bool,
+) -> Result<ExitCode, Failure> {
+    let cache = open::cache(global);
+    let kept = list(&cache);
+    let Some(key) = key else {
+        let lines: Vec<(String, u64, String)> = kept.iter().map(row).collect();
+        print(global, "kept", &lines, |label, size, about| {
+            format!("{label}  {size}  {about}")
+        });
+        return Ok(ExitCode::Success);
+    };
+    let wanted: Vec<&Kept> = kept
+        .iter()
+        .filter(|kept| kept.key == key || kept.label == key)
+        .collect();
+    if wanted.is_empty() {
+        let path = cache.join("kept");
+        return Err(Failure::usage(format!(
+            "nothing is kept as {key} in {}\n  what is kept: retrial clean --kept",
+            path.display()
+        )));
+    }
+    let used = supervise::runtime()?.block_on(in_use(global))?;
+    let mut removed = Vec::new();
+    for kept in wanted {
+        let label = &kept.label;
+        let user = used.iter().find(|(labels, _)| labels.contains(label));
+        if let Some((_, run)) = user.filter(|_| !all) {
+            terminal::note(&format!(
+                "{label}: left alone: run {run} has it mounted; retrial stop {run}, or --all"
+            ));
+            continue;
+        }
+        let name = label.rsplit('/').next().unwrap_or_default();
+        let place = KeptPlace::new(&cache, &kept.key, name);
+        let _lock = match place.lock("retrial clean")? {
+            Ok(lock) => lock,
+            Err(holder) => {
+                terminal::note(&format!("{label}: left alone: {holder} is at it"));
+                continue;
+            }
+        };
+        if !dry_run {
+            kept.remove()?;
+        }
+        removed.push(row(kept));
+    }
+    let (key, word) = if dry_run {
+        ("would_remove", "would remove")
+    } else {
+        ("removed", "removed")
+    };
+    print(global, key, &removed, |label, size, _| {
+        format!("{word} {label}  {size}")
+    });
+    Ok(ExitCode::Success)
+}
+
+fn row(kept: &Kept) -> (String, u64, String) {
+    let about = match &kept.manifest {
+        None => "not whole".to_owned(),
+        Some(manifest) => {
+            let filled = &manifest.filled;
+            format!(
+                "{} files, by {}, {}",
+                manifest.files.len(),
+                filled.run,
+                filled.at
+            )
+        }
+    };
+    (kept.label.clone(), kept.bytes, about)
+}
+
+fn print(
+    global: &Global,
+    key: &str,
+    rows: &[(String, u64, String)],
+    line: impl Fn(&str, &str, &str) -> String,
+) {
+    match global.output {
+        Output::Json => {
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|(label, bytes, _)| serde_json::json!({ "kept": label, "bytes": bytes }))
+                .collect();
+            terminal::print(&format!("{}\n", serde_json::json!({ key: rows })));
+        }
+        Output::Text if rows.is_empty() => terminal::print("nothing is kept\n"),
+        Output::Text => terminal::print_lines(rows.iter().map(|(label, bytes, about)| {
+            let size = humansize::format_size(*bytes, humansize::BINARY);
+            line(label, &size, about)
+        })),
+    }
+}
+
+/// What running containers of ours have mounted, and of which run they are.
+async fn in_use(global: &Global) -> Result<Vec<(Vec<String>, String)>, Failure> {
+    let engine = open::engine(global).await?;
+    let containers = engine.containers(KEPT_LABEL).await?;
+    let running = containers.into_iter().filter(|container| container.running);
+    let label = |labels: &std::collections::BTreeMap<String, String>, name: &str| {
+        labels.get(name).cloned().unwrap_or_default()
+    };
+    Ok(running
+        .map(|container| {
+            let kept = label(&container.labels, KEPT_LABEL);
+            let kept = kept.split(',').map(str::to_owned).collect();
+            (kept, label(&container.labels, RUN_LABEL))
+        })
+        .collect())
+}

@@ -1,0 +1,25 @@
+//! The container engine.
+
+use super::{Check, CheckState, EngineFound};
+
+pub fn check(engine: &EngineFound) -> Check {
+    match engine {
+        EngineFound::Answers {
+            product,
+            api,
+            endpoint,
+        } => Check::new(
+            "engine",
+            CheckState::Ok,
+            format!("{product}, API {api}, {endpoint}"),
+        ),
+        EngineFound::Fails(because) => {
+            let mut lines = because.lines();
+            let found = lines.next().unwrap_or("it does not answer").to_owned();
+            let rest: Vec<&str> = lines.map(str::trim).collect();
+            Check::new("engine", CheckState::Error, found)
+                .wanted("an engine that answers")
+                .mend(rest.join("; "))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Settings of the host that vendors' guides ask for before a benchmark. They are read, never set.
+
+use super::root::Root;
+use crate::doctor::Settings;
+
+const CPU: &str = "sys/devices/system/cpu";
+
+/// Reads them.
+pub fn read(root: &Root) -> Settings {
+    let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
+    let pages = "sys/kernel/mm/transparent_hugepage";
+    Settings {
+        governor: governor(root),
+        deep_idle_disabled: root
+            .number(&format!("{CPU}/cpu0/cpuidle/state2/disable"))
+            .map(|disabled| disabled != 0),
+        nmi_watchdog: kernel("nmi_watchdog"),
+        numa_balancing: kernel("numa_balancing"),
+        randomize_va_space: kernel("randomize_va_space"),
+        huge_pages: chosen(root, &format!("{pages}/enabled")),
+        huge_pages_defrag: chosen(root, &format!("{pages}/defrag")),
+        smt: root.text(&format!("{CPU}/smt/control")),
+        command_line: root.text("proc/cmdline"),
+    }
+}
+
+/// Policies, not processors, are looked at: a machine of 384 processors may have one for all.
+fn governor(root: &Root) -> Option<String> {
+    let policies = format!("{CPU}/cpufreq");
+    let mut governors: Vec<String> = root
+        .names(&policies)
+        .into_iter()
+        .filter_map(|policy| root.text(&format!("{policies}/{policy}/scaling_governor")))
+        .collect();
+    if governors.is_empty() {
+        governors.extend(root.text(&format!("{CPU}/cpu0/cpufreq/scaling_governor")));
+    }
+    governors.sort();
+    governors.dedup();
+    (!governors.is_empty()).then(|| governors.join(" "))
+}
+
+/// The word in brackets of `always [madvise] never`.
+fn chosen(root: &Root, path: &str) -> Option<String> {
+    let text = root.text(path)?;
+    let word = text.split_once('[')?.1.split_once(']')?.0;
+    Some(word.to_owned())
+}

@@ -1,0 +1,137 @@
+//! Datasets and setup steps. What runs on the host and what is kept comes before the container
+//! is made, which has the kept directories mounted from its start.
+
+use super::command::{Command, names};
+use super::error::PlanError;
+use super::{Builder, expression};
+use crate::plan::container::ContainerSpec;
+use crate::plan::kept::{FillStep, KeptDirectory};
+use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
+use crate::recipe::model::{Keep, ModelSource, Place, Setup};
+
+impl<'a> Builder<'a> {
+    /// What is taken out of the image for steps on the host.
+    pub(super) fn copies(&mut self) {
+        for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
+            let action = Action::CopyOut {
+                path: copy.path.clone(),
+                to: copy.to.clone(),
+            };
+            self.step(&format!("copy-{}", index + 1), None, action);
+        }
+    }
+
+    /// Steps on the host, and those that fill a kept directory.
+    pub(super) fn before_the_container(
+        &mut self,
+        container: &ContainerSpec,
+    ) -> Result<(), PlanError> {
+        let inputs = self.inputs(container);
+        for (name, setup) in self.setups() {
+            let Some(keep) = &setup.keep else {
+                if setup.on == Place::Host {
+                    let command = self.setup(&name, setup)?;
+                    self.step(&name, None, Action::Host(command));
+                }
+                continue;
+            };
+            let command = self.setup(&name, setup)?;
+            let fill = self.fill(&name, setup, keep, command, &inputs)?;
+            let when = Condition::UnlessKept {
+                key: fill.kept.key.clone(),
+            };
+            let container = (setup.on == Place::Container).then_some("fill");
+            self.step_when(&name, container, when, Action::Fill(fill));
+        }
+        Ok(())
+    }
+
+    /// The other ones, in the run's container.
+    pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
+        for (name, setup) in self.setups() {
+            if setup.on == Place::Container && setup.keep.is_none() {
+                let command = self.setup(&name, setup)?;
+                self.step(&name, Some("main"), Action::Exec(command));
+            }
+        }
+        Ok(())
+    }
+
+    fn setups(&self) -> impl Iterator<Item = (String, &'a Setup)> + use<'a> {
+        let recipe = self.recipe;
+        let named = |prefix: &'static str| {
+            move |(name, setup): &'a (String, Setup)| (format!("{prefix}-{name}"), setup)
+        };
+        let datasets = recipe.datasets.iter().map(named("dataset"));
+        datasets.chain(recipe.setup.iter().map(named("setup")))
+    }
+
+    fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
+        let scope = self.scope();
+        let run = expression(name, &setup.run, &scope)?;
+        let mut command = self.exec(Purpose::Prepare, run, &Command::from(setup), &scope)?;
+        if setup.on == Place::Host {
+            // The container's shell is the image's.
+            command.shell.clone_from(&setup.shell);
+            let directory = self.origin.directory.clone();
+            let named = directory.filter(|_| names(&command.run, RECIPE_DIRECTORY));
+            let variable = named.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
+            command.env.splice(0..0, variable);
+        }
+        Ok(command)
+    }
+
+    fn fill(
+        &self,
+        name: &str,
+        setup: &Setup,
+        keep: &Keep,
+        command: ExecStep,
+        inputs: &[String],
+    ) -> Result<FillStep, PlanError> {
+        let scope = self.scope();
+        let kept = KeptDirectory::new(
+            expression(&format!("{name} keep.key"), &keep.key, &scope)?,
+            expression(&format!("{name} keep.path"), &keep.path, &scope)?,
+            keep.files.clone(),
+            setup.writable,
+            &command,
+            inputs,
+        );
+        let unusable = kept.key.starts_with('.') || kept.key.contains('/') || kept.key.is_empty();
+        if unusable || !kept.path.starts_with('/') || kept.path.trim_matches('/').is_empty() {
+            return Err(PlanError::Kept {
+                step: name.to_owned(),
+                key: kept.key,
+                path: kept.path,
+            });
+        }
+        Ok(FillStep {
+            kept,
+            on: setup.on,
+            command,
+        })
+    }
+
+    /// What a command may read besides the image: what it makes of it is not the same elsewhere.
+    fn inputs(&self, container: &ContainerSpec) -> Vec<String> {
+        let asked = self.recipe.container.mounts.len();
+        let mounts = container.mounts.iter().take(asked);
+        let models = self.recipe.models.iter();
+        let models = models.map(|(_, model)| match &model.source {
+            ModelSource::Hub {
+                repository,
+                revision,
+                ..
+            } => format!("{repository}@{revision}"),
+            ModelSource::Path(path) => {
+                expression("models", path, &self.scope()).unwrap_or_else(|_| path.0.clone())
+            }
+            ModelSource::Run(run) => run.0.clone(),
+        });
+        mounts
+            .map(|mount| format!("{}:{}", mount.source, mount.target))
+            .chain(models)
+            .collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! Directories that are filled once and kept for later runs.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::container::Mount;
+use super::step::{Action, Condition, ExecStep, Plan};
+use crate::recipe::model::{KeptFile, Place};
+
+/// Where a directory that is being filled is mounted while the image's content is copied into it.
+pub const STAGE: &str = "/.retrial-stage";
+
+/// Copies what the image has at `$1`. As root, with owners and rights; then any user may write.
+pub const SEED: &str = "if [ -d \"$1\" ]; then cp -a \"$1/.\" /.retrial-stage/ || exit; fi; chmod a+rwx /.retrial-stage";
+
+/// A kept directory, as far as it is known before the image is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptDirectory {
+    /// The recipe's name for it.
+    pub key: String,
+    /// In the container.
+    pub path: String,
+    /// Files that must be in it, as the recipe lists them.
+    pub files: Vec<(String, KeptFile)>,
+    /// Steps after the one that filled it may write to it, too.
+    pub writable: bool,
+    /// Tells apart what other commands keep under the same key.
+    pub identity: String,
+    /// It is one image's own: the recipe does not say by its files what is right.
+    pub of_image: bool,
+}
+
+/// A step that fills a kept directory, in a container of its own or on the host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FillStep {
+    /// What it fills.
+    pub kept: KeptDirectory,
+    /// Where its command runs.
+    pub on: Place,
+    /// Its command.
+    pub command: ExecStep,
+}
+
+impl KeptDirectory {
+    /// A directory that the command fills, from what is mounted beside it (`inputs`). The command
+    /// is a part of its identity: a recipe that nobody looked at cannot put something else in the
+    /// place of what another one keeps.
+    #[must_use]
+    pub fn new(
+        key: String,
+        path: String,
+        files: Vec<(String, KeptFile)>,
+        writable: bool,
+        command: &ExecStep,
+        inputs: &[String],
+    ) -> Self {
+        let of_image = files.is_empty() || files.iter().any(|(_, file)| file.sha256.is_none());
+        let what = (&path, &files, writable, &command.run, &command.env);
+        let how = (&command.shell, &command.workdir, &command.user);
+        let inputs = if of_image { inputs } else { &[] };
+        let text = serde_json::to_string(&(what, how, inputs)).unwrap_or_default();
+        let digest = Sha256::digest(text);
+        let identity = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+        Self {
+            key,
+            path,
+            files,
+            writable,
+            identity: identity.collect(),
+            of_image,
+        }
+    }
+
+    /// The name of its directory below the key's, given the image's id.
+    #[must_use]
+    pub fn name(&self, image: &str) -> String {
+        if !self.of_image {
+            return self.identity.clone();
+        }
+        let id = image.rsplit(':').next().unwrap_or(image);
+        format!("{}-{}", self.identity, id.get(..12).unwrap_or(id))
+    }
+
+    /// Its mount, once it lies on this machine.
+    #[must_use]
+    pub fn mount(&self, source: String) -> Mount {
+        Mount {
+            source,
+            target: self.path.clone(),
+            read_only: !self.writable,
+        }
+    }
+}
+
+impl Plan {
+    /// What is kept, in the order of filling; not what is left out: there the image's is seen.
+    pub fn kept(&self) -> impl Iterator<Item = (u32, &KeptDirectory)> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::Fill(fill) if !matches!(step.when, Condition::Skipped { .. }) => {
+                Some((step.number, &fill.kept))
+            }
+            _ => None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(files: Vec<(String, KeptFile)>, run: &str) -> KeptDirectory {
+        let command = ExecStep {
+            run: run.to_owned(),
+            ..ExecStep::default()
+        };
+        KeptDirectory::new("data".into(), "/data".into(), files, false, &command, &[])
+    }
+
+    #[test]
+    fn only_what_is_listed_whole_is_shared_over_images() {
+        let file = |sha256: Option<&str>| {
+            let sha256 = sha256.map(str::to_owned);
+            vec![(
+                "a".to_owned(),
+                KeptFile {
+                    size: Some(1),
+                    sha256,
+                },
+            )]
+        };
+        let (one, other) = ("sha256:0123456789abcdef", "sha256:fedcba9876543210");
+        let listed = kept(file(Some("00")), "get");
+        assert_eq!(listed.name(one), listed.name(other));
+        for kept in [kept(file(None), "get"), kept(Vec::new(), "get")] {
+            assert_ne!(kept.name(one), kept.name(other));
+            assert!(kept.name(one).ends_with("-0123456789ab"));
+        }
+        assert_ne!(listed.identity, kept(file(Some("00")), "put").identity);
+        assert_ne!(listed.identity, kept(file(Some("01")), "get").identity);
+    }
+}

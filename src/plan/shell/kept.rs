@@ -1,0 +1,123 @@
+//! Kept directories and steps on the host, in shell: what the runner does, by hand.
+
+use std::fmt::Write as _;
+
+use super::{docker_exec, docker_run, quote};
+use crate::plan::kept::{FillStep, KeptDirectory, SEED, STAGE};
+use crate::plan::step::{ExecStep, Plan, Step};
+use crate::recipe::model::Place;
+
+/// Where directories are kept; nothing for a plan without.
+pub(super) fn header(plan: &Plan) -> String {
+    if plan.kept().next().is_none() {
+        return String::new();
+    }
+    let cache = plan.cache.replace('}', "\\}");
+    format!(
+        "\n# directories that are filled once, and shared with `retrial run`\nkept=\"${{RETRIAL_CACHE:-{cache}}}/kept\"\n"
+    )
+}
+
+/// The mounts of what was kept before a step.
+pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
+    let earlier = plan.kept().filter(|(number, _)| *number < before);
+    let mounts = earlier.map(|(number, kept)| {
+        let rights = if kept.writable { "" } else { ":ro" };
+        format!(
+            "--volume=\"$kept_{number}/current/content\":{}{rights}",
+            quote(&kept.path)
+        )
+    });
+    mounts.collect()
+}
+
+/// Fills a directory, unless it is kept.
+pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> String {
+    let FillStep { kept, on, command } = fill;
+    let number = step.number;
+    let (image, path) = (quote(&plan.image), quote(&kept.path));
+    let mut out = String::new();
+    let _ = writeln!(out, "kept_{number}={}", directory(kept, &image));
+    let _ = writeln!(out, "if [ ! -d \"$kept_{number}/current\" ]; then");
+    let mut lines = String::new();
+    let _ = writeln!(lines, "stage=$kept_{number}/stage-shell");
+    lines.push_str("rm -rf \"$stage\"; mkdir -p \"$stage/content\"\n");
+    let _ = writeln!(
+        lines,
+        "docker run --rm --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path}",
+        quote(SEED)
+    );
+    match on {
+        Place::Container => {
+            let filler = format!("{name}-fill");
+            let mut mounts = mounts(plan, number);
+            mounts.push(format!("--volume=\"$stage/content\":{path}"));
+            let _ = writeln!(lines, "{}", docker_run(&plan.container, &filler, &mounts));
+            let _ = writeln!(lines, "{}", docker_exec(command, &filler));
+            let rights = if kept.writable { "a+rwX" } else { "a+rX" };
+            let _ = writeln!(lines, "docker exec -u 0 {filler} chmod -R {rights} {path}");
+            let _ = writeln!(lines, "docker rm -f {filler}");
+        }
+        Place::Host => {
+            lines.push_str("export RETRIAL_KEEP=\"$stage/content\"\n");
+            let _ = writeln!(lines, "{}", host(command));
+        }
+    }
+    for (file, said) in &kept.files {
+        let file = quote(file);
+        if let Some(size) = said.size {
+            let _ = writeln!(
+                lines,
+                "test \"$(stat -c %s \"$stage/content\"/{file})\" = {size}"
+            );
+        }
+        if let Some(hash) = &said.sha256 {
+            let _ = writeln!(
+                lines,
+                "test \"$(sha256sum <\"$stage/content\"/{file})\" = '{hash}  -'"
+            );
+        }
+    }
+    let _ = writeln!(lines, "sync; mv \"$stage\" \"$kept_{number}/current\"");
+    out.push_str(&lines);
+    out.push_str("fi");
+    out
+}
+
+fn directory(kept: &KeptDirectory, image: &str) -> String {
+    let shared = format!("$kept/{}/{}", kept.key, kept.identity);
+    if !kept.of_image {
+        return shared;
+    }
+    format!("{shared}-$(docker image inspect --format '{{{{slice .Id 7 19}}}}' {image})")
+}
+
+/// A command on the host, in the directory of host files.
+pub(super) fn host(command: &ExecStep) -> String {
+    let mut line = String::from(
+        "(mkdir -p host/files; export RETRIAL_RUN_DIR=\"$PWD\"; cd host/files; export RETRIAL_HOST_DIR=\"$PWD\"; ",
+    );
+    for (key, value) in &command.env {
+        let _ = write!(line, "export {}; ", quote(&format!("{key}={value}")));
+    }
+    if let Some(workdir) = &command.workdir {
+        let _ = write!(line, "cd {}; ", quote(workdir));
+    }
+    format!(
+        "{line}{} {})",
+        super::shell_words(command),
+        quote(&command.run)
+    )
+}
+
+/// Takes something out of the image, for steps on the host.
+pub(super) fn copy_out(plan: &Plan, name: &str, path: &str, to: &str) -> String {
+    let image = quote(&plan.image);
+    let (from, to) = (
+        quote(&format!("{name}-copy:{path}")),
+        quote(&format!("host/files/{to}")),
+    );
+    format!(
+        "docker create --name {name}-copy --entrypoint=/bin/true {image}\nmkdir -p \"$(dirname {to})\"\ndocker cp {from} {to}\ndocker rm {name}-copy"
+    )
+}

@@ -1,0 +1,356 @@
+//! Fills a kept directory, unless an earlier run has: in a container of its own, so that the
+//! measuring container is the same whether the run filled or found it, and what is kept depends
+//! on nothing that only this run did.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::container;
+use super::error::RunError;
+use super::session::Session;
+use super::{exec, host, seed};
+use crate::engine::api::ExecSpec;
+use crate::journal::{StepEnd, StepFault, What};
+use crate::plan::choices::Keep;
+use crate::plan::container::Mount;
+use crate::plan::kept::{FillStep, KeptDirectory};
+use crate::plan::step::{Action, Condition, Step};
+use crate::recipe::model::Place;
+use crate::store::StoreError;
+use crate::store::kept::{Filled, KeptLock, KeptPlace, Manifest, Stage, Standing, Wanted};
+
+/// Between two tries to take a lock that another run has.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Does the step; `again` if its command may be running since before a kill of the tool.
+pub async fn fill(
+    session: &Session,
+    step: &Step,
+    fill: &FillStep,
+    again: bool,
+) -> Result<StepEnd, RunError> {
+    let image = match image(session).await? {
+        Ok(image) => image,
+        Err(end) => return Ok(end),
+    };
+    let kept = &fill.kept;
+    let place = place(session, kept, &image);
+    let Some(_lock) = wait_for(session, step, &place).await? else {
+        return Ok(StepEnd::Stopped);
+    };
+    let stage = place.stage(session.run.id());
+    match looked_at(session, &place, kept).await? {
+        None => return Ok(StepEnd::Stopped),
+        Some(Standing::Whole(manifest)) => {
+            put_away(session, step, &stage).await?;
+            let Filled { run, at, .. } = &manifest.filled;
+            let size = size(&manifest);
+            let decision = format!(
+                "kept already as {}: {size}, by run {run}, {at}",
+                place.label()
+            );
+            return decided(session, step, decision);
+        }
+        Some(Standing::Broken(because)) => {
+            let text = format!(
+                "{} is not whole: {because}; it is filled anew",
+                place.label()
+            );
+            session.say(Some(step), What::Warning { text })?;
+            place.set_aside()?;
+        }
+        Some(Standing::Missing) => {}
+    }
+    let filling = Filling {
+        session,
+        step,
+        fill,
+        image: &image,
+        stage: &stage,
+    };
+    let end = filling.run(again).await?;
+    if !end.is_done() {
+        if !(matches!(end, StepEnd::Failed { .. }) && keeps_what_failed(session)) {
+            put_away(session, step, &stage).await?;
+        }
+        return Ok(end);
+    }
+    let filled = Filled {
+        recipe: session.plan.recipe.clone(),
+        run: session.run.id().to_owned(),
+        image,
+        at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+    };
+    let line = "looking through what it gave".to_owned();
+    session.show(step, What::Output { line });
+    let content = stage.content();
+    let made = interruptible(session, move |stop| Manifest::make(&content, filled, stop)).await?;
+    let Some(manifest) = made else {
+        return Ok(StepEnd::Stopped);
+    };
+    if let Some(because) = manifest.lacks(&wanted(kept)) {
+        put_away(session, step, &stage).await?;
+        return Ok(StepEnd::failed(
+            StepFault::Command,
+            format!("what it gave is not what the recipe lists: {because}"),
+            "nothing of it was kept; read its output, and `keep.files` in the recipe",
+        ));
+    }
+    place.publish(&stage, &manifest)?;
+    let size = size(&manifest);
+    decided(session, step, format!("filled {}: {size}", place.label()))
+}
+
+/// Where the run's kept directories lie, for the container of a step: those before it.
+pub async fn mounts(session: &Session, step: &Step) -> Result<Result<Kept, StepEnd>, RunError> {
+    let mut all = Kept::default();
+    let before = |(number, _): &(u32, &KeptDirectory)| *number < step.number;
+    for (_, kept) in session.plan.kept().filter(before) {
+        let image = match image(session).await? {
+            Ok(image) => image,
+            Err(end) => return Ok(Err(end)),
+        };
+        let place = place(session, kept, &image);
+        all.mounts
+            .push(kept.mount(place.content().display().to_string()));
+        all.labels.push(place.label());
+    }
+    Ok(Ok(all))
+}
+
+/// Kept directories of a container.
+#[derive(Default)]
+pub struct Kept {
+    /// Where they are mounted.
+    pub mounts: Vec<Mount>,
+    /// Which they are: whoever cleans up sees that they are in use.
+    pub labels: Vec<String>,
+}
+
+struct Filling<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    fill: &'a FillStep,
+    image: &'a str,
+    stage: &'a Stage,
+}
+
+impl Filling<'_> {
+    /// Has the command done what it does; the stage is then marked.
+    async fn run(&self, again: bool) -> Result<StepEnd, RunError> {
+        let Self { session, step, .. } = self;
+        if self.stage.is_filled() {
+            container::remove(session).await?;
+            return Ok(StepEnd::Done { exit_code: None });
+        }
+        if !again {
+            if let Err(end) = self.begin().await? {
+                return Ok(end);
+            }
+        }
+        let command = &self.fill.command;
+        let end = match self.fill.on {
+            Place::Container => {
+                let end = exec::run(session, step, command, again).await?;
+                self.hand_over().await;
+                end
+            }
+            Place::Host => {
+                let mut command = command.clone();
+                let content = self.stage.content().display().to_string();
+                command.env.push(("RETRIAL_KEEP".to_owned(), content));
+                host::run(session, step, &command, again).await?
+            }
+        };
+        if end.is_done() {
+            self.stage.mark_filled()?;
+            container::remove(session).await?;
+        }
+        Ok(end)
+    }
+
+    /// A new stage with what the image has, and the container to fill it in.
+    async fn begin(&self) -> Result<Result<(), StepEnd>, RunError> {
+        let Self { session, step, .. } = self;
+        if let Err(error) = self.stage.begin() {
+            return Ok(Err(StepEnd::failed(
+                StepFault::Host,
+                error.to_string(),
+                "keep directories elsewhere: --cache DIR",
+            )));
+        }
+        let content = self.stage.content();
+        let path = &self.fill.kept.path;
+        if let Err(end) = seed::seed(session, step, self.image, path, &content).await? {
+            return Ok(Err(end));
+        }
+        if self.fill.on == Place::Host {
+            return Ok(Ok(()));
+        }
+        let mut kept = match mounts(session, step).await? {
+            Ok(kept) => kept,
+            Err(end) => return Ok(Err(end)),
+        };
+        kept.mounts.push(Mount {
+            source: content.display().to_string(),
+            target: path.clone(),
+            read_only: false,
+        });
+        let end = container::create_with(session, step, "-fill", kept).await?;
+        Ok(if end.is_done() { Ok(()) } else { Err(end) })
+    }
+
+    /// Gives what the container's users wrote to us, and to everybody to read. Following no link:
+    /// they lead to places of the container. Where the image has no `chown`, what cannot be read
+    /// is told when it is read.
+    async fn hand_over(&self) {
+        let session = self.session;
+        let Some(container) = session.state().container else {
+            return;
+        };
+        let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+        let owner = format!("{}:{}", user.as_raw(), group.as_raw());
+        let kept = &self.fill.kept;
+        let rights = if kept.writable {
+            "a+rwX"
+        } else {
+            "u+rwX,go+rX,go-w"
+        };
+        let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
+        let words = ["/bin/sh", "-c", script, "sh", &owner, rights, &kept.path];
+        let spec = ExecSpec {
+            command: words.map(str::to_owned).to_vec(),
+            user: Some("0".to_owned()),
+            ..Default::default()
+        };
+        let _ = session.engine.exec(&container, &spec).await;
+    }
+}
+
+/// Takes the filling container away, and what it was filling.
+async fn put_away(session: &Session, step: &Step, stage: &Stage) -> Result<(), RunError> {
+    if session.state().made_by == Some(step.number) {
+        container::remove(session).await?;
+    }
+    // What is not ours to remove now is in nobody's way: `clean --kept` tells its size.
+    let _ = stage.discard();
+    Ok(())
+}
+
+fn decided(session: &Session, step: &Step, decision: String) -> Result<StepEnd, RunError> {
+    session.say(Some(step), What::Decided { decision })?;
+    Ok(StepEnd::Done { exit_code: None })
+}
+
+fn size(manifest: &Manifest) -> String {
+    let bytes = humansize::format_size(manifest.bytes(), humansize::BINARY);
+    match manifest.files.len() {
+        1 => format!("1 file, {bytes}"),
+        count => format!("{count} files, {bytes}"),
+    }
+}
+
+/// Whether `--keep` asks for what failed to stay.
+fn keeps_what_failed(session: &Session) -> bool {
+    let mut steps = session.plan.steps.iter();
+    let keep = |step: &Step| match (&step.action, &step.when) {
+        (Action::Remove, Condition::Unless { keep }) => *keep != Keep::Never,
+        _ => false,
+    };
+    steps.any(keep)
+}
+
+/// The lock of a kept directory; waits for whoever fills it, and says so. None if the run is to stop.
+async fn wait_for(
+    session: &Session,
+    step: &Step,
+    place: &KeptPlace,
+) -> Result<Option<KeptLock>, RunError> {
+    let me = format!("run {} (process {})", session.run.id(), std::process::id());
+    let mut told = false;
+    loop {
+        let holder = match place.lock(&me)? {
+            Ok(lock) => return Ok(Some(lock)),
+            Err(holder) => holder,
+        };
+        // Whoever took it just now has not written its name yet.
+        if !told && !holder.is_empty() {
+            told = true;
+            let decision = format!("waits for {holder}, which fills {}", place.label());
+            session.say(Some(step), What::Decided { decision })?;
+        }
+        tokio::select! {
+            () = session.stop.cancelled() => return Ok(None),
+            () = tokio::time::sleep(PAUSE) => {}
+        }
+    }
+}
+
+async fn looked_at(
+    session: &Session,
+    place: &KeptPlace,
+    kept: &KeptDirectory,
+) -> Result<Option<Standing>, RunError> {
+    let (place, wanted) = (place.clone(), wanted(kept));
+    let (writable, thorough) = (kept.writable, session.plan.verify_kept);
+    let look = move |stop: &AtomicBool| place.check(&wanted, writable, thorough, stop);
+    Ok(interruptible(session, look).await?)
+}
+
+fn wanted(kept: &KeptDirectory) -> Vec<Wanted> {
+    let files = kept.files.iter();
+    files
+        .map(|(name, file)| Wanted {
+            name: name.clone(),
+            size: file.size,
+            sha256: file.sha256.clone(),
+        })
+        .collect()
+}
+
+fn place(session: &Session, kept: &KeptDirectory, image: &str) -> KeptPlace {
+    let cache = Path::new(&session.plan.cache);
+    KeptPlace::new(cache, &kept.key, &kept.name(image))
+}
+
+/// The id of the image that is launched.
+async fn image(session: &Session) -> Result<Result<String, StepEnd>, RunError> {
+    if let Some(image) = session.state().image {
+        return Ok(Ok(image));
+    }
+    // Where `--skip pull` was said.
+    Ok(match session.engine.image(&session.plan.image).await? {
+        Some(image) => Ok(image.id),
+        None => Err(StepEnd::host(format!(
+            "the engine has no image {}",
+            session.plan.image
+        ))),
+    })
+}
+
+/// Reads much, away from what follows signals; none if the run is to stop meanwhile.
+async fn interruptible<T: Send + 'static>(
+    session: &Session,
+    work: impl FnOnce(&AtomicBool) -> Result<T, StoreError> + Send + 'static,
+) -> Result<Option<T>, StoreError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    let mut work = tokio::task::spawn_blocking(move || work(&seen));
+    let done = tokio::select! {
+        done = &mut work => done,
+        () = session.stop.cancelled() => {
+            stop.store(true, Ordering::Relaxed);
+            let _ = work.await;
+            return Ok(None);
+        }
+    };
+    match done {
+        Ok(result) => result.map(Some),
+        Err(error) => Err(StoreError::Unusable {
+            path: session.plan.cache.clone().into(),
+            because: error.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,340 @@
+//! The tests' hub under the Python client: where the real client is content, the hub is faithful
+//! enough for ours.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod hub;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hub::{Access, At, Content, Fault, Hub, Place, Repository};
+use sha2::Digest as _;
+
+/// The Python that has the client, or none with a printed word; in the lab it must be there.
+fn python() -> Option<PathBuf> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/python");
+    let output = Command::new(script).output().unwrap();
+    if output.status.success() {
+        return Some(String::from_utf8(output.stdout).unwrap().trim().into());
+    }
+    let problem = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(std::env::var_os("RETRIAL_LAB").is_none(), "{problem}");
+    eprintln!("skipped: no Python with huggingface_hub: {problem}");
+    None
+}
+
+/// The client with a cache of its own.
+struct Client {
+    python: PathBuf,
+    endpoint: String,
+    home: tempfile::TempDir,
+}
+
+impl Client {
+    fn of(hub: &Hub) -> Option<Self> {
+        Some(Self {
+            python: python()?,
+            endpoint: hub.endpoint().to_owned(),
+            home: tempfile::tempdir().unwrap(),
+        })
+    }
+
+    fn command(&self, program: &Path, environment: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.home.path())
+            .env("HF_HOME", self.home.path())
+            .env("HF_ENDPOINT", &self.endpoint)
+            .env("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+            .env("HF_HUB_DISABLE_TELEMETRY", "1")
+            .env("NO_COLOR", "1")
+            .envs(environment.iter().copied());
+        command
+    }
+
+    /// Runs a script after the usual imports; gives what it printed.
+    fn script(&self, environment: &[(&str, &str)], text: &str) -> String {
+        let text = format!(
+            "from huggingface_hub import *\nfrom huggingface_hub.errors import *\n\ndef refused(kind, call):\n    try:\n        call()\n    except kind as error:\n        return str(error)\n    raise AssertionError(f'no {{kind}}')\n\n{text}"
+        );
+        let mut command = self.command(&self.python, environment);
+        let output = command.args(["-c", &text]).output().unwrap();
+        good(&output)
+    }
+
+    /// `hf` with these words.
+    fn hf(&self, environment: &[(&str, &str)], words: &[&str]) -> Output {
+        let mut command = self.command(&self.python.with_file_name("hf"), environment);
+        command.args(words).output().unwrap()
+    }
+
+    /// A file of the cache.
+    fn cached(&self, repository: &str, commit: &str, file: &str) -> Vec<u8> {
+        let name = format!("models--{}", repository.replace('/', "--"));
+        let path = self.home.path().join("hub").join(name);
+        std::fs::read(path.join("snapshots").join(commit).join(file)).unwrap()
+    }
+}
+
+fn good(output: &Output) -> String {
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{problem}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn tiny() -> Repository {
+    Repository::new("amd/tiny")
+        .file("config.json", "{\"model_type\": \"llama\"}\n")
+        .file("empty", "")
+        .file("sub/folder/öl und wasser.txt", "beside\n")
+        .lfs("model.safetensors", Content::generated(1, 3_000_000))
+        .lfs("sub/other.bin", Content::generated(2, 70_000))
+}
+
+#[test]
+fn hf_downloads_a_model_once_and_then_works_offline() {
+    let hub = Hub::start();
+    let Some(client) = Client::of(&hub) else {
+        return;
+    };
+    let commit = hub.add(tiny());
+    let path = good(&client.hf(&[], &["download", "amd/tiny"]));
+    assert!(path.contains(&commit), "{path}");
+    for (file, content) in [
+        (
+            "model.safetensors",
+            Content::generated(1, 3_000_000).to_vec(),
+        ),
+        ("sub/other.bin", Content::generated(2, 70_000).to_vec()),
+        ("sub/folder/öl und wasser.txt", b"beside\n".to_vec()),
+        ("empty", Vec::new()),
+    ] {
+        assert!(
+            client.cached("amd/tiny", &commit, file) == content,
+            "{file}"
+        );
+        // The client knows what an empty file holds.
+        let asked = usize::from(!content.is_empty());
+        assert_eq!(hub.downloads("amd/tiny", file), asked, "{file}");
+    }
+    // The blobs are named as ours are.
+    let blobs = client.home.path().join("hub/models--amd--tiny/blobs");
+    assert!(
+        blobs
+            .join(Content::generated(1, 3_000_000).sha256())
+            .exists()
+    );
+    assert!(blobs.join(Content::from("").git_id()).exists());
+    hub.forget();
+    good(&client.hf(&[], &["download", "amd/tiny"]));
+    assert_eq!(
+        hub.sent("amd/tiny", "model.safetensors"),
+        0,
+        "fetched twice"
+    );
+    hub.forget();
+    good(&client.hf(&[("HF_HUB_OFFLINE", "1")], &["download", "amd/tiny"]));
+    assert_eq!(hub.requests().len(), 0);
+}
+
+#[test]
+fn a_token_goes_to_the_hub_and_never_to_the_cdn() {
+    let hub = Hub::start();
+    let Some(client) = Client::of(&hub) else {
+        return;
+    };
+    hub.account("alice", "hf_alice");
+    hub.add(tiny());
+    good(&client.hf(&[("HF_TOKEN", "hf_alice")], &["download", "amd/tiny"]));
+    // The program also asks for what is no model's.
+    let mut requests = hub.requests();
+    requests.retain(|request| request.repository == "amd/tiny");
+    let (cdn, rest): (Vec<_>, Vec<_>) = requests
+        .iter()
+        .partition(|request| request.path.contains("Signature="));
+    assert_eq!(cdn.len(), 2);
+    assert!(
+        cdn.iter()
+            .all(|request| !request.authorized && request.status == 200)
+    );
+    for request in rest {
+        assert!(request.authorized, "{request:?}");
+    }
+    // What would happen to one that is sent: the real CDN says 400, too.
+    let with_token = client.script(
+        &[],
+        &format!("import httpx2\nprint(httpx2.get('{}{}', headers={{'authorization': 'Bearer x'}}).status_code)", hub.cdn(), cdn[0].path),
+    );
+    assert_eq!(with_token.trim(), "400");
+}
+
+#[test]
+fn what_is_not_there_or_not_allowed_is_told_as_the_real_hub_tells_it() {
+    let hub = Hub::start();
+    let Some(client) = Client::of(&hub) else {
+        return;
+    };
+    hub.account("alice", "hf_alice");
+    hub.account("bob", "hf_bob");
+    hub.add(tiny());
+    let alice = vec!["alice".to_owned()];
+    hub.add(
+        Repository::new("meta/gated")
+            .file("config.json", "{}")
+            .lfs("w.bin", Content::generated(3, 10))
+            .access(Access::Gated(alice.clone())),
+    );
+    hub.add(
+        Repository::new("meta/hidden")
+            .file("config.json", "{}")
+            .access(Access::Private(alice)),
+    );
+    client.script(&[], "
+refused(RepositoryNotFoundError, lambda: snapshot_download('no/such'))
+refused(RepositoryNotFoundError, lambda: snapshot_download('meta/hidden'))
+refused(RevisionNotFoundError, lambda: snapshot_download('amd/tiny', revision='nosuch'))
+refused(RemoteEntryNotFoundError, lambda: hf_hub_download('amd/tiny', 'nosuch'))
+said = refused(GatedRepoError, lambda: snapshot_download('meta/gated'))
+assert '401' in said and 'Please log in' in said, said
+said = refused(GatedRepoError, lambda: snapshot_download('meta/gated', token='hf_bob'))
+assert '403' in said and 'not in the authorized list' in said and '/meta/gated to ask for access' in said, said
+said = refused(HfHubHTTPError, lambda: snapshot_download('amd/tiny', token='hf_wrong'))
+assert 'Invalid credentials' in said, said
+snapshot_download('meta/gated', token='hf_alice')
+snapshot_download('meta/hidden', token='hf_alice')
+assert model_info('meta/gated').gated == 'manual'
+assert whoami(token='hf_alice')['name'] == 'alice'
+refused(RepositoryNotFoundError, lambda: model_info('no/such', token='hf_alice'))
+");
+    client.script(
+        &[("HF_HUB_OFFLINE", "1")],
+        "refused(LocalEntryNotFoundError, lambda: snapshot_download('amd/tiny'))",
+    );
+}
+
+#[test]
+fn trees_revisions_refs_and_renames() {
+    let hub = Hub::start();
+    let Some(client) = Client::of(&hub) else {
+        return;
+    };
+    let first = hub.add(tiny().tag("v1.0"));
+    let second = hub.add(tiny().file("config.json", "{}"));
+    hub.add(tiny().file("extra", "x").branch("pr/1"));
+    hub.page(2);
+    let digest = Content::generated(1, 3_000_000).sha256().to_owned();
+    let text = format!("
+first, second, digest = '{first}', '{second}', '{digest}'
+api = HfApi()
+assert api.model_info('amd/tiny').sha == second
+assert api.model_info('amd/tiny', revision='v1.0').sha == first
+assert api.model_info('amd/tiny', revision=first[:10]).sha == first
+files = {{f.path: f for f in api.list_repo_tree('amd/tiny', recursive=True) if isinstance(f, RepoFile)}}
+folders = [f.path for f in api.list_repo_tree('amd/tiny', recursive=True) if isinstance(f, RepoFolder)]
+assert sorted(files) == ['config.json', 'empty', 'model.safetensors', 'sub/folder/öl und wasser.txt', 'sub/other.bin'], files
+assert sorted(folders) == ['sub', 'sub/folder'], folders
+assert files['model.safetensors'].lfs.sha256 == digest
+assert files['model.safetensors'].size == 3000000
+assert [f.path for f in api.list_repo_tree('amd/tiny', 'sub')] == ['sub/folder', 'sub/other.bin']
+assert next(api.list_repo_tree('amd/tiny', expand=True)).last_commit.oid == second
+info = api.model_info('amd/tiny', files_metadata=True)
+assert {{s.rfilename: s.size for s in info.siblings}}['sub/other.bin'] == 70000
+assert api.get_paths_info('amd/tiny', ['sub', 'config.json', 'nosuch'])[1].size == 2
+refs = api.list_repo_refs('amd/tiny')
+assert sorted(b.name for b in refs.branches) == ['main', 'pr/1'] and refs.tags[0].target_commit == first
+assert api.file_exists('amd/tiny', 'extra', revision='pr/1') and not api.file_exists('amd/tiny', 'extra')
+assert open(hf_hub_download('amd/tiny', 'config.json', revision='v1.0')).read() != '{{}}'
+path = snapshot_download('amd/tiny', revision='v1.0', allow_patterns='*.json')
+import os
+assert os.listdir(path) == ['config.json'], os.listdir(path)
+");
+    client.script(&[], &text);
+    hub.rename("amd/tiny", "amd/renamed");
+    client.script(
+        &[],
+        "
+assert model_info('amd/tiny').id == 'amd/renamed'
+hf_hub_download('amd/tiny', 'model.safetensors')
+hf_hub_download('amd/tiny', 'sub/folder/öl und wasser.txt')
+",
+    );
+}
+
+#[test]
+fn the_client_lives_through_faults_that_the_real_hub_has() {
+    let hub = Hub::start();
+    let Some(client) = Client::of(&hub) else {
+        return;
+    };
+    let commit = hub.add(tiny().lfs("model.safetensors", Content::generated(4, 25_000_000)));
+    // The client reads by 10 MB, and keeps what it has read whole.
+    let model = At::bytes("amd/tiny", "model.safetensors");
+    hub.fault(Fault::Cut(21_000_000), &model, 1);
+    hub.fault(Fault::Busy(1), &At::any(Place::Tree, "amd/tiny"), 1);
+    good(&client.hf(&[], &["download", "amd/tiny"]));
+    assert_eq!(hub.faults_left(), 0);
+    assert_eq!(hub.downloads("amd/tiny", "model.safetensors"), 2);
+    let ranges: Vec<_> = hub
+        .requests()
+        .iter()
+        .filter_map(|request| request.range.clone())
+        .collect();
+    assert_eq!(ranges, ["bytes=20971520-"]);
+    let bytes = client.cached("amd/tiny", &commit, "model.safetensors");
+    assert_eq!(
+        hub::hex(&sha2::Sha256::digest(&bytes)),
+        Content::generated(4, 25_000_000).sha256()
+    );
+}
+
+#[test]
+fn faults_do_what_they_say() {
+    let hub = Hub::start();
+    let Some(client) = Client::of(&hub) else {
+        return;
+    };
+    hub.add(tiny());
+    // What the client does not check: ours has to.
+    hub.fault(
+        Fault::Corrupt(5),
+        &At::bytes("amd/tiny", "sub/other.bin"),
+        1,
+    );
+    let path = client.script(&[], "print(hf_hub_download('amd/tiny', 'sub/other.bin'))");
+    let bytes = std::fs::read(path.trim()).unwrap();
+    let meant = Content::generated(2, 70_000).to_vec();
+    let wrong: Vec<usize> = (0..meant.len())
+        .filter(|&at| bytes[at] != meant[at])
+        .collect();
+    assert_eq!(wrong, [5]);
+
+    let model = At::bytes("amd/tiny", "model.safetensors");
+    let fetch = "lambda: hf_hub_download('amd/tiny', 'model.safetensors')";
+    hub.fault(Fault::Length(1000), &model, 1);
+    client.script(
+        &[],
+        &format!("assert 'Consistency check failed' in refused(OSError, {fetch})"),
+    );
+    hub.fault(Fault::Page, &model, 1);
+    client.script(
+        &[],
+        &format!("assert 'Consistency check failed' in refused(OSError, {fetch})"),
+    );
+    hub.fault(Fault::Expired, &model, 1);
+    client.script(
+        &[],
+        &format!("assert '403' in refused(HfHubHTTPError, {fetch})"),
+    );
+    hub.fault(
+        Fault::Status(403),
+        &At::file(Place::Head, "amd/tiny", "model.safetensors"),
+        1,
+    );
+    client.script(&[], &format!("refused(LocalEntryNotFoundError, {fetch})"));
+    hub.fault(Fault::Cut(10), &model, 1);
+    hub.fault(Fault::WholeFile, &model, 1);
+    client.script(&[], "hf_hub_download('amd/tiny', 'model.safetensors')");
+    assert_eq!(hub.faults_left(), 0);
+}
