@@ -11,6 +11,7 @@ use super::container::ContainerSpec;
 use super::host::Lack;
 use super::kept::FillStep;
 use super::measurement::MeasurementPlan;
+use super::model::ModelMount;
 use super::power::Power;
 use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
 
@@ -200,8 +201,14 @@ pub enum Action {
         repository: String,
         /// Branch, tag or commit.
         revision: String,
-        /// Where it is wanted in the container.
-        mount: Option<String>,
+        /// Globs of files to fetch; all if empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        allow: Vec<String>,
+        /// Globs of files to leave.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ignore: Vec<String>,
+        /// Where it lies in the container.
+        mount: ModelMount,
     },
     /// Take something out of the image, for steps on the host.
     CopyOut {
