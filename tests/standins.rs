@@ -105,6 +105,7 @@ fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
         .arg(root().join("tests/fixtures/hosts").join(host))
         .args(arguments)
         .env("RETRIAL_HOME", home.path())
+        .env("RETRIAL_CACHE", home.path().join("cache"))
         .output()
         .unwrap();
     Ran { output, home }
