@@ -19,7 +19,10 @@ const V4: &str = "mlperf-inference/v4.1/amd";
 /// Writes its arguments down. No image is there yet, and a result is wherever it is looked for.
 const RECORDER: &str = r#"#!/bin/sh
 { printf '%s\0' "$(basename "$0")" "$@"; printf '\n\0'; } >>"$RECORD"
-case "$1 $2" in "image inspect") exit 1 ;; esac
+case "$1 $2 $3" in
+"image inspect --format") echo 0123456789ab ;;
+"image inspect "*) exit 1 ;;
+esac
 "#;
 
 /// The commands that the shell plan of a recipe gives to `docker` and `hf`.
@@ -29,6 +32,7 @@ fn recorded(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
     plan.args(["plan", recipe, "--format", "shell"]);
     plan.args(settings.iter().flat_map(|setting| ["--set", setting]));
     plan.env("RETRIAL_HOME", "/home/of/retrial");
+    plan.env("RETRIAL_CACHE", directory.path().join("cache"));
     let plan = plan.output().unwrap();
     let problems = String::from_utf8_lossy(&plan.stderr);
     assert!(plan.status.success(), "{problems}");
@@ -85,6 +89,11 @@ fn words(command: &str) -> Vec<String> {
 
 fn is_part(whole: &[String], part: &[String]) -> bool {
     whole.windows(part.len()).any(|window| window == part)
+}
+
+/// Everybody may read what was filled: ours, besides the guide.
+fn is_rights(command: &[String]) -> bool {
+    command.iter().any(|word| word == "chmod")
 }
 
 /// The flags of a `docker run` in one spelling, `name=value`, and the image.
@@ -150,6 +159,7 @@ fn the_guide_flag_for_flag_and_command_for_command(
     };
     let execs: Vec<Vec<String>> = of("docker", "exec")
         .iter()
+        .filter(|command| !is_rights(command))
         .map(|command| words(command.last().unwrap()))
         .collect();
     let mut used = BTreeSet::new();
@@ -159,17 +169,26 @@ fn the_guide_flag_for_flag_and_command_for_command(
             "pull" => assert_eq!(*of("docker", "pull")[0], command),
             "run" => {
                 let (asked, image) = flags(&command);
-                let (given, ran) = flags(of("docker", "run")[0]);
+                let runs = of("docker", "run");
+                // Others copy and fill what is kept.
+                let runs = runs
+                    .iter()
+                    .filter(|run| run.iter().any(|word| word == recipe));
+                let [made] = runs.collect::<Vec<_>>()[..] else {
+                    panic!("{recipe}: one container measures");
+                };
+                let (mut given, ran) = flags(made);
                 assert_eq!(ran, image);
                 let asked: BTreeSet<String> = asked.iter().filter_map(|flag| ours(flag)).collect();
                 let asked = asked
                     .into_iter()
                     .map(|flag| flag.replace("./mlperf_outputs", "/of/outputs"));
-                let mut given = given;
                 for flag in asked {
                     assert!(given.remove(&flag), "{recipe}: no {flag} in {given:?}");
                 }
-                // What is left is ours: a first process that waits, and Python's output line by line.
+                // What is left is ours: what is kept of the datasets, a first process that waits, and
+                // Python's output line by line.
+                given.retain(|flag| !flag.contains("/cache/kept/"));
                 let name = format!("--name={recipe}");
                 let left = [
                     "--entrypoint=/bin/sh",
@@ -217,7 +236,7 @@ fn what_gpt_oss_does_besides() {
         .collect();
     let differing: Vec<String> = commands
         .iter()
-        .filter(|command| command[1] == "exec")
+        .filter(|command| command[1] == "exec" && !is_rights(command))
         .map(|command| words(command.last().unwrap()))
         .filter(|exec| !guide.contains(exec))
         .map(|exec| {
