@@ -2,6 +2,7 @@
 //! absent or where the check let through what it should not have.
 
 mod figures;
+mod further;
 mod read;
 mod scenarios;
 mod steps;
@@ -18,6 +19,7 @@ use super::model::{
 use super::names::Names;
 use super::node::Node;
 use super::shape::Units;
+use further::further;
 use read::Read;
 
 /// The recipe. None means that the check is not as strict as the reader: a fault of ours.
@@ -168,6 +170,7 @@ fn container(node: &Node) -> Option<Container> {
             None => Entrypoint::default(),
         },
         shell: node.shell(),
+        further: further(node),
     })
 }
 
