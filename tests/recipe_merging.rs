@@ -175,7 +175,7 @@ fn anchors_and_merge_keys() {
     let texts = |index: usize| -> Vec<String> {
         recipe.setup[index]
             .1
-            .env
+            .options.env
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
             .collect()

@@ -8,6 +8,7 @@ mod disk;
 mod engines;
 mod failing;
 mod faults;
+mod figures;
 mod happy;
 mod host;
 mod images;
