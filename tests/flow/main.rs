@@ -3,11 +3,15 @@
 
 mod lab;
 
+#[path = "../hub/mod.rs"]
+mod hub;
+
 mod bystanders;
 mod disk;
 mod engines;
 mod failing;
 mod faults;
+mod fetch;
 mod happy;
 mod host;
 mod images;
