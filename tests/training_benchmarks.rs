@@ -95,7 +95,7 @@ fn the_other_tables_of_matrix_products() {
     }
 }
 
-/// SemiAnalysis has one figure a GPU; nobody published any on a CPU.
+/// `SemiAnalysis` has one figure a GPU; nobody published any on a CPU.
 #[rstest]
 #[case("h100", Some(720.0))]
 #[case("h200", Some(720.0))]
