@@ -222,10 +222,21 @@ fn trouble() {
     check("docs/trouble.md");
 }
 
+#[test]
+fn training_benchmarks() {
+    check("docs/training-benchmarks.md");
+}
+
 /// Pages that show no command need no run; pages that do must be in the list above.
 #[test]
 fn every_page_is_run() {
-    let checked = ["recipe-format.md", "runs.md", "verdicts.md", "trouble.md"];
+    let checked = [
+        "recipe-format.md",
+        "runs.md",
+        "training-benchmarks.md",
+        "trouble.md",
+        "verdicts.md",
+    ];
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
