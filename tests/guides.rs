@@ -166,6 +166,8 @@ fn the_guide_flag_for_flag_and_command_for_command(
                     .into_iter()
                     .map(|flag| flag.replace("./mlperf_outputs", "/of/outputs"));
                 let mut given = given;
+                // The model, which the guide downloads in the container.
+                given.retain(|flag| !(flag.starts_with("--volume=") && flag.contains("/models/")));
                 for flag in asked {
                     assert!(given.remove(&flag), "{recipe}: no {flag} in {given:?}");
                 }
@@ -183,6 +185,17 @@ fn the_guide_flag_for_flag_and_command_for_command(
                 let fetched = of("hf", "download")[0];
                 let named = command.iter().find(|word| word.ends_with(&fetched[2]));
                 assert!(named.is_some(), "{fetched:?} is not of {command:?}");
+                let place = fetched
+                    .iter()
+                    .position(|word| word == "--local-dir")
+                    .map(|at| fetched[at + 1].as_str());
+                let (given, _) = flags(of("docker", "run")[0]);
+                let mount = given
+                    .iter()
+                    .find_map(|flag| flag.strip_prefix(&format!("--volume={}:", place.unwrap())));
+                let mount = mount.unwrap().trim_end_matches(":ro");
+                let stated = command.iter().find(|word| word.starts_with('/'));
+                assert!(stated.is_none_or(|stated| stated == mount), "{mount}");
             }
             "exec" => {
                 let at = execs[reached..]

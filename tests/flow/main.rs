@@ -1,6 +1,8 @@
 //! Whole runs: the real program, a real engine, and what can happen to a run on its way.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "../hub/mod.rs"]
+mod hub;
 mod lab;
 
 mod bystanders;
@@ -11,6 +13,7 @@ mod faults;
 mod happy;
 mod images;
 mod killed;
+mod models;
 mod results;
 mod stopped;
 mod trust;
