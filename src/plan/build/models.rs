@@ -1,11 +1,10 @@
 //! Models: fetched before the container is made, or made in it.
 
-use super::command::Command;
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::model::{Form, HUB_CACHE, ModelMount};
 use crate::plan::step::{Action, Purpose};
-use crate::recipe::model::{Model, ModelSource};
+use crate::recipe::model::{CommandOptions, Model, ModelSource};
 
 impl Builder<'_> {
     pub(super) fn models(&mut self) -> Result<(), PlanError> {
@@ -78,7 +77,12 @@ impl Builder<'_> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {
                 let run = expression(&format!("models.{name}.source.run"), run, &self.scope())?;
-                let exec = self.exec(Purpose::Prepare, run, &Command::default(), &self.scope())?;
+                let exec = self.exec(
+                    Purpose::Prepare,
+                    run,
+                    &CommandOptions::default(),
+                    &self.scope(),
+                )?;
                 self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
             }
         }
