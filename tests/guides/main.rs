@@ -255,7 +255,8 @@ fn holds_model(run: &[String], fetched: &[String], guides: &[String]) {
         "--local-dir" => {
             let mount = mount_of(&format!("{place}:"));
             let target = guides.iter().find(|word| word.starts_with('/'));
-            assert!(target.is_none_or(|target| *target == mount), "{mount}");
+            let target = target.map(|target| target.trim_end_matches('/'));
+            assert!(target.is_none_or(|target| target == mount), "{mount}");
         }
         "--cache-dir" => {
             let mount = mount_of(&format!("{place}/"));
@@ -281,7 +282,7 @@ fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
     }
     // What is left is ours: what is kept of datasets and models, a first process that waits, and
     // Python's output line by line.
-    given.retain(|flag| !flag.contains("/cache/"));
+    given.retain(|flag| !flag.contains("/cache/") && !flag.starts_with("--env=HF_HUB_"));
     let name = row.recipe.rsplit('/').next().unwrap();
     let name = format!("--name={name}");
     let mut left: BTreeSet<String> = [
