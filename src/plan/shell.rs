@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::container::{ContainerSpec, GpuDevices};
 use super::model::FetchedModel;
 use super::step::{Action, Condition, ExecStep, Plan, Step};
+pub use crate::recipe::quote::quote;
 
 mod kept;
 mod models;
@@ -226,6 +227,13 @@ fn docker_run(container: &ContainerSpec, name: &str, given: &[String]) -> String
     if container.init {
         flag("--init".to_owned());
     }
+    for (name, value) in container.further.flags() {
+        flag(if name == "read-only" {
+            format!("--{name}")
+        } else {
+            format!("--{name}={value}")
+        });
+    }
     if let Some(entrypoint) = container
         .entrypoint
         .as_ref()
@@ -321,18 +329,6 @@ fn wrap(words: &[String]) -> String {
     out
 }
 
-/// Quotes a word for a POSIX shell where it needs it. Unlike shlex, leaves `=`, `:` and `@`
-/// alone, so that flags read as a guide writes them.
-#[must_use]
-pub fn quote(word: &str) -> String {
-    let plain =
-        |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// A comment must not leave its line.
 fn one_line(text: &str) -> String {
     text.chars()
@@ -349,14 +345,6 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_only_where_they_need_it() {
-        assert_eq!(quote("--device=/dev/kfd"), "--device=/dev/kfd");
-        assert_eq!(quote("it's"), r"'it'\''s'");
-        assert_eq!(quote("a b"), "'a b'");
-        assert_eq!(quote(""), "''");
-    }
 
     #[test]
     fn a_container_is_named_after_its_recipe() {

@@ -177,6 +177,9 @@ fn container_lines(plan: &Plan) -> Vec<String> {
         let rights = if kept.writable { "" } else { " (read-only)" };
         add("kept", format!("{} at {}{rights}", kept.key, kept.path));
     }
+    for (flag, value) in container.further.flags() {
+        add(&flag.replace('-', "_"), value);
+    }
     add("workdir", container.workdir.clone().unwrap_or_default());
     add("user", container.user.clone().unwrap_or_default());
     add(

@@ -10,6 +10,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::further::Further;
+
 /// An ordered map, in the order of the file.
 pub type Ordered<V> = Vec<(String, V)>;
 
@@ -212,6 +214,9 @@ pub struct Container {
     pub entrypoint: Entrypoint,
     /// The shell of the steps, for example `[bash, -ilc]`; none: bash with pipefail, else sh.
     pub shell: Option<Vec<String>>,
+    /// Rarer settings.
+    #[serde(default, skip_serializing_if = "Further::is_empty")]
+    pub further: Further,
 }
 
 /// What happens to the image's entrypoint.

@@ -181,3 +181,47 @@ fn a_figure_that_is_not_reached() {
     assert_eq!(result["outcome"], "not reproduced", "{result:#}");
     assert!(result["ratio"].as_f64().unwrap() < 0.5, "{result:#}");
 }
+
+/// What MAD's script prints, by a stand-in of madengine: heads of tasks, torchtune's bar, the means.
+const MADENGINE: &str = r#"#!/bin/sh
+[ "$*" = "run --tags pyt_train_qwen3-8b --live-output --timeout 3600" ] || exit 2
+[ "$MAD_SECRETS_HFTOKEN" = given ] || exit 3
+task() {
+  echo "> Running: $1 - Qwen3-8B - $2 - 8192"
+  printf '1|1|Loss: 2.0114: 5%%|#\r1|5|Loss: 1.8893: 25%%|##\r1|10|Loss: 1.7848: 50%%\r1|11|Loss: 1.7651: 55%%\n'
+  echo "Max memory alloc (last half): $3"
+  echo "Average tokens/s/gpu (last half): $4"
+}
+task finetune_fw BF16 76.35 14471
+task finetune_fw FP8 76.35 20497
+task finetune_lora BF16 72.65 16312
+"#;
+
+#[test]
+fn madengine_on_the_host() {
+    let Some(lab) = Lab::new() else { return };
+    let mad = lab.path("MAD");
+    let bin = mad.join(".venv/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::write(bin.join("madengine"), MADENGINE).unwrap();
+    let made = std::process::Command::new("sh")
+        .args(["-c", "chmod 755 .venv/bin/madengine && git init -q -b develop . && git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m x"])
+        .current_dir(&mad)
+        .status();
+    assert!(made.unwrap().success());
+    let lab = lab.env("HF_TOKEN", "given");
+    let recipe = format!("{SUITE}/qwen3-8b-madengine");
+    let place = format!("mad={}", mad.display());
+    // This machine has no eight MI350X, and one run without a known noise decides nothing.
+    lab.retrial(&["run", &recipe, "--set", &place, "--force"])
+        .expect_exit(5)
+        .says("other hardware")
+        .does_not_say("reimplemented");
+    let verdict = lab.verdict();
+    let results = verdict["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4, "{verdict:#}");
+    for result in results {
+        let ratio = result["ratio"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 1e-3, "{result:#}");
+    }
+}

@@ -143,6 +143,7 @@ impl Builder<'_> {
                 .transpose()?,
             user: asked.user.clone(),
             init: asked.init,
+            further: asked.further.clone(),
             labels: BTreeMap::new(),
             control: None,
         })
