@@ -6,9 +6,9 @@
 //!  (text)  (pure)  (data)    (I/O)       (evidence)       (pure)      (pure)
 //! ```
 //!
-//! Direction of imports: `cli → runner → {engine, evidence, host, store, catalog} → {recipe, plan,
-//! doctor, logs, journal, verdict}`; `report` takes a finished model and returns text. The pure modules
-//! (`recipe`, `plan`, `doctor`, `logs`, `journal`, `verdict`, `report`) never touch a file, a socket or a
+//! Direction of imports: `cli → runner → {engine, evidence, fetch, host, store, catalog} → {recipe,
+//! plan, doctor, logs, journal, verdict}`; `report` takes a finished model and returns text. The pure
+//! modules (`recipe`, `plan`, `doctor`, `logs`, `journal`, `verdict`, `report`) never touch a file, a socket or a
 //! clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -17,6 +17,7 @@ pub mod cli;
 pub mod doctor;
 pub mod engine;
 pub mod evidence;
+pub mod fetch;
 pub mod host;
 pub mod journal;
 pub mod logs;
@@ -25,4 +26,5 @@ pub mod recipe;
 pub mod report;
 pub mod runner;
 pub mod store;
+pub mod tls;
 pub mod verdict;

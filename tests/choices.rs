@@ -12,6 +12,7 @@ fn retrial(arguments: &[&str]) -> Output {
     let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts/mi355x-8");
     let mut command = Command::new(env!("CARGO_BIN_EXE_retrial"));
     command.env("RETRIAL_HOME", "/home/of/retrial");
+    command.env("RETRIAL_CACHE", "/cache/of/retrial");
     command.arg("--root").arg(host).args(arguments);
     command.output().unwrap()
 }

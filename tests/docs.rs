@@ -80,6 +80,7 @@ fn run(command: &str, directory: &Path) -> Vec<String> {
         .current_dir(directory)
         .env("PATH", path)
         .env("RETRIAL_HOME", directory.join(".home"))
+        .env("RETRIAL_CACHE", directory.join(".cache"))
         .env("HOME", directory)
         .env_remove("RUST_BACKTRACE")
         .env(

@@ -47,6 +47,7 @@ fn retrial(arguments: &[&str], home: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_retrial"))
         .args(arguments)
         .env("RETRIAL_HOME", home)
+        .env("RETRIAL_CACHE", home.join("cache"))
         .current_dir(home)
         .output()
         .unwrap()

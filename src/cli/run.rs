@@ -10,7 +10,7 @@ use super::arguments::{Global, Output, PlanArguments, PlanFormat, RunArguments};
 use super::failure::Failure;
 use super::open::{self, Opened};
 use super::{supervise, terminal, trust};
-use crate::plan::{Action, Condition, Plan, shell};
+use crate::plan::{Plan, shell};
 use crate::store::lock::RunLock;
 use crate::store::{RunDirectory, StoreError};
 use crate::verdict::ExitCode;
@@ -36,7 +36,6 @@ pub fn run(
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;
     secrets_are_set(global, arguments, &plan)?;
-    every_step_can_be_done(&plan)?;
     host_has_what_it_needs(&plan, run.force)?;
     let home = open::home(global);
     if !opened.entry.is_builtin() {
@@ -67,24 +66,6 @@ fn secrets_are_set(global: &Global, arguments: &PlanArguments, plan: &Plan) -> R
                 "warning: {name} is not set; steps that need it will fail"
             ));
         }
-    }
-    Ok(())
-}
-
-/// What is planned and not built yet is refused before anything is done.
-fn every_step_can_be_done(plan: &Plan) -> Result<(), Failure> {
-    for step in &plan.steps {
-        let because = match &step.action {
-            _ if matches!(step.when, Condition::Skipped { .. }) => continue,
-            Action::FetchModel { repository, .. } => {
-                format!("fetching {repository} from the hub comes with a later release")
-            }
-            _ => continue,
-        };
-        let name = &step.name;
-        return Err(Failure::usage(format!(
-            "step {name}: {because}\n  leave it out with --skip {name} where the image has what it gives, or do it by hand and mount it"
-        )));
     }
     Ok(())
 }

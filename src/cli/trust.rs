@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 use super::failure::Failure;
 use crate::plan::Plan;
 use crate::plan::power::{self, Power};
-use crate::plan::step::Action;
+use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
 use crate::store::Home;
 
 /// The most that an answer may vouch for: with more beside the recipe it is asked each time.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// What an answer is remembered by: the resolved recipe, and the content of what lies beside it
-/// and goes into the container or the image. None where that cannot be told.
+/// and goes into the container, the image, or to a command on the host. None where that cannot be told.
 fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
@@ -35,6 +35,12 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
         if own.as_ref().is_some_and(|own| path.starts_with(own)) {
             add(&mut digest, &path, &mut left)?;
         }
+    }
+    // A command on the host that knows where the recipe lies may run anything beside it.
+    let mut on_host = plan.steps.iter().filter_map(Step::on_host);
+    let told = |command: &ExecStep| command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY);
+    if on_host.any(told) {
+        add(&mut digest, own.as_deref()?, &mut left)?;
     }
     let bytes = digest.finalize();
     Some(

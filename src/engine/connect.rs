@@ -54,8 +54,7 @@ fn client(endpoint: &Endpoint) -> Result<Docker, Error> {
     let Some(tls) = &endpoint.tls else {
         return Docker::connect_with_http(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
     };
-    // bollard panics without a provider for the whole process. An error says that there is one.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    crate::tls::provide();
     Docker::connect_with_ssl(
         &endpoint.url,
         &tls.key,

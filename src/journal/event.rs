@@ -88,6 +88,23 @@ pub enum What {
         /// Bytes.
         size: u64,
     },
+    /// A model whose files are all here, each checked.
+    Model {
+        /// Its key in the recipe.
+        model: String,
+        /// `owner/name`
+        repository: String,
+        /// The commit.
+        commit: String,
+        /// The commit's directory in the hub's cache.
+        directory: String,
+        /// Files.
+        files: usize,
+        /// Bytes in all.
+        bytes: u64,
+        /// Bytes that had to come.
+        bytes_fetched: u64,
+    },
     /// The container that was made.
     ContainerCreated {
         /// Its id.
@@ -152,6 +169,17 @@ pub enum What {
         /// Bytes in all.
         total: Option<u64>,
     },
+    /// A file of a model moved on.
+    File {
+        /// Its path in the repository.
+        path: String,
+        /// Where it stands.
+        stand: FileStand,
+        /// Bytes done.
+        current: u64,
+        /// Bytes in all.
+        total: u64,
+    },
     /// Output of a step, a build or a pull.
     Output {
         /// One line, made harmless for terminals.
@@ -163,8 +191,27 @@ impl What {
     /// Whether the journal keeps it.
     #[must_use]
     pub fn is_kept(&self) -> bool {
-        !matches!(self, Self::Layer { .. } | Self::Output { .. })
+        !matches!(
+            self,
+            Self::Layer { .. } | Self::File { .. } | Self::Output { .. }
+        )
     }
+}
+
+/// Where a file that is fetched stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileStand {
+    /// Nothing is done for it now.
+    Waiting,
+    /// Its bytes come.
+    Downloading,
+    /// They are hashed.
+    Checking,
+    /// It came and is right.
+    Done,
+    /// It was there before and is right.
+    There,
 }
 
 /// How a step ended.

@@ -4,5 +4,5 @@
 pub mod event;
 pub mod state;
 
-pub use event::{Event, StepEnd, StepFault, What};
+pub use event::{Event, FileStand, StepEnd, StepFault, What};
 pub use state::State;

@@ -28,6 +28,8 @@ pub struct State {
     pub digests: Vec<String>,
     /// The image's id.
     pub image: Option<String>,
+    /// Commits of the models that were fetched, by the model's key.
+    pub models: BTreeMap<String, String>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<String>)>,
     /// Warnings so far.
@@ -72,6 +74,9 @@ impl State {
             (What::Image { id, digests, .. }, _) => {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
+            }
+            (What::Model { model, commit, .. }, _) => {
+                self.models.insert(model.clone(), commit.clone());
             }
             (What::ContainerCreated { id, .. }, _) => {
                 self.container = Some(id.clone());
@@ -147,9 +152,10 @@ impl State {
                 }
             },
             Action::Collect { of, .. } => done && self.kept(plan, *of),
+            // Somebody may have cleared the cache since; without a new container nobody would look.
+            Action::FetchModel { .. } => done && container_lives,
             Action::Pull { .. }
             | Action::Build { .. }
-            | Action::FetchModel { .. }
             | Action::CopyOut { .. }
             | Action::Host(_) => done,
         }

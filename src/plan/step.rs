@@ -11,8 +11,12 @@ use super::container::ContainerSpec;
 use super::host::Lack;
 use super::kept::FillStep;
 use super::measurement::MeasurementPlan;
+use super::model::ModelMount;
 use super::power::Power;
-use crate::recipe::model::{JudgeRules, ParamValue, Requires, Submission};
+use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
+
+/// The variable with the recipe's directory, for commands on the host that name it.
+pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 /// Everything that a run will do, decided before it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,6 +105,16 @@ impl Plan {
 }
 
 impl Step {
+    /// The command of the recipe that it runs on this machine, if it does.
+    #[must_use]
+    pub fn on_host(&self) -> Option<&ExecStep> {
+        match &self.action {
+            Action::Host(command) => Some(command),
+            Action::Fill(fill) if fill.on == Place::Host => Some(&fill.command),
+            _ => None,
+        }
+    }
+
     /// `04-offline-performance`: the step's directory in a run.
     #[must_use]
     pub fn directory(&self) -> String {
@@ -187,8 +201,14 @@ pub enum Action {
         repository: String,
         /// Branch, tag or commit.
         revision: String,
-        /// Where it is wanted in the container.
-        mount: Option<String>,
+        /// Globs of files to fetch; all if empty.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        allow: Vec<String>,
+        /// Globs of files to leave.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ignore: Vec<String>,
+        /// Where it lies in the container.
+        mount: ModelMount,
     },
     /// Take something out of the image, for steps on the host.
     CopyOut {

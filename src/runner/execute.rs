@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use super::error::RunError;
 use super::session::Session;
-use super::{collect, container, copy_out, exec, fill, host, image, judge};
+use super::{collect, container, copy_out, exec, fill, host, image, judge, models};
+use crate::fetch::Wanted;
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::kept::FillStep;
 use crate::plan::step::{Action, Plan, Purpose, Step};
@@ -171,9 +172,10 @@ impl Run<'_> {
         }
     }
 
-    async fn one(&mut self, step: &Step) -> Result<StepEnd, RunError> {
+    async fn one(&mut self, planned: &Step) -> Result<StepEnd, RunError> {
         let session = self.session;
         let state = session.state();
+        let step = &models::filled(session, planned)?;
         let follows = state.open.contains(&step.number)
             && match &step.action {
                 Action::Exec(_) | Action::Host(_) => true,
@@ -211,14 +213,22 @@ impl Run<'_> {
                 args,
                 tag,
             } => image::build(session, step, context, dockerfile, args, tag).await,
-            Action::FetchModel { model, .. } => Ok(StepEnd::failed(
-                StepFault::Request,
-                format!("fetching model {model} from the hub comes with a later release"),
-                format!(
-                    "leave it out with --skip {} if the image or a mount has it",
-                    step.name
-                ),
-            )),
+            Action::FetchModel {
+                model,
+                repository,
+                revision,
+                allow,
+                ignore,
+                ..
+            } => {
+                let wanted = Wanted {
+                    repository: repository.clone(),
+                    revision: revision.clone(),
+                    allow: allow.clone(),
+                    ignore: ignore.clone(),
+                };
+                models::fetch(session, step, model, &wanted).await
+            }
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => exec::run(session, step, command, follows).await,
             Action::Host(command) => host::run(session, step, command, follows).await,
@@ -298,7 +308,11 @@ fn doing(step: &Step) -> String {
     match &step.action {
         Action::Pull { reference, .. } => format!("pull {reference}"),
         Action::Build { tag, .. } => format!("build {tag}"),
-        Action::FetchModel { repository, .. } => format!("fetch {repository}"),
+        Action::FetchModel {
+            repository,
+            revision,
+            ..
+        } => format!("fetch {repository} at {revision}"),
         Action::Create => "create the container".to_owned(),
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
         Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {

@@ -8,6 +8,7 @@
 pub mod control;
 pub mod error;
 pub mod execute;
+pub mod models;
 pub mod session;
 
 mod claim;
@@ -24,6 +25,8 @@ mod image;
 mod judge;
 mod latest;
 mod left_out;
+mod model_mounts;
+mod model_view;
 mod output;
 mod place;
 mod redact;

@@ -82,6 +82,7 @@ impl Builder<'_> {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
         env.extend(self.visible_gpus(&env));
+        env.extend(self.hub_variables(&env)?);
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
         for request in &asked.mounts {

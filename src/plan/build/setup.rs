@@ -1,16 +1,13 @@
 //! Datasets and setup steps. What runs on the host and what is kept comes before the container
 //! is made, which has the kept directories mounted from its start.
 
-use super::command::Command;
+use super::command::names;
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::container::ContainerSpec;
 use crate::plan::kept::{FillStep, KeptDirectory};
-use crate::plan::step::{Action, Condition, ExecStep, Purpose};
+use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
 use crate::recipe::model::{Keep, ModelSource, Place, Setup};
-
-/// The variable with the recipe's directory, for commands on the host.
-const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 impl<'a> Builder<'a> {
     /// What is taken out of the image for steps on the host.
@@ -72,12 +69,13 @@ impl<'a> Builder<'a> {
     fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
         let scope = self.scope();
         let run = expression(name, &setup.run, &scope)?;
-        let mut command = self.exec(Purpose::Prepare, run, &Command::from(setup), &scope)?;
+        let mut command = self.exec(Purpose::Prepare, run, &setup.options, &scope)?;
         if setup.on == Place::Host {
             // The container's shell is the image's.
-            command.shell.clone_from(&setup.shell);
+            command.shell.clone_from(&setup.options.shell);
             let directory = self.origin.directory.clone();
-            let variable = directory.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
+            let named = directory.filter(|_| names(&command.run, RECIPE_DIRECTORY));
+            let variable = named.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
             command.env.splice(0..0, variable);
         }
         Ok(command)

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::fit::{fit, pad, width as columns};
 use super::plain::facts;
-use super::pull::{Stand, seconds};
+use super::pull::{Stand, Unit, seconds};
 use super::row::{Row, bar};
 use super::view::{Current, View};
 use crate::report::human::{bytes, count, elapsed, limit};
@@ -73,8 +73,8 @@ impl View {
         let mut texts = facts(&sum);
         texts.push(format!(
             "{} of {}",
-            sum.done_layers,
-            count(sum.layers, "layer")
+            sum.done_parts,
+            count(sum.parts, sum.unit.word())
         ));
         let mut row = Row::new(width).put("  ");
         if sum.total > 0 {
@@ -91,15 +91,19 @@ impl View {
             row = row.whole(&format!("{between}{text}"));
         }
         let mut lines = vec![row.text()];
+        let name = match sum.unit {
+            Unit::Layer => 12,
+            Unit::File => (width / 3).clamp(12, 36),
+        };
         for layer in step.pull.active().take(LAYERS) {
-            let doing = if layer.stand == Stand::Extracting {
-                "extracting "
-            } else {
-                "downloading"
+            let doing = match layer.stand {
+                Stand::Extracting => "extracting ",
+                Stand::Checking => "checking   ",
+                _ => "downloading",
             };
             let mut row = Row::new(width)
                 .put("    ")
-                .put(&pad(&fit(&layer.id, 12), 12))
+                .put(&pad(&fit(&layer.id, name), name))
                 .put(" ")
                 .put(doing)
                 .put(" ");

@@ -85,7 +85,7 @@ impl Plain {
                 self.step = Step::default();
                 ended
             }
-            What::Layer { .. } | What::Output { .. } => {
+            What::Layer { .. } | What::File { .. } | What::Output { .. } => {
                 self.going_on(&step, event).into_iter().collect()
             }
             What::RunEnded { exit_code, .. } => {
@@ -133,8 +133,18 @@ impl Plain {
                 self.step
                     .pull
                     .take(event.time, id, status, *current, *total);
-                self.is_time(event.time)
-                    .then(|| format!("{step}: {}", summary(&self.step.pull.sum(event.time))))
+                self.summary_in_time(step, event.time)
+            }
+            What::File {
+                path,
+                stand,
+                current,
+                total,
+            } => {
+                self.step
+                    .pull
+                    .take_file(event.time, path, *stand, *current, *total);
+                self.summary_in_time(step, event.time)
             }
             What::Output { line } if self.verbose => {
                 Some(format!("{step} | {}", sentence::line(line)))
@@ -152,6 +162,11 @@ impl Plain {
             }
             _ => None,
         }
+    }
+
+    fn summary_in_time(&mut self, step: &str, now: Timestamp) -> Option<String> {
+        self.is_time(now)
+            .then(|| format!("{step}: {}", summary(&self.step.pull.sum(now))))
     }
 
     fn ended(&self, step: &str, number: Option<u32>, end: &StepEnd, seconds: f64) -> Vec<String> {
@@ -188,8 +203,8 @@ impl Plain {
 fn summary(sum: &Sum) -> String {
     let mut parts = vec![format!(
         "{} of {}",
-        sum.done_layers,
-        count(sum.layers, "layer")
+        sum.done_parts,
+        count(sum.parts, sum.unit.word())
     )];
     parts.extend(facts(sum));
     parts.join(", ")

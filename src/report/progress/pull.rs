@@ -1,8 +1,10 @@
-//! A pull's layers: bytes done and in all, speed, time left.
+//! A pull's layers or a model's files: bytes done and in all, speed, time left.
 
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
+
+use crate::journal::FileStand;
 
 /// The time over which the speed is taken, seconds.
 const WINDOW: f64 = 10.0;
@@ -12,15 +14,37 @@ const APART: f64 = 0.2;
 /// All layers of a pull.
 #[derive(Debug, Clone, Default)]
 pub struct Pull {
+    unit: Unit,
     layers: Vec<Layer>,
     phase: Phase,
     samples: VecDeque<(Timestamp, u64)>,
 }
 
-/// One layer.
+/// What comes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Layers of an image.
+    #[default]
+    Layer,
+    /// Files of a model.
+    File,
+}
+
+impl Unit {
+    /// One of them.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Layer => "layer",
+            Self::File => "file",
+        }
+    }
+}
+
+/// One layer, or one file.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// Short id.
+    /// Short id, or path.
     pub id: String,
     /// Where it stands.
     pub stand: Stand,
@@ -37,6 +61,8 @@ pub enum Stand {
     Waiting,
     /// Its bytes come.
     Downloading,
+    /// They are hashed.
+    Checking,
     /// They are all here.
     Downloaded,
     /// They are unpacked.
@@ -62,10 +88,12 @@ pub enum Phase {
 pub struct Sum {
     /// What it is about.
     pub phase: Phase,
-    /// Layers that the engine has.
-    pub done_layers: usize,
-    /// Layers in all.
-    pub layers: usize,
+    /// What comes.
+    pub unit: Unit,
+    /// Layers or files that are here.
+    pub done_parts: usize,
+    /// Layers or files in all.
+    pub parts: usize,
     /// Bytes done in this phase.
     pub done: u64,
     /// Bytes in all, as far as they are known.
@@ -88,20 +116,7 @@ impl Pull {
         current: Option<u64>,
         total: Option<u64>,
     ) {
-        let index = self
-            .layers
-            .iter()
-            .position(|layer| layer.id == id)
-            .unwrap_or_else(|| {
-                self.layers.push(Layer {
-                    id: id.to_owned(),
-                    stand: Stand::Waiting,
-                    current: 0,
-                    total: None,
-                });
-                self.layers.len() - 1
-            });
-        let layer = &mut self.layers[index];
+        let layer = self.part(id);
         layer.stand = stand(status).unwrap_or(layer.stand);
         layer.total = total.filter(|total| *total > 0).or(layer.total);
         // The containerd store counts an extraction in seconds and gives no total.
@@ -113,6 +128,43 @@ impl Pull {
         self.sample(time);
     }
 
+    /// Takes in how a file of a model stands.
+    pub fn take_file(
+        &mut self,
+        time: Timestamp,
+        path: &str,
+        stand: FileStand,
+        current: u64,
+        total: u64,
+    ) {
+        self.unit = Unit::File;
+        let file = self.part(path);
+        file.stand = match stand {
+            FileStand::Waiting => Stand::Waiting,
+            FileStand::Downloading => Stand::Downloading,
+            FileStand::Checking => Stand::Checking,
+            FileStand::Done => Stand::Done,
+            FileStand::There => Stand::There,
+        };
+        file.total = Some(total);
+        file.current = current;
+        self.sample(time);
+    }
+
+    fn part(&mut self, id: &str) -> &mut Layer {
+        let known = self.layers.iter().position(|layer| layer.id == id);
+        let index = known.unwrap_or_else(|| {
+            self.layers.push(Layer {
+                id: id.to_owned(),
+                stand: Stand::Waiting,
+                current: 0,
+                total: None,
+            });
+            self.layers.len() - 1
+        });
+        &mut self.layers[index]
+    }
+
     /// Whether any layer has been heard of.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -121,9 +173,12 @@ impl Pull {
 
     /// Layers for which something is done now, in the order they were heard of.
     pub fn active(&self) -> impl Iterator<Item = &Layer> {
-        self.layers
-            .iter()
-            .filter(|layer| matches!(layer.stand, Stand::Downloading | Stand::Extracting))
+        self.layers.iter().filter(|layer| {
+            matches!(
+                layer.stand,
+                Stand::Downloading | Stand::Checking | Stand::Extracting
+            )
+        })
     }
 
     /// Where it stands as a whole.
@@ -148,12 +203,13 @@ impl Pull {
             .map(|rate| real(total.saturating_sub(done)) / rate);
         Sum {
             phase,
-            done_layers: self
+            unit: self.unit,
+            done_parts: self
                 .layers
                 .iter()
                 .filter(|layer| matches!(layer.stand, Stand::Done | Stand::There))
                 .count(),
-            layers: self.layers.len(),
+            parts: self.layers.len(),
             done,
             total,
             total_known,
@@ -164,7 +220,8 @@ impl Pull {
 
     fn phase(&self) -> Phase {
         let coming = |layer: &Layer| matches!(layer.stand, Stand::Waiting | Stand::Downloading);
-        if self.layers.iter().any(coming) {
+        // Files are not unpacked.
+        if self.unit == Unit::File || self.layers.iter().any(coming) {
             Phase::Downloading
         } else {
             Phase::Extracting
@@ -176,8 +233,10 @@ impl Pull {
             let all = layer.total.unwrap_or(0);
             match (phase, layer.stand) {
                 (_, Stand::There | Stand::Waiting)
-                | (Phase::Extracting, Stand::Downloading | Stand::Downloaded) => 0,
-                (Phase::Downloading, Stand::Downloading)
+                | (Phase::Extracting, Stand::Downloading | Stand::Checking | Stand::Downloaded) => {
+                    0
+                }
+                (Phase::Downloading, Stand::Downloading | Stand::Checking)
                 | (Phase::Extracting, Stand::Extracting) => layer.current.min(all),
                 (Phase::Downloading, Stand::Downloaded | Stand::Extracting) | (_, Stand::Done) => {
                     all

@@ -40,6 +40,24 @@ pub fn note(what: &What) -> Option<String> {
             let short: String = id.chars().take(12).collect();
             format!("image {short}, {}", bytes(*size))
         }
+        What::Model {
+            commit,
+            files,
+            bytes: size,
+            bytes_fetched,
+            ..
+        } => {
+            let short: String = commit.chars().take(12).collect();
+            let came = match bytes_fetched {
+                0 => "all of it here before".to_owned(),
+                came => format!("{} of it fetched", bytes(*came)),
+            };
+            format!(
+                "commit {short}, {}, {}, {came}",
+                count(*files, "file"),
+                bytes(*size)
+            )
+        }
         What::ContainerCreated { name, .. } => format!("container {name}"),
         What::Collected {
             files, bytes: size, ..

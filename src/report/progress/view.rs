@@ -99,6 +99,22 @@ impl View {
                         .take(event.time, &sentence::line(id), status, *current, *total);
                 }
             }
+            What::File {
+                path,
+                stand,
+                current,
+                total,
+            } => {
+                if let Some(step) = &mut self.current {
+                    step.pull.take_file(
+                        event.time,
+                        &sentence::line(path),
+                        *stand,
+                        *current,
+                        *total,
+                    );
+                }
+            }
             What::Output { line } => {
                 let line = sentence::line(line);
                 if self.verbose {

@@ -108,6 +108,7 @@ impl Lab {
             .args(arguments)
             .current_dir(self.root.path())
             .env("RETRIAL_HOME", &self.home)
+            .env("RETRIAL_CACHE", self.path("cache"))
             .env_remove("HF_TOKEN");
         command
             .envs(self.environment.iter().cloned())

@@ -7,7 +7,7 @@ pub fn recipe(cases: &str) -> String {
 
 /// A recipe with further keys, and cases.
 pub fn recipe_with(keys: &str, cases: &str) -> String {
-    let image = if keys.contains("image:") {
+    let image = if keys.lines().any(|line| line.starts_with("image:")) {
         ""
     } else {
         "image: debian:bookworm-slim\n"

@@ -13,13 +13,18 @@ use std::process::Command;
 
 use rstest::rstest;
 
+mod table;
+use table::{GUIDES, Guide};
+
 const V6: &str = "mlperf-inference/v6.0/amd";
-const V4: &str = "mlperf-inference/v4.1/amd";
 
 /// Writes its arguments down. No image is there yet, and a result is wherever it is looked for.
 const RECORDER: &str = r#"#!/bin/sh
 { printf '%s\0' "$(basename "$0")" "$@"; printf '\n\0'; } >>"$RECORD"
-case "$1 $2" in "image inspect") exit 1 ;; esac
+case "$1 $2 $3" in
+"image inspect --format") echo 0123456789ab ;;
+"image inspect "*) exit 1 ;;
+esac
 "#;
 
 /// The commands that the shell plan of a recipe gives to `docker` and `hf`.
@@ -29,6 +34,7 @@ fn recorded(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
     plan.args(["plan", recipe, "--format", "shell"]);
     plan.args(settings.iter().flat_map(|setting| ["--set", setting]));
     plan.env("RETRIAL_HOME", "/home/of/retrial");
+    plan.env("RETRIAL_CACHE", directory.path().join("cache"));
     let plan = plan.output().unwrap();
     let problems = String::from_utf8_lossy(&plan.stderr);
     assert!(plan.status.success(), "{problems}");
@@ -87,6 +93,11 @@ fn is_part(whole: &[String], part: &[String]) -> bool {
     whole.windows(part.len()).any(|window| window == part)
 }
 
+/// Everybody may read what was filled: ours, besides the guide.
+fn is_rights(command: &[String]) -> bool {
+    command.iter().any(|word| word == "chmod")
+}
+
 /// The flags of a `docker run` in one spelling, `name=value`, and the image.
 fn flags(command: &[String]) -> (BTreeSet<String>, String) {
     const ALONE: [&str; 5] = ["-it", "-d", "--rm", "--privileged", "--init"];
@@ -119,65 +130,87 @@ fn flags(command: &[String]) -> (BTreeSet<String>, String) {
 
 /// What becomes of a flag of the guide on this machine; none where it has no meaning for us.
 fn ours(flag: &str) -> Option<String> {
-    // Ours runs in the background, is removed by a step of its own, and has a name of its own.
-    if ["-it=", "--rm="].contains(&flag) || flag.starts_with("--name=") {
+    // Ours runs in the background, is removed by a step of its own, has a name and an entrypoint of its
+    // own, and what a guide downloads into ./model and ./data lies in the caches.
+    let dropped = ["--name=", "--entrypoint=", "--volume=$(pwd)/"];
+    if ["-it=", "--rm="].contains(&flag) || dropped.iter().any(|start| flag.starts_with(start)) {
         return None;
     }
-    let flag = flag
-        .replace("${LAB_MODEL}", "/of/model")
-        .replace("${LAB_DATASET}", "/of/open_orca");
-    Some(flag.replace("${LAB_HIST}", "/of/hist"))
+    let places = [
+        ("${LAB_MODEL}", "/of/model"),
+        ("${LAB_DATASET}", "/of/open_orca"),
+        ("${LAB_HIST}", "/of/hist"),
+        ("`pwd`/SDXL_inference/", "/of/harness"),
+        ("./mlperf_outputs", "/of/outputs"),
+    ];
+    let place = |flag: String, (theirs, ours): &(&str, &str)| flag.replace(theirs, ours);
+    Some(places.iter().fold(flag.to_owned(), place))
 }
 
-const LAB: [&str; 3] = ["model=/of/model", "dataset=/of/open_orca", "hist=/of/hist"];
+/// A `docker exec`: its flags, and the words of its command.
+struct Exec {
+    flags: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Exec {
+    /// Whether a command of the guide is part of it; what a guide writes before a command (`BATCH=64 bash …`) may
+    /// be a variable of the exec.
+    fn runs(&self, command: &[String]) -> bool {
+        let is_assignment = |word: &&String| {
+            let name = word.split_once('=').map(|(name, _)| name);
+            name.is_some_and(|name| {
+                name.bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+            })
+        };
+        let set = command.iter().take_while(is_assignment).count();
+        is_part(&self.words, command)
+            || (command[..set].iter().all(|word| self.flags.contains(word))
+                && is_part(&self.words, &command[set..]))
+    }
+}
 
 #[rstest]
-#[case(V6, "llama2-70b-mi355x", "llama2-70b-v6.0", &[], &[])]
-#[case(V6, "gpt-oss-120b-mi355x", "gpt-oss-120b-v6.0", &[], &[])]
-#[case(V6, "wan2.2-t2v-a14b-mi355x", "wan2.2-v6.0", &["outputs=/of/outputs"], &["cat outputs/compliance"])]
-#[case(V4, "llama2-70b-mi300x", "llama2-70b-v4.1", &LAB, &["ls -d /lab-hist"])]
 fn the_guide_flag_for_flag_and_command_for_command(
-    #[case] round: &str,
-    #[case] recipe: &str,
-    #[case] fixture: &str,
-    #[case] settings: &[&str],
-    #[case] added: &[&str],
+    #[values("v4.1", "v5.0", "v5.1", "v6.0", "v6.1")] round: &str,
 ) {
-    let commands = recorded(&format!("{round}/{recipe}"), settings);
+    for row in GUIDES.iter().filter(|row| row.recipe.starts_with(round)) {
+        holds(row);
+    }
+}
+
+fn holds(row: &Guide) {
+    let recipe = row.recipe;
+    let commands = recorded(&format!("mlperf-inference/{recipe}"), row.settings);
     let of = |first: &str, second: &str| -> Vec<&Vec<String>> {
         let fits = |command: &&Vec<String>| command[0] == first && command[1] == second;
         commands.iter().filter(fits).collect()
     };
-    let execs: Vec<Vec<String>> = of("docker", "exec")
-        .iter()
-        .map(|command| words(command.last().unwrap()))
+    let exec = |command: &&Vec<String>| Exec {
+        flags: command[2..command.len() - 1].to_vec(),
+        words: words(command.last().unwrap()),
+    };
+    let execs = of("docker", "exec").into_iter();
+    let execs: Vec<Exec> = execs
+        .filter(|run| !is_rights(run))
+        .map(|run| exec(&run))
         .collect();
     let mut used = BTreeSet::new();
     let mut reached = 0;
-    for (kind, command) in guide(fixture) {
+    for (kind, command) in guide(row.commands) {
         match kind.as_str() {
             "pull" => assert_eq!(*of("docker", "pull")[0], command),
             "run" => {
-                let (asked, image) = flags(&command);
-                let (given, ran) = flags(of("docker", "run")[0]);
-                assert_eq!(ran, image);
-                let asked: BTreeSet<String> = asked.iter().filter_map(|flag| ours(flag)).collect();
-                let asked = asked
-                    .into_iter()
-                    .map(|flag| flag.replace("./mlperf_outputs", "/of/outputs"));
-                let mut given = given;
-                for flag in asked {
-                    assert!(given.remove(&flag), "{recipe}: no {flag} in {given:?}");
-                }
-                // What is left is ours: a first process that waits, and Python's output line by line.
-                let name = format!("--name={recipe}");
-                let left = [
-                    "--entrypoint=/bin/sh",
-                    "--env=PYTHONUNBUFFERED=1",
-                    name.as_str(),
-                    "-d=",
-                ];
-                assert_eq!(given, left.map(str::to_owned).into());
+                let name = row.recipe.rsplit('/').next().unwrap();
+                let runs = of("docker", "run").into_iter();
+                // Others copy and fill what is kept.
+                let mut measuring = runs.filter(|run| run.iter().any(|word| word == name));
+                holds_run(row, measuring.next().unwrap(), &command);
+                assert!(
+                    measuring.next().is_none(),
+                    "{recipe}: one container measures"
+                );
             }
             "model" => {
                 let fetched = of("hf", "download")[0];
@@ -185,12 +218,10 @@ fn the_guide_flag_for_flag_and_command_for_command(
                 assert!(named.is_some(), "{fetched:?} is not of {command:?}");
             }
             "exec" => {
-                let at = execs[reached..]
-                    .iter()
-                    .position(|exec| is_part(exec, &command));
+                let at = execs[reached..].iter().position(|exec| exec.runs(&command));
                 let Some(at) = at else {
                     // Preparations that the guide repeats before each command.
-                    let known = execs.iter().any(|exec| is_part(exec, &command));
+                    let known = execs.iter().any(|exec| exec.runs(&command));
                     assert!(known, "{recipe}: nothing runs {}", command.join(" "));
                     panic!("{recipe}: out of order: {}", command.join(" "));
                 };
@@ -201,9 +232,58 @@ fn the_guide_flag_for_flag_and_command_for_command(
         }
     }
     for (number, exec) in execs.iter().enumerate() {
-        let exec = exec.join(" ");
-        let known = used.contains(&number) || added.iter().any(|prefix| exec.starts_with(prefix));
+        let exec = exec.words.join(" ");
+        let known =
+            used.contains(&number) || row.added.iter().any(|prefix| exec.starts_with(prefix));
         assert!(known, "{recipe} runs what the guide does not: {exec}");
+    }
+}
+
+/// The container has the guide's flags and image, and nothing besides but what the table names.
+fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
+    let (asked, image) = flags(guides);
+    let (mut given, ran) = flags(ours_run);
+    assert_eq!(ran, image);
+    for flag in asked.iter().filter_map(|flag| ours(flag)) {
+        assert!(
+            given.remove(&flag),
+            "{}: no {flag} in {given:?}",
+            row.recipe
+        );
+    }
+    // What is left is ours: what is kept of datasets and models, a first process that waits, and
+    // Python's output line by line.
+    given.retain(|flag| !flag.contains("/cache/"));
+    let name = row.recipe.rsplit('/').next().unwrap();
+    let name = format!("--name={name}");
+    let mut left: BTreeSet<String> = [
+        "--entrypoint=/bin/sh",
+        "--env=PYTHONUNBUFFERED=1",
+        "-d=",
+        &name,
+    ]
+    .map(str::to_owned)
+    .into();
+    left.extend(row.flags.iter().map(|flag| (*flag).to_owned()));
+    assert_eq!(given, left, "{}", row.recipe);
+}
+
+/// Nobody adds a recipe of a guide without the guide's commands.
+#[test]
+fn every_recipe_has_its_guide() {
+    let list = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["list", "--output", "json"])
+        .output()
+        .unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
+    for recipe in list.as_array().unwrap() {
+        let name = recipe["name"].as_str().unwrap();
+        if let Some(name) = name.strip_prefix("mlperf-inference/v") {
+            let known = GUIDES
+                .iter()
+                .any(|row| row.recipe.strip_prefix('v') == Some(name));
+            assert!(known, "{name}: name its guide in tests/guides/table.rs");
+        }
     }
 }
 
@@ -217,7 +297,7 @@ fn what_gpt_oss_does_besides() {
         .collect();
     let differing: Vec<String> = commands
         .iter()
-        .filter(|command| command[1] == "exec")
+        .filter(|command| command[1] == "exec" && !is_rights(command))
         .map(|command| words(command.last().unwrap()))
         .filter(|exec| !guide.contains(exec))
         .map(|exec| {

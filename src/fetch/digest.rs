@@ -1,0 +1,148 @@
+//! What a file's bytes have to hash to: SHA-256 for what is in LFS, git's blob id for the rest.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use sha1::Sha1;
+use sha2::{Digest as _, Sha256};
+
+/// The hash that the hub states for a file. It is the blob's name in the cache too.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Digest {
+    /// SHA-256 of the content, for files in LFS.
+    Sha256(String),
+    /// SHA-1 of `blob SIZE\0` and the content, for files in git itself.
+    Git(String),
+}
+
+impl Digest {
+    /// SHA-256 in 64 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn sha256(hex: &str) -> Option<Self> {
+        is_hex(hex, 64).then(|| Self::Sha256(hex.to_owned()))
+    }
+
+    /// A git blob's id in 40 lower-case hexadecimal digits.
+    #[must_use]
+    pub fn git(hex: &str) -> Option<Self> {
+        is_hex(hex, 40).then(|| Self::Git(hex.to_owned()))
+    }
+
+    /// What a blob in the cache should hash to, by its name.
+    #[must_use]
+    pub fn of_blob_name(name: &str) -> Option<Self> {
+        Self::sha256(name).or_else(|| Self::git(name))
+    }
+
+    /// The digits: the ETag, and the blob's name in the cache.
+    #[must_use]
+    pub fn hex(&self) -> &str {
+        match self {
+            Self::Sha256(hex) | Self::Git(hex) => hex,
+        }
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sha256(hex) => write!(formatter, "sha256 {hex}"),
+            Self::Git(hex) => write!(formatter, "git blob {hex}"),
+        }
+    }
+}
+
+/// Whether a text is so many lower-case hexadecimal digits.
+pub fn is_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// Takes a file's bytes in.
+#[derive(Debug, Clone)]
+pub enum Hasher {
+    /// For [`Digest::Sha256`].
+    Sha256(Sha256),
+    /// For [`Digest::Git`].
+    Git(Sha1),
+}
+
+impl Hasher {
+    /// For a file of `size` bytes that should hash to `wanted`.
+    #[must_use]
+    pub fn of(wanted: &Digest, size: u64) -> Self {
+        match wanted {
+            Digest::Sha256(_) => Self::Sha256(Sha256::new()),
+            Digest::Git(_) => {
+                let mut hasher = Sha1::new();
+                hasher.update(format!("blob {size}\0"));
+                Self::Git(hasher)
+            }
+        }
+    }
+
+    /// More of the file.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha256(hasher) => hasher.update(bytes),
+            Self::Git(hasher) => hasher.update(bytes),
+        }
+    }
+
+    /// What the bytes hash to.
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        match self {
+            Self::Sha256(hasher) => Digest::Sha256(hex(&hasher.finalize())),
+            Self::Git(hasher) => Digest::Git(hex(&hasher.finalize())),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(wanted: &Digest, content: &[u8]) -> Digest {
+        let mut hasher = Hasher::of(wanted, content.len() as u64);
+        content.chunks(3).for_each(|piece| hasher.update(piece));
+        hasher.finish()
+    }
+
+    #[test]
+    fn as_sha256sum_and_git_hash_object_say() {
+        let wanted =
+            Digest::sha256("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+        assert_eq!(hash(&wanted.clone().unwrap(), b"hello"), wanted.unwrap());
+        let wanted = Digest::git("b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
+        assert_eq!(hash(&wanted.clone().unwrap(), b"hello"), wanted.unwrap());
+        let empty = Digest::git("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+        assert_eq!(hash(&empty.clone().unwrap(), b""), empty.unwrap());
+    }
+
+    #[test]
+    fn only_digits_are_a_digest() {
+        assert_eq!(Digest::of_blob_name("../../etc/passwd"), None);
+        assert_eq!(Digest::of_blob_name(&"A".repeat(64)), None);
+        assert_eq!(Digest::of_blob_name(&"a".repeat(63)), None);
+        assert!(matches!(
+            Digest::of_blob_name(&"a".repeat(64)),
+            Some(Digest::Sha256(_))
+        ));
+        assert!(matches!(
+            Digest::of_blob_name(&"a".repeat(40)),
+            Some(Digest::Git(_))
+        ));
+    }
+}

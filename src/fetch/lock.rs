@@ -1,0 +1,107 @@
+//! Who fetches a blob: the Python client's lock files, so that ours and theirs wait for each other.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use super::error::FetchError;
+
+/// Held while a blob is fetched. The lock is the kernel's, so it ends with the process.
+#[derive(Debug)]
+pub struct BlobLock {
+    _file: File,
+}
+
+impl BlobLock {
+    /// Takes the lock; none where somebody else has it.
+    pub fn take(path: &Path) -> Result<Option<Self>, FetchError> {
+        let mut options = OpenOptions::new();
+        // Others who share the cache by their group must be able to take it.
+        options
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o664);
+        loop {
+            let file = options.open(path).map_err(FetchError::io("open", path))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                // Lustre and some network file systems have no locks. Then two may fetch the
+                // same bytes; the hash and the renaming at the end keep the cache right.
+                Err(TryLockError::Error(error))
+                    if error.kind() == std::io::ErrorKind::Unsupported => {}
+                Err(TryLockError::Error(error)) => {
+                    return Err(FetchError::io("lock", path)(error));
+                }
+            }
+            // Older filelocks delete the file when they let go: then this lock is nobody's.
+            let mine = file.metadata().map_err(FetchError::io("look at", path))?;
+            if fs::metadata(path).is_ok_and(|there| there.ino() == mine.ino()) {
+                return Ok(Some(Self { _file: file }));
+            }
+        }
+    }
+}
+
+/// Who has the lock, as far as the kernel tells.
+pub fn holder(path: &Path) -> String {
+    let found = fs::metadata(path).ok().and_then(|file| {
+        let locks = fs::read_to_string("/proc/locks").ok()?;
+        process(&locks, file.ino())
+    });
+    match found {
+        Some(process) => {
+            let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+            let name = crate::logs::sanitize(name.trim()).into_owned();
+            format!("process {process} ({name})")
+        }
+        None => "another process".to_owned(),
+    }
+}
+
+/// `1: FLOCK  ADVISORY  WRITE 4711 08:01:131 0 EOF`
+fn process(locks: &str, inode: u64) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, "WRITE", process, place, ..] = words.as_slice() else {
+            return None;
+        };
+        let (_, of) = place.rsplit_once(':')?;
+        // A process of another namespace has the number 0, or -1.
+        let process = process.parse().ok().filter(|process| *process > 0)?;
+        (of.parse() == Ok(inode)).then_some(process)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_has_it_and_can_be_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.lock");
+        let held = BlobLock::take(&path).unwrap().unwrap();
+        assert!(BlobLock::take(&path).unwrap().is_none());
+        let who = holder(&path);
+        assert!(
+            who.contains(&std::process::id().to_string()) || who == "another process",
+            "{who}"
+        );
+        drop(held);
+        assert!(BlobLock::take(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn the_kernels_list() {
+        let locks = "1: POSIX  ADVISORY  WRITE 10 08:01:131 0 EOF\n\
+            2: FLOCK  ADVISORY  WRITE 4711 00:2d:132 0 EOF\n\
+            2: -> FLOCK  ADVISORY  WRITE 4712 00:2d:131 0 EOF\n\
+            3: FLOCK  ADVISORY  WRITE -1 00:2d:133 0 EOF\n";
+        assert_eq!(process(locks, 132), Some(4711));
+        assert_eq!(process(locks, 131), None);
+        assert_eq!(process(locks, 133), None);
+    }
+}

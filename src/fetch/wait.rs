@@ -1,0 +1,62 @@
+//! How long the hub asks to wait.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+
+/// The wait that an answer asks for: `RateLimit: "api";r=0;t=55` (draft-ietf-httpapi-ratelimit-headers)
+/// before `Retry-After`, in seconds or as a date.
+#[must_use]
+pub fn asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    // It tells whole seconds, rounded down.
+    let limit = text("ratelimit").and_then(rate_limit);
+    let limit = limit.map(|seconds| Duration::from_secs(seconds.saturating_add(1)));
+    limit.or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| retry_after(text.trim(), now)))
+}
+
+/// Seconds until the window begins anew, where nothing remains of it.
+fn rate_limit(text: &str) -> Option<u64> {
+    let number = |key: &str| {
+        text.split(';')
+            .filter_map(|part| part.trim().split_once('='))
+            .find(|(name, _)| name.trim() == key)
+            .and_then(|(_, value)| value.trim().parse::<u64>().ok())
+    };
+    number("r").filter(|remaining| *remaining == 0)?;
+    number("t")
+}
+
+fn retry_after(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::parse(text).ok()?;
+    Some(Duration::try_from(date.timestamp().duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(&[("retry-after", "7")], Some(7))]
+    #[case(&[("retry-after", "Wed, 21 Oct 2015 07:28:30 GMT")], Some(30))]
+    #[case(&[("retry-after", "Wed, 21 Oct 2015 07:00:00 GMT")], Some(0))]
+    #[case(&[("retry-after", "soon")], None)]
+    #[case(&[("ratelimit", "\"api\";r=0;t=55")], Some(56))]
+    #[case(&[("ratelimit", "\"api\";r=3;t=55")], None)]
+    #[case(&[("ratelimit", "\"api\";r=0;t=55"), ("retry-after", "1")], Some(56))]
+    #[case(&[], None)]
+    fn waits(#[case] headers: &[(&'static str, &'static str)], #[case] seconds: Option<u64>) {
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect();
+        let now = "2015-10-21T07:28:00Z".parse().unwrap();
+        assert_eq!(asked(&headers, now), seconds.map(Duration::from_secs));
+    }
+}

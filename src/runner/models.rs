@@ -1,0 +1,209 @@
+//! Models of the hub: fetched on this machine before the container is made, and written down so
+//! that the container's mounts, the host's record and a resume know which bytes they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::error::RunError;
+use super::session::Session;
+use crate::fetch::{FetchError, Fetched, Hub, Progress, Wanted};
+use crate::journal::{StepEnd, StepFault, What};
+use crate::plan::model::commit_later;
+use crate::plan::step::Step;
+use crate::store::{RunDirectory, StoreError};
+
+/// What was fetched, by the model's key.
+const RECORD: &str = "models.json";
+/// Warnings of one step that the journal keeps: a bad network must not fill it.
+const KEPT_WARNINGS: usize = 20;
+
+/// The models that a run has fetched, by their keys.
+///
+/// # Errors
+/// Where the record is there and is not one.
+pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreError> {
+    if run.join(RECORD).exists() {
+        run.read_json(RECORD)
+    } else {
+        Ok(BTreeMap::new())
+    }
+}
+
+/// What the plan says, with the commits of the models that were fetched.
+///
+/// # Errors
+/// None that a plan of ours gives.
+pub fn filled<T: Serialize + DeserializeOwned>(
+    session: &Session,
+    planned: &T,
+) -> Result<T, StoreError> {
+    let models = session.state().models;
+    let fill = || -> Result<T, serde_json::Error> {
+        let mut text = serde_json::to_string(planned)?;
+        for (model, commit) in models {
+            text = text.replace(&commit_later(&model), &commit);
+        }
+        serde_json::from_str(&text)
+    };
+    fill().map_err(|error| StoreError::Unusable {
+        path: session.run.join("plan.json"),
+        because: error.to_string(),
+    })
+}
+
+/// Fetches a model. A run that is taken up again stays with the commit that it had.
+pub async fn fetch(
+    session: &Session,
+    step: &Step,
+    model: &str,
+    wanted: &Wanted,
+) -> Result<StepEnd, RunError> {
+    let before = session.state().models.remove(model);
+    let pinned = Wanted {
+        revision: before.unwrap_or_else(|| wanted.revision.clone()),
+        ..wanted.clone()
+    };
+    let got = watched(session, step, |to| async move {
+        let hub = Hub::from_environment()?;
+        let snapshot = hub.resolve(&pinned, &to, &session.stop).await?;
+        hub.fetch(&snapshot, &to, &session.stop).await
+    })
+    .await;
+    match got {
+        Ok(mut fetched) => {
+            fetched.revision.clone_from(&wanted.revision);
+            write_down(session, step, model, fetched)?;
+            Ok(StepEnd::Done { exit_code: None })
+        }
+        Err(FetchError::Stopped) => Ok(StepEnd::Stopped),
+        Err(error) => {
+            let fault = if error.is_request() {
+                StepFault::Request
+            } else {
+                StepFault::Host
+            };
+            // The error says itself what to do.
+            Ok(StepEnd::failed(fault, error.to_string(), ""))
+        }
+    }
+}
+
+fn write_down(
+    session: &Session,
+    step: &Step,
+    model: &str,
+    fetched: Fetched,
+) -> Result<(), StoreError> {
+    let mut host: Value = session.run.read_json("host.json")?;
+    host["models"][model] = json!({
+        "repository": fetched.repository,
+        "revision": fetched.revision,
+        "commit": fetched.commit,
+    });
+    session.run.write_json("host.json", &host)?;
+    let what = What::Model {
+        model: model.to_owned(),
+        repository: fetched.repository.clone(),
+        commit: fetched.commit.clone(),
+        directory: fetched.directory.display().to_string(),
+        files: fetched.files.len(),
+        bytes: fetched.bytes(),
+        bytes_fetched: fetched.bytes_fetched,
+    };
+    let mut all = self::fetched(&session.run)?;
+    all.insert(model.to_owned(), fetched);
+    session.run.write_json(RECORD, &all)?;
+    session.say(Some(step), what)
+}
+
+/// Does the work and shows how it goes on. It hears of a stop itself, so that what has arrived is
+/// written down before it ends.
+async fn watched<F, R>(session: &Session, step: &Step, work: F) -> Result<Fetched, FetchError>
+where
+    F: FnOnce(UnboundedSender<Progress>) -> R,
+    R: Future<Output = Result<Fetched, FetchError>>,
+{
+    let (sender, mut receiver) = unbounded_channel();
+    let work = work(sender);
+    tokio::pin!(work);
+    let mut show = Show {
+        session,
+        step,
+        warnings: 0,
+        waited_for: BTreeSet::new(),
+    };
+    let result = loop {
+        tokio::select! {
+            biased;
+            Some(progress) = receiver.recv() => show.progress(progress),
+            result = &mut work => break result,
+        }
+    };
+    while let Ok(progress) = receiver.try_recv() {
+        show.progress(progress);
+    }
+    result
+}
+
+struct Show<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    warnings: usize,
+    waited_for: BTreeSet<String>,
+}
+
+impl Show<'_> {
+    fn progress(&mut self, progress: Progress) {
+        match progress {
+            Progress::File {
+                path,
+                stand,
+                current,
+                total,
+            } => self.session.show(
+                self.step,
+                What::File {
+                    path,
+                    stand,
+                    current,
+                    total,
+                },
+            ),
+            Progress::Retry {
+                what,
+                because,
+                attempt,
+                after,
+            } => self.warn(format!(
+                "{what}: {because}: try {attempt} in {:.1} s",
+                after.as_secs_f64()
+            )),
+            Progress::Waiting { path, for_whom } => {
+                if self.waited_for.insert(for_whom.clone()) {
+                    self.warn(format!(
+                        "{path} is being fetched by {for_whom}: it is waited for"
+                    ));
+                }
+            }
+            Progress::ThrownOut { path, because } => {
+                self.warn(format!("{path} is thrown out: {because}"));
+            }
+            Progress::Warning(text) => self.warn(text),
+        }
+    }
+
+    fn warn(&mut self, text: String) {
+        self.warnings += 1;
+        let what = What::Warning { text };
+        if self.warnings <= KEPT_WARNINGS {
+            // A journal that takes no more is found out by the step's end.
+            let _ = self.session.say(Some(self.step), what);
+        } else {
+            self.session.show(self.step, what);
+        }
+    }
+}

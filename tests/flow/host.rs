@@ -1,0 +1,216 @@
+//! Steps on the host.
+
+use std::fs;
+
+use crate::lab::{Lab, PrivateEngine, case, recipe_with};
+
+/// A recipe with a step on the host, `setup-own`.
+fn on_host(commands: &str, more: &str) -> String {
+    let keys = format!(
+        "setup:\n  own:\n    on: host\n    run: |\n      {}\n    {}",
+        commands.replace('\n', "\n      "),
+        more.replace('\n', "\n    ")
+    );
+    recipe_with(&keys, &case("main", "echo in the container", ""))
+}
+
+const ALLOW: [&str; 2] = ["--allow", "host"];
+
+#[test]
+fn a_step_runs_here_with_an_environment_of_its_own() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "pwd; cat /proc/self/sessionid >/dev/null; echo \"$SECRET_OF_MINE|$EXTRA|$RETRIAL_RUN_DIR\"\nps -o sid= -p $$ | tr -d ' '\necho $PPID; cat \"$RETRIAL_RECIPE_DIR/beside.txt\"; test -n \"$PATH$HOME$DOCKER_HOST\"";
+    let lab = lab
+        .recipe(&on_host(commands, "env: { EXTRA: extra }"))
+        .beside("beside.txt", "beside\n")
+        .env("SECRET_OF_MINE", "mine");
+    lab.run(&[]).expect_exit(2).says("--allow host");
+    lab.run(&ALLOW).expect_exit(0);
+    let run = lab.the_run().canonicalize().unwrap();
+    let output = lab.output("02-setup-own");
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines[0], run.join("host/files").to_str().unwrap());
+    assert_eq!(lines[1], format!("|extra|{}", run.display()));
+    assert_eq!(
+        lines[2], lines[3],
+        "the step's shell leads a session of its own"
+    );
+    assert_eq!(lines[4], "beside");
+    lab.retrial(&["plan", "./recipe.yaml"]).says("on the host:");
+}
+
+#[test]
+fn what_an_answer_vouches_for_is_all_that_lies_beside_the_recipe() {
+    let Some(lab) = Lab::new() else { return };
+    // Not beside the recipe, where a run would change it.
+    let home = tempfile::tempdir().unwrap();
+    let lab = lab
+        .recipe(&on_host("sh \"$RETRIAL_RECIPE_DIR/own.sh\"", ""))
+        .beside("own.sh", "echo one\n")
+        .home(home.path());
+    let answered = |answer: &str| {
+        let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
+        let mut script = std::process::Command::new("script");
+        script
+            .args(["-qec", &line, "/dev/null"])
+            .current_dir(lab.path(""))
+            .env("RETRIAL_HOME", lab.home_path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
+        let mut child = script.spawn().ok()?;
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), answer.as_bytes()).unwrap();
+        child.wait_with_output().unwrap().status.code()
+    };
+    match answered("y\n") {
+        None => return println!("skipped: no `script` to play a terminal"),
+        code => assert_eq!(code, Some(0)),
+    }
+    fs::write(lab.path("own.sh"), "echo two\n").unwrap();
+    lab.run(&[]).expect_exit(2).says("--allow host");
+}
+
+#[test]
+fn it_fails_times_out_and_is_silent_like_any_other() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&on_host("echo said; exit 7", ""));
+    lab.run(&ALLOW)
+        .expect_exit(4)
+        .says("exit code 7")
+        .says("said");
+    let lab = Lab::new().unwrap();
+    let commands = "trap 'echo told; exit 0' TERM\necho $$; sleep 600 & echo $!; wait";
+    let lab = lab.recipe(&on_host(commands, "timeout: 1s"));
+    lab.run(&ALLOW).expect_exit(4).says("did not end within 1s");
+    let output = lab.output("02-setup-own");
+    assert!(output.contains("told"), "{output}");
+    for pid in output.lines().take(2) {
+        assert!(!alive(pid), "{pid} lives on");
+    }
+}
+
+fn alive(pid: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = status.rsplit(") ").next().unwrap_or_default();
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+#[test]
+fn it_is_stopped_with_all_that_it_started() {
+    let Some(lab) = Lab::new() else { return };
+    // What left its session is known by the step's mark.
+    let commands = "setsid sleep 601 & echo $!; sleep 602 & echo $!; echo going; wait";
+    let lab = lab.recipe(&on_host(commands, ""));
+    let mut going = lab.start(&ALLOW);
+    lab.until_printed("02-setup-own", "going");
+    going.signal("INT");
+    going.end().expect_exit(130);
+    for pid in lab.output("02-setup-own").lines().take(2) {
+        assert!(!alive(pid), "{pid} lives on");
+    }
+}
+
+#[test]
+fn it_outlives_the_tool() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "cat /proc/sys/kernel/random/uuid; echo going\nfor i in $(seq 1 600); do test ! -e go-on || break; sleep 0.05; done\necho done";
+    let lab = lab.recipe(&on_host(commands, ""));
+    let going = lab.start(&ALLOW);
+    lab.until_printed("02-setup-own", "going");
+    going.kill();
+    let mut resumed = lab.start_retrial(&["resume", "last"]);
+    lab.until("it is followed", |lab| {
+        lab.count("setup-own", "step_followed") > 0
+    });
+    fs::write(lab.the_run().join("host/files/go-on"), "").unwrap();
+    resumed.end().expect_exit(0);
+    let output = lab.output("02-setup-own");
+    assert_eq!(output.lines().count(), 3, "{output}");
+    assert_eq!(lab.count("setup-own", "step_began"), 1);
+}
+
+#[test]
+fn one_that_was_killed_meanwhile_is_done_again() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "echo going; test -e again || { touch again; sleep 600; }";
+    let lab = lab.recipe(&on_host(commands, ""));
+    let going = lab.start(&ALLOW);
+    lab.until_printed("02-setup-own", "going");
+    going.kill();
+    let leader = lab.text("host/control/steps/02-setup-own/pid");
+    let group = format!("-{}", leader.trim());
+    let killed = std::process::Command::new("kill")
+        .args(["-9", "--", &group])
+        .status();
+    assert!(killed.unwrap().success());
+    lab.retrial(&["resume", "last"])
+        .expect_exit(3)
+        .says("killed before it could write its exit code");
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+}
+
+#[test]
+fn a_secret_is_redacted_on_the_host_too() {
+    let Some(lab) = Lab::new() else { return };
+    let text =
+        on_host("echo \"token $HF_TOKEN\"", "").replace("setup:", "secrets: [HF_TOKEN]\nsetup:");
+    let lab = lab.recipe(&text).env("HF_TOKEN", "hf_abcdefghijk");
+    lab.run(&ALLOW).expect_exit(0);
+    assert_eq!(lab.output("02-setup-own"), "token [HF_TOKEN]\n");
+    assert!(Lab::files_with(lab.home_path(), "hf_abcdefghijk").is_empty());
+}
+
+#[test]
+fn files_come_out_of_the_image_first() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = "copy_from_image:\n  - { path: /etc/apt, to: from/apt }\n  - { path: /etc/debian_version, to: version }\n  - { path: /usr/bin/ldd, to: bin/ldd }\n";
+    let text = keys.to_owned()
+        + "setup:\n  own:\n    on: host\n    run: ls -d from/apt/sources.list* from/apt/trusted.gpg.d; test -s version; test -x bin/ldd";
+    let lab = lab.recipe(&recipe_with(&text, &case("main", "true", "")));
+    lab.run(&ALLOW).expect_exit(0);
+    let output = lab.output("05-setup-own");
+    assert!(output.contains("from/apt/trusted.gpg.d"), "{output}");
+    assert_eq!(lab.containers(), [""; 0]);
+    let wrong = recipe_with(
+        "copy_from_image: [{ path: /nowhere, to: x }]",
+        &case("main", "true", ""),
+    );
+    let lab = Lab::new().unwrap().recipe(&wrong);
+    lab.run(&[])
+        .expect_exit(2)
+        .says("the image has no /nowhere");
+}
+
+#[test]
+fn a_directory_can_be_filled_on_the_host() {
+    let Some(lab) = Lab::new() else { return };
+    let text = on_host(
+        "echo here >\"$RETRIAL_KEEP/file\"",
+        "keep: { path: /data, key: data }",
+    )
+    .replace(
+        "echo in the container",
+        "cat /data/file; touch /data/x 2>/dev/null || echo read-only",
+    );
+    let lab = lab.recipe(&text);
+    lab.run(&ALLOW).expect_exit(0);
+    assert!(
+        lab.output("04-main-performance")
+            .starts_with("here\nread-only\n")
+    );
+}
+
+#[test]
+fn an_engine_that_goes_away_is_not_its_end() {
+    let Some(engine) = PrivateEngine::start("host") else {
+        return;
+    };
+    let lab = Lab::with_engine(Some(engine.url.clone())).unwrap();
+    let commands =
+        "echo going; for i in $(seq 1 600); do test ! -e go-on || break; sleep 0.05; done";
+    let lab = lab.recipe(&on_host(commands, ""));
+    let mut going = lab.start(&ALLOW);
+    lab.until_printed("02-setup-own", "going");
+    engine.restart();
+    fs::write(lab.the_run().join("host/files/go-on"), "").unwrap();
+    going.end().expect_exit(0);
+}
