@@ -1,7 +1,7 @@
 //! Every command in the README and in docs/ is run here, and what it prints is what is shown.
 //!
 //! A block that is fenced as `console` holds commands (`$ …`) and their output, one that is fenced
-//! as `yaml NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
+//! as `yaml NAME` or `sh NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
 //! both sides are compared without them; a line `…` stands for any number of lines.
 //! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files.
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -63,6 +63,7 @@ fn commands(text: &str) -> Vec<Shown> {
 /// The files that a page shows, as a fenced block each.
 fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
+    let text = text.replace("\n```sh ", "\n```yaml ");
     for block in text.split("```yaml ").skip(1) {
         let (name, rest) = block.split_once('\n').unwrap();
         let body = rest.split("```").next().unwrap();
