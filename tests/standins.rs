@@ -3,11 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
+use harness::{Engine, Ran, engine, outcomes, root, run_on};
 use rstest::rstest;
-use serde_json::Value;
+
+#[path = "standins/harness.rs"]
+mod harness;
+#[path = "standins/training.rs"]
+mod training;
 
 const LLAMA2: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
 const GPT_OSS: &str = "mlperf-inference/v6.0/amd/gpt-oss-120b-mi355x";
@@ -22,109 +26,14 @@ const POWERS: [&str; 6] = [
     "dev-mem",
 ];
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// An engine of the lab's that has the stand-ins, on a machine with the device nodes. A run claims
-/// all the GPUs, so only one test at a time has it: another one would be told that they are in use.
-struct Engine {
-    url: String,
-    _turn: fs::File,
-}
-
-/// None, with a word, where there is no lab or no right to make nodes.
-fn engine() -> Option<Engine> {
-    let Ok(lab) = std::env::var("RETRIAL_LAB") else {
-        println!("skipped: no lab (`make test` brings it up)");
-        return None;
-    };
-    let turn = fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
-    turn.lock().unwrap();
-    let run = |script: &str, argument: &[&str]| {
-        Command::new(root().join(script))
-            .args(argument)
-            .output()
-            .unwrap()
-    };
-    let devices = run("tests/lab/devices", &["up"]);
-    if !devices.status.success() || !Path::new("/dev/kfd").exists() {
-        println!(
-            "skipped: no device nodes: {}",
-            String::from_utf8_lossy(&devices.stderr)
-        );
-        return None;
-    }
-    let built = run("tests/standins/build", &[]);
-    assert!(
-        built.status.success(),
-        "{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
-    let url = String::from_utf8(built.stdout).unwrap().trim().to_owned();
-    Some(Engine { url, _turn: turn })
-}
-
-struct Ran {
-    output: Output,
-    home: tempfile::TempDir,
-}
-
-impl Ran {
-    fn code(&self) -> i32 {
-        self.output.status.code().unwrap()
-    }
-
-    fn verdict(&self) -> Value {
-        let runs = self.home.path().join("runs");
-        let run = fs::read_dir(&runs)
-            .unwrap()
-            .map(|entry| entry.unwrap().path());
-        let verdict = run
-            .map(|run| run.join("verdict.json"))
-            .find(|file| file.exists());
-        serde_json::from_str(&fs::read_to_string(verdict.unwrap()).unwrap()).unwrap()
-    }
-
-    fn text(&self) -> String {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        text(&self.output.stdout) + &text(&self.output.stderr)
-    }
-}
-
-/// `retrial run` on a planted host with 8 GPUs of the recipe's model.
+/// On a planted host with 8 GPUs of the recipe's model.
 fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
-    let home = tempfile::tempdir().unwrap();
     let host = if recipe == LLAMA2_V4 {
         "mi300x-8"
     } else {
         "mi355x-8"
     };
-    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .args(["run", recipe, "--engine", &engine.url, "--root"])
-        .arg(root().join("tests/fixtures/hosts").join(host))
-        .args(arguments)
-        .env("RETRIAL_HOME", home.path())
-        .env("RETRIAL_CACHE", home.path().join("cache"))
-        .output()
-        .unwrap();
-    Ran { output, home }
-}
-
-/// Scenario, mode and outcome of each result.
-fn outcomes(verdict: &Value) -> Vec<(String, String, String)> {
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let results = verdict["results"].as_array().unwrap();
-    results
-        .iter()
-        .map(|one| {
-            (
-                word(&one["scenario"]),
-                word(&one["mode"]),
-                word(&one["outcome"]),
-            )
-        })
-        .collect()
+    run_on(engine, host, recipe, arguments)
 }
 
 #[rstest]

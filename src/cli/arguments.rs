@@ -205,6 +205,9 @@ pub enum Command {
     New {
         /// A file's name, ending in .yaml, or a directory
         name: PathBuf,
+        /// A vendor's command line: 'docker run …', a file of it, or - for standard input
+        #[arg(long, value_name = "COMMAND|FILE|-")]
+        from: Option<String>,
     },
     /// Remove containers that runs left behind (only what carries our label)
     Clean {

@@ -12,6 +12,7 @@ mod judge;
 mod list;
 mod logs;
 mod new;
+mod new_from;
 mod open;
 mod plan;
 mod resume;
@@ -95,7 +96,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             doctor::doctor(&global, recipe.as_ref())
         }
         Command::Runs => runs::runs(&global),
-        Command::New { name } => new::new(&name),
+        Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
             kept: Some(key),
             all,

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use super::failure::Failure;
+use super::new_from;
 use super::terminal;
 use crate::recipe::scaffold;
 use crate::verdict::ExitCode;
 
-/// Writes a commented recipe; never over a file that is there.
-pub fn new(name: &Path) -> Result<ExitCode, Failure> {
+/// Writes a commented recipe, or one from a vendor's command line; never over a file that is there.
+pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
     let is_file = name
         .extension()
@@ -25,28 +26,34 @@ pub fn new(name: &Path) -> Result<ExitCode, Failure> {
         )),
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),
     };
+    let stem = name
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let (text, told) = match from {
+        Some(from) => new_from::read(&stem, from)?,
+        None => (scaffold::new(&stem), Vec::new()),
+    };
     if let Some(parent) = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
     {
         std::fs::create_dir_all(parent).map_err(fault)?;
     }
-    let stem = name
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned())
-        .unwrap_or_default();
     let mut file = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&path)
         .map_err(fault)?;
-    file.write_all(scaffold::new(&stem).as_bytes())
-        .map_err(fault)?;
+    file.write_all(text.as_bytes()).map_err(fault)?;
     let shown = if path.is_absolute() || path.starts_with(".") {
         path.display().to_string()
     } else {
         format!("./{}", path.display())
     };
+    for told in told {
+        terminal::note(&format!("note: {told}"));
+    }
     terminal::note(&format!(
         "wrote {shown}\n  check it: retrial check {shown}    look at its steps: retrial plan {shown}"
     ));

@@ -107,8 +107,12 @@ impl Download<'_> {
                 Answer::Cut(trouble) => {
                     let again = tries.again(trouble).await;
                     if let Err(error) = again {
+                        let nothing = sink.position() == 0;
                         // What came is written before anybody hears of the end.
                         sink.finish().await?;
+                        if nothing {
+                            let _ = fs::remove_file(self.place.part(&self.file.digest));
+                        }
                         return Err(error);
                     }
                 }

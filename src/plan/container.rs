@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::recipe::further::Further;
 use crate::recipe::model::Ulimit;
 
 /// Everything that decides how a container is configured.
@@ -56,6 +57,9 @@ pub struct ContainerSpec {
     pub user: Option<String>,
     /// `--init`
     pub init: bool,
+    /// Rarer flags.
+    #[serde(default, skip_serializing_if = "Further::is_empty")]
+    pub further: Further,
     /// `--label`
     pub labels: BTreeMap<String, String>,
 }

@@ -7,6 +7,7 @@ pub mod first_process;
 pub mod host;
 pub mod kept;
 pub mod measurement;
+pub mod model;
 pub mod power;
 pub mod shell;
 pub mod step;

@@ -5,9 +5,12 @@
 use std::fmt::Write as _;
 
 use super::container::{ContainerSpec, GpuDevices};
+use super::model::FetchedModel;
 use super::step::{Action, Condition, ExecStep, Plan, Step};
+pub use crate::recipe::quote::quote;
 
 mod kept;
+mod models;
 
 /// Runs a command in bash where the image has it, else in sh; stops at the first error and,
 /// where the shell can, at an error inside a pipe.
@@ -40,6 +43,7 @@ pub fn script(plan: &Plan) -> String {
         );
     }
     out.push_str(&kept::header(plan));
+    out.push_str(&models::header(plan));
     for step in &plan.steps {
         let lines = lines_of(plan, step, &name);
         if lines.is_empty() {
@@ -60,7 +64,7 @@ pub fn script(plan: &Plan) -> String {
             let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });
         }
     }
-    out
+    models::with_commits(plan, out)
 }
 
 fn condition(step: &Step) -> String {
@@ -103,19 +107,24 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             line
         }
         Action::FetchModel {
+            model,
             repository,
             revision,
+            allow,
+            ignore,
             mount,
-            ..
-        } => format!(
-            "# the model, on the host, before the container is made: mount it at {}\nhf download {} --revision {}",
-            one_line(mount.as_deref().unwrap_or("the hub's cache")),
-            quote(repository),
-            quote(revision)
-        ),
+        } => {
+            let model = FetchedModel {
+                name: model,
+                repository,
+                revision,
+                mount,
+            };
+            models::download(&model, allow, ignore)
+        }
         Action::CopyOut { path, to } => kept::copy_out(plan, name, path, to),
         Action::Fill(fill) => kept::fill(plan, step, fill, name),
-        Action::Create => docker_run(&plan.container, name, &kept::mounts(plan, step.number)),
+        Action::Create => docker_run(&plan.container, name, &mounts(plan, step)),
         Action::Exec(exec) => docker_exec(exec, name),
         Action::Host(exec) => kept::host(exec),
         Action::Collect {
@@ -138,6 +147,13 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
     }
 }
 
+/// The mounts that the plan's own steps give a container, as words of the shell.
+fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
+    let mut mounts = models::mounts(plan);
+    mounts.extend(kept::mounts(plan, step.number));
+    mounts
+}
+
 /// A step's command, if it has one.
 fn command(step: &Step) -> Option<&ExecStep> {
     match &step.action {
@@ -147,8 +163,8 @@ fn command(step: &Step) -> Option<&ExecStep> {
     }
 }
 
-/// `docker run -d` with every flag of the container, and mounts of what is kept.
-fn docker_run(container: &ContainerSpec, name: &str, kept: &[String]) -> String {
+/// `docker run -d` with every flag of the container, and mounts of what steps before it gave.
+fn docker_run(container: &ContainerSpec, name: &str, given: &[String]) -> String {
     let mut flags: Vec<String> = vec![format!("docker run -d --name {name}")];
     let mut flag = |text: String| flags.push(quote(&text));
     if let Some(ipc) = &container.ipc {
@@ -211,6 +227,13 @@ fn docker_run(container: &ContainerSpec, name: &str, kept: &[String]) -> String 
     if container.init {
         flag("--init".to_owned());
     }
+    for (name, value) in container.further.flags() {
+        flag(if name == "read-only" {
+            format!("--{name}")
+        } else {
+            format!("--{name}={value}")
+        });
+    }
     if let Some(entrypoint) = container
         .entrypoint
         .as_ref()
@@ -218,7 +241,7 @@ fn docker_run(container: &ContainerSpec, name: &str, kept: &[String]) -> String 
     {
         flag(format!("--entrypoint={entrypoint}"));
     }
-    flags.extend(kept.iter().cloned());
+    flags.extend(given.iter().cloned());
     let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
     flags.push(format!("{} {}", quote(&container.image), command.join(" ")));
     wrap(&flags)
@@ -306,18 +329,6 @@ fn wrap(words: &[String]) -> String {
     out
 }
 
-/// Quotes a word for a POSIX shell where it needs it. Unlike shlex, leaves `=`, `:` and `@`
-/// alone, so that flags read as a guide writes them.
-#[must_use]
-pub fn quote(word: &str) -> String {
-    let plain =
-        |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+%".contains(character);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// A comment must not leave its line.
 fn one_line(text: &str) -> String {
     text.chars()
@@ -334,14 +345,6 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_quoted_only_where_they_need_it() {
-        assert_eq!(quote("--device=/dev/kfd"), "--device=/dev/kfd");
-        assert_eq!(quote("it's"), r"'it'\''s'");
-        assert_eq!(quote("a b"), "'a b'");
-        assert_eq!(quote(""), "''");
-    }
 
     #[test]
     fn a_container_is_named_after_its_recipe() {

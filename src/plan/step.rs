@@ -11,6 +11,7 @@ use super::container::ContainerSpec;
 use super::host::Lack;
 use super::kept::FillStep;
 use super::measurement::MeasurementPlan;
+use super::model::ModelMount;
 use super::power::Power;
 use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
 
@@ -206,8 +207,8 @@ pub enum Action {
         /// Globs of files to leave.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ignore: Vec<String>,
-        /// Where it is wanted in the container.
-        mount: Option<String>,
+        /// Where it lies in the container.
+        mount: ModelMount,
     },
     /// Take something out of the image, for steps on the host.
     CopyOut {

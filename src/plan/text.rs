@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::choices::PullPolicy;
 use super::kept::FillStep;
+use super::model::Form;
 use super::shell::quote;
 use super::step::{Action, ExecStep, Plan, Step};
 use crate::recipe::model::Place;
@@ -176,6 +177,9 @@ fn container_lines(plan: &Plan) -> Vec<String> {
         let rights = if kept.writable { "" } else { " (read-only)" };
         add("kept", format!("{} at {}{rights}", kept.key, kept.path));
     }
+    for (flag, value) in container.further.flags() {
+        add(&flag.replace('-', "_"), value);
+    }
     add("workdir", container.workdir.clone().unwrap_or_default());
     add("user", container.user.clone().unwrap_or_default());
     add(
@@ -208,9 +212,14 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             mount,
             ..
         } => {
+            let how = match mount.form {
+                Form::Directory => "",
+                Form::Files => " file by file",
+                Form::HubCache => " as the hub's cache",
+            };
             vec![format!(
-                "{repository} at {revision}, mounted at {}",
-                mount.as_deref().unwrap_or("the hub's cache")
+                "{repository} at {revision}, mounted at {}{how}",
+                mount.target
             )]
         }
         Action::CopyOut { path, to } => vec![format!("{path} of the image → host/files/{to}")],

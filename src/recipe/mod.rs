@@ -9,10 +9,12 @@
 
 mod checks;
 mod diagnostic;
+pub mod docker_run;
 mod emit;
 pub mod expression;
 mod fill;
 mod format;
+pub mod further;
 mod keys;
 mod load;
 mod measures;
@@ -22,6 +24,7 @@ mod names;
 mod node;
 mod origin;
 mod parse;
+pub mod quote;
 mod render;
 mod resolve;
 pub mod scaffold;

@@ -10,6 +10,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::further::Further;
+
 /// An ordered map, in the order of the file.
 pub type Ordered<V> = Vec<(String, V)>;
 
@@ -212,6 +214,9 @@ pub struct Container {
     pub entrypoint: Entrypoint,
     /// The shell of the steps, for example `[bash, -ilc]`; none: bash with pipefail, else sh.
     pub shell: Option<Vec<String>>,
+    /// Rarer settings.
+    #[serde(default, skip_serializing_if = "Further::is_empty")]
+    pub further: Further,
 }
 
 /// What happens to the image's entrypoint.
@@ -299,6 +304,23 @@ pub enum ModelSource {
     Run(Template),
 }
 
+/// What every command may say besides its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandOptions {
+    /// Longest time.
+    pub timeout: Option<Duration>,
+    /// Longest time without output.
+    pub silence: Option<Duration>,
+    /// Environment of this step.
+    pub env: Ordered<Template>,
+    /// Working directory.
+    pub workdir: Option<Template>,
+    /// User.
+    pub user: Option<String>,
+    /// Shell.
+    pub shell: Option<Vec<String>>,
+}
+
 /// A dataset or a setup step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup {
@@ -308,16 +330,9 @@ pub struct Setup {
     pub on: Place,
     /// A directory that later runs take over.
     pub keep: Option<Keep>,
-    /// Longest time.
-    pub timeout: Option<Duration>,
-    /// Environment of this step.
-    pub env: Ordered<Template>,
-    /// Working directory.
-    pub workdir: Option<Template>,
-    /// User.
-    pub user: Option<String>,
-    /// Shell.
-    pub shell: Option<Vec<String>>,
+    /// What its commands may say besides their text.
+    #[serde(flatten)]
+    pub options: CommandOptions,
     /// The directory of `keep` stays writable afterwards.
     pub writable: bool,
 }
@@ -358,18 +373,9 @@ pub struct KeptFile {
 pub struct SharedCommand {
     /// The command.
     pub run: Template,
-    /// Longest time.
-    pub timeout: Option<Duration>,
-    /// Longest time without output.
-    pub silence: Option<Duration>,
-    /// Environment of this step.
-    pub env: Ordered<Template>,
-    /// Working directory.
-    pub workdir: Option<Template>,
-    /// User.
-    pub user: Option<String>,
-    /// Shell.
-    pub shell: Option<Vec<String>>,
+    /// What its commands may say besides their text.
+    #[serde(flatten)]
+    pub options: CommandOptions,
 }
 
 /// One scenario: what is measured in each mode.
@@ -410,18 +416,9 @@ impl fmt::Display for Mode {
 pub struct Measurement {
     /// The command, its own or a shared one.
     pub command: MeasurementCommand,
-    /// Longest time.
-    pub timeout: Option<Duration>,
-    /// Longest time without output.
-    pub silence: Option<Duration>,
-    /// Environment of this step.
-    pub env: Ordered<Template>,
-    /// Working directory.
-    pub workdir: Option<Template>,
-    /// User.
-    pub user: Option<String>,
-    /// Shell.
-    pub shell: Option<Vec<String>>,
+    /// What its commands may say besides their text.
+    #[serde(flatten)]
+    pub options: CommandOptions,
     /// Path or glob of the result directory in the container.
     pub results: Option<Template>,
     /// A command that checks the results, for example the accuracy script.

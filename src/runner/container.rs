@@ -7,12 +7,14 @@ use super::claim::{Claim, claim, claim_of};
 use super::engine_back::with_engine;
 use super::error::RunError;
 use super::fill::{self, Kept};
+use super::model_mounts;
+use super::models::filled;
 use super::session::Session;
 use super::sight::{Sight, sees_us};
 use crate::engine::api::ExecSpec;
 use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault, What};
-use crate::plan::container::ContainerSpec;
+use crate::plan::container::{ContainerSpec, Mount};
 use crate::plan::first_process;
 use crate::plan::step::Step;
 
@@ -41,7 +43,11 @@ pub async fn create_with(
     suffix: &str,
     kept: Kept,
 ) -> Result<StepEnd, RunError> {
-    let spec = spec_of(session, suffix, kept);
+    let models = match model_mounts::mounts(session, step)? {
+        Ok(models) => models,
+        Err(end) => return Ok(end),
+    };
+    let spec = filled(session, &spec_of(session, suffix, models, kept))?;
     if let Some(missing) = missing_mount(&spec) {
         return Ok(StepEnd::failed(
             StepFault::Request,
@@ -62,7 +68,8 @@ pub async fn create_with(
     session
         .control
         .lay_out(&nonce, session.plan.container.pid.is_none())?;
-    let id = match with_engine(session, step, || create_anew(session, &spec)).await {
+    let made = with_engine(session, step, || create_from_the_image(session, step, &spec)).await;
+    let id = match made {
         Ok(id) => id,
         Err(error) if misses(&error, &spec) => return Ok(apart(session)),
         Err(error) => return Ok(StepEnd::host(error.to_string())),
@@ -96,6 +103,36 @@ pub async fn create_with(
     };
     let _ = remove(session).await;
     Ok(end)
+}
+
+/// Creates the container, and sees that its image is the one that was pulled or built: a tag may
+/// have moved meanwhile.
+async fn create_from_the_image(
+    session: &Session,
+    step: &Step,
+    spec: &ContainerSpec,
+) -> Result<String, EngineError> {
+    let id = create_anew(session, spec).await?;
+    let Some(wanted) = session.state().image else {
+        return Ok(id);
+    };
+    let made = session.engine.container(&id).await?;
+    let found = made.map(|made| made.image).unwrap_or_default();
+    let digits = |id: &str| id.trim_start_matches("sha256:").to_owned();
+    if digits(&found) == digits(&wanted) {
+        return Ok(id);
+    }
+    session.engine.remove(&id).await?;
+    let text = format!(
+        "{} is another image meanwhile: the container is made from the one that was found, {wanted}",
+        spec.image
+    );
+    session.show(step, What::Warning { text });
+    let exact = ContainerSpec {
+        image: wanted,
+        ..spec.clone()
+    };
+    create_anew(session, &exact).await
 }
 
 /// Creates the container. The name is taken where an engine went away after it had made it and
@@ -161,16 +198,11 @@ fn missing_mount(container: &ContainerSpec) -> Option<&str> {
 }
 
 /// The container with what belongs to this run: name, labels, control directory.
-fn spec_of(session: &Session, suffix: &str, kept: Kept) -> ContainerSpec {
+fn spec_of(session: &Session, suffix: &str, models: Vec<Mount>, kept: Kept) -> ContainerSpec {
     let mut spec = session.plan.container.clone();
     spec.name = format!("retrial-{}{suffix}", session.run.id());
+    spec.mounts.extend(models);
     spec.mounts.extend(kept.mounts);
-    if let Some(image) = session.state().image {
-        // Exactly the image that was pulled or built, whatever its tag says meanwhile.
-        if spec.image.starts_with("retrial/") || session.plan.pinned {
-            spec.image = image;
-        }
-    }
     spec.control = Some(session.control.path().display().to_string());
     spec.labels = BTreeMap::from([
         (RUN_LABEL.to_owned(), session.run.id().to_owned()),

@@ -172,9 +172,10 @@ impl Run<'_> {
         }
     }
 
-    async fn one(&mut self, step: &Step) -> Result<StepEnd, RunError> {
+    async fn one(&mut self, planned: &Step) -> Result<StepEnd, RunError> {
         let session = self.session;
         let state = session.state();
+        let step = &models::filled(session, planned)?;
         let follows = state.open.contains(&step.number)
             && match &step.action {
                 Action::Exec(_) | Action::Host(_) => true,

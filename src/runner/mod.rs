@@ -25,6 +25,8 @@ mod image;
 mod judge;
 mod latest;
 mod left_out;
+mod model_mounts;
+mod model_view;
 mod output;
 mod place;
 mod redact;

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
@@ -10,6 +12,7 @@ use super::error::RunError;
 use super::session::Session;
 use crate::fetch::{FetchError, Fetched, Hub, Progress, Wanted};
 use crate::journal::{StepEnd, StepFault, What};
+use crate::plan::model::commit_later;
 use crate::plan::step::Step;
 use crate::store::{RunDirectory, StoreError};
 
@@ -28,6 +31,28 @@ pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreErr
     } else {
         Ok(BTreeMap::new())
     }
+}
+
+/// What the plan says, with the commits of the models that were fetched.
+///
+/// # Errors
+/// None that a plan of ours gives.
+pub fn filled<T: Serialize + DeserializeOwned>(
+    session: &Session,
+    planned: &T,
+) -> Result<T, StoreError> {
+    let models = session.state().models;
+    let fill = || -> Result<T, serde_json::Error> {
+        let mut text = serde_json::to_string(planned)?;
+        for (model, commit) in models {
+            text = text.replace(&commit_later(&model), &commit);
+        }
+        serde_json::from_str(&text)
+    };
+    fill().map_err(|error| StoreError::Unusable {
+        path: session.run.join("plan.json"),
+        because: error.to_string(),
+    })
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.

@@ -15,4 +15,5 @@ mod kept;
 mod killed;
 mod results;
 mod stopped;
+mod training;
 mod trust;

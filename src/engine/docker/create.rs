@@ -11,6 +11,7 @@ use bollard::models::{
     RestartPolicy, RestartPolicyNameEnum,
 };
 
+use super::further;
 use crate::engine::error::EngineError;
 use crate::engine::proxies;
 use crate::plan::container::{ContainerSpec, GpuDevices, Mount};
@@ -27,7 +28,7 @@ pub fn request(
     let (entrypoint, command) = process(spec);
     let or_none = |list: Vec<String>| (!list.is_empty()).then_some(list);
     Ok(ContainerCreateBody {
-        hostname: Some(String::new()),
+        hostname: Some(spec.further.hostname.clone().unwrap_or_default()),
         domainname: Some(String::new()),
         user: Some(spec.user.clone().unwrap_or_default()),
         attach_stdin: Some(false),
@@ -79,7 +80,7 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
     let (device_names, device_paths): (Vec<_>, Vec<_>) =
         spec.devices.iter().partition(|device| is_cdi_name(device));
     let binds: Vec<String> = spec.mounts.iter().map(bind).collect();
-    Ok(HostConfig {
+    let mut config = HostConfig {
         binds: some(&binds),
         mounts: spec
             .control
@@ -97,7 +98,6 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         }),
         console_size: Some(vec![0, 0]),
         cap_add: some(&capabilities(&spec.cap_add)),
-        dns: Some(Vec::new()),
         dns_options: Some(Vec::new()),
         dns_search: Some(Vec::new()),
         group_add: some(&spec.group_add),
@@ -122,7 +122,9 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         readonly_paths: open_paths.then(Vec::new),
         init: spec.init.then_some(true),
         ..HostConfig::default()
-    })
+    };
+    further::set(&spec.further, &mut config);
+    Ok(config)
 }
 
 /// The one security option that the command line itself turns into something else.
@@ -149,7 +151,7 @@ fn bind(mount: &Mount) -> String {
 }
 
 /// Upper case with `CAP_`, each once, sorted: the command line's own normal form.
-fn capabilities(written: &[String]) -> Vec<String> {
+pub(super) fn capabilities(written: &[String]) -> Vec<String> {
     let normal = written.iter().map(|name| {
         let name = name.trim().to_uppercase();
         if name == "ALL" || name.starts_with("CAP_") {

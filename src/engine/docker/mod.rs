@@ -8,6 +8,7 @@ mod create;
 mod exec;
 mod explain;
 pub(super) mod fault;
+mod further;
 mod ignore;
 mod image;
 mod interactive;

@@ -82,6 +82,7 @@ impl Builder<'_> {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
         env.extend(self.visible_gpus(&env));
+        env.extend(self.hub_variables(&env)?);
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
         for request in &asked.mounts {
@@ -142,6 +143,7 @@ impl Builder<'_> {
                 .transpose()?,
             user: asked.user.clone(),
             init: asked.init,
+            further: asked.further.clone(),
             labels: BTreeMap::new(),
             control: None,
         })

@@ -63,6 +63,16 @@ pub enum PlanError {
         /// The path, rendered.
         path: String,
     },
+    /// Programs look for the hub's cache in one place.
+    #[error(
+        "models {one} and {other}: `as: hub-cache` with two mounts, and programs look in one\n  give both the same `mount`, or none"
+    )]
+    HubCaches {
+        /// A model.
+        one: String,
+        /// Another one.
+        other: String,
+    },
     /// An expression that cannot be evaluated.
     #[error("{place}: {source}")]
     Expression {

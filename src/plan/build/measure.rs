@@ -1,6 +1,5 @@
 //! Scenarios: for each mode and trial its command, its check, and the fetching of its results.
 
-use super::command::Command;
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::measurement::MeasurementPlan;
@@ -62,7 +61,7 @@ impl Builder<'_> {
                     measurements: vec![index],
                     trial,
                 };
-                let mut exec = self.exec(purpose, run, &Command::from(*from), scope)?;
+                let mut exec = self.exec(purpose, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
                 self.step_when(
                     &one.name(stem),
@@ -80,7 +79,7 @@ impl Builder<'_> {
                 trial,
                 of,
             };
-            let mut exec = self.exec(purpose, run, &Command::from(*from), scope)?;
+            let mut exec = self.exec(purpose, run, &from.options, scope)?;
             if let Some(timeout) = from.check_timeout {
                 exec.timeout_s = timeout.as_secs().max(1);
             }
@@ -144,7 +143,7 @@ impl Builder<'_> {
             measurements: Vec::new(),
             trial: one.trial,
         };
-        let exec = self.exec(purpose, run, &Command::from(command), &scope)?;
+        let exec = self.exec(purpose, run, &command.options, &scope)?;
         let name = one.name(&format!("command-{name}"));
         Ok(self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec)))
     }

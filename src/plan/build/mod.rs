@@ -11,10 +11,11 @@ mod setup;
 use super::choices::Choices;
 use super::host::{HostView, lacks};
 use super::measurement::MeasurementPlan;
+use super::model::commit_later;
 use super::power;
 use super::step::{Action, Condition, Plan, Step};
 use crate::recipe::expression::{Scope, render};
-use crate::recipe::model::{Ordered, Recipe, Template};
+use crate::recipe::model::{ModelSource, Ordered, Recipe, Template};
 
 pub use error::PlanError;
 
@@ -140,8 +141,24 @@ impl Builder<'_> {
     }
 
     fn scope(&self) -> Scope {
-        Scope::of(self.recipe)
+        let mut scope = Scope::of(self.recipe);
+        for (name, model) in &self.recipe.models {
+            if let ModelSource::Hub { revision, .. } = &model.source {
+                if is_commit(revision) {
+                    scope.models.insert(name.clone(), revision.clone());
+                } else {
+                    let later = commit_later(name);
+                    scope.models_later.insert(name.clone(), later);
+                }
+            }
+        }
+        scope
     }
+}
+
+/// Whether a revision is a commit, which nobody can move.
+fn is_commit(revision: &str) -> bool {
+    revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn join(directory: &str, relative: &str) -> String {

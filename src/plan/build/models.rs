@@ -1,14 +1,13 @@
 //! Models: fetched before the container is made, or made in it.
 
-use super::command::Command;
 use super::error::PlanError;
 use super::{Builder, expression};
+use crate::plan::model::{Form, HUB_CACHE, ModelMount};
 use crate::plan::step::{Action, Purpose};
-use crate::recipe::model::ModelSource;
+use crate::recipe::model::{CommandOptions, Model, ModelSource};
 
 impl Builder<'_> {
     pub(super) fn models(&mut self) -> Result<(), PlanError> {
-        let scope = self.scope();
         for (name, model) in &self.recipe.models {
             if let ModelSource::Hub {
                 repository,
@@ -17,11 +16,7 @@ impl Builder<'_> {
                 ignore,
             } = &model.source
             {
-                let mount = model
-                    .mount
-                    .as_ref()
-                    .map(|mount| expression(&format!("models.{name}.mount"), mount, &scope))
-                    .transpose()?;
+                let mount = self.model_mount(name, model)?;
                 let action = Action::FetchModel {
                     model: name.clone(),
                     repository: repository.clone(),
@@ -36,12 +31,58 @@ impl Builder<'_> {
         Ok(())
     }
 
+    fn model_mount(&self, name: &str, model: &Model) -> Result<ModelMount, PlanError> {
+        let place = format!("models.{name}.mount");
+        let stated = model.mount.as_ref();
+        let stated = stated.map(|mount| expression(&place, mount, &self.scope()));
+        let form = match model {
+            model if model.hub_cache => Form::HubCache,
+            model if !model.writable.is_empty() => Form::Files,
+            _ => Form::Directory,
+        };
+        Ok(ModelMount {
+            target: stated.unwrap_or_else(|| Ok(HUB_CACHE.to_owned()))?,
+            form,
+        })
+    }
+
+    /// What programs that load by hub id must know, where the recipe does not say it.
+    pub(super) fn hub_variables(
+        &self,
+        env: &[(String, String)],
+    ) -> Result<Vec<(String, String)>, PlanError> {
+        let models = self.recipe.models.iter();
+        let Some((name, model)) = models.clone().find(|(_, model)| model.hub_cache) else {
+            return Ok(Vec::new());
+        };
+        let cache = self.model_mount(name, model)?.target;
+        for (other, model) in models.filter(|(_, model)| model.hub_cache) {
+            if self.model_mount(other, model)?.target != cache {
+                return Err(PlanError::HubCaches {
+                    one: name.clone(),
+                    other: other.clone(),
+                });
+            }
+        }
+        let mut variables = vec![
+            ("HF_HUB_CACHE".to_owned(), cache),
+            ("HF_HUB_OFFLINE".to_owned(), "1".to_owned()),
+        ];
+        variables.retain(|(name, _)| env.iter().all(|(stated, _)| stated != name));
+        Ok(variables)
+    }
+
     /// Models that a command of the recipe makes in the container.
     pub(super) fn models_in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {
                 let run = expression(&format!("models.{name}.source.run"), run, &self.scope())?;
-                let exec = self.exec(Purpose::Prepare, run, &Command::default(), &self.scope())?;
+                let exec = self.exec(
+                    Purpose::Prepare,
+                    run,
+                    &CommandOptions::default(),
+                    &self.scope(),
+                )?;
                 self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
             }
         }

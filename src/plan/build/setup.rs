@@ -1,7 +1,7 @@
 //! Datasets and setup steps. What runs on the host and what is kept comes before the container
 //! is made, which has the kept directories mounted from its start.
 
-use super::command::{Command, names};
+use super::command::names;
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::container::ContainerSpec;
@@ -69,10 +69,10 @@ impl<'a> Builder<'a> {
     fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
         let scope = self.scope();
         let run = expression(name, &setup.run, &scope)?;
-        let mut command = self.exec(Purpose::Prepare, run, &Command::from(setup), &scope)?;
+        let mut command = self.exec(Purpose::Prepare, run, &setup.options, &scope)?;
         if setup.on == Place::Host {
             // The container's shell is the image's.
-            command.shell.clone_from(&setup.shell);
+            command.shell.clone_from(&setup.options.shell);
             let directory = self.origin.directory.clone();
             let named = directory.filter(|_| names(&command.run, RECIPE_DIRECTORY));
             let variable = named.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));

@@ -50,7 +50,7 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> Str
     match on {
         Place::Container => {
             let filler = format!("{name}-fill");
-            let mut mounts = mounts(plan, number);
+            let mut mounts = super::mounts(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
             let _ = writeln!(lines, "{}", docker_run(&plan.container, &filler, &mounts));
             let _ = writeln!(lines, "{}", docker_exec(command, &filler));

@@ -73,6 +73,7 @@ mod tests {
             trial: Some(2),
             gpus: Some(8),
             models: [("llama-2".into(), "abc".into())].into(),
+            models_later: [("qwen".into(), "…".into())].into(),
         }
     }
 
@@ -85,6 +86,12 @@ mod tests {
         let text = "${{ params.results }}/${{scenario}}/${{ mode }}/run_${{ trial }}/${{ models.llama-2.commit }}";
         assert_eq!(rendered(text).unwrap(), "/r/Offline/accuracy/run_2/abc");
         assert_eq!(rendered("${{ params.with-hyphen }}").unwrap(), "true");
+    }
+
+    #[test]
+    fn a_commit_that_is_not_known_yet_stands_alone() {
+        assert_eq!(rendered("at ${{ models.qwen.commit }}").unwrap(), "at …");
+        assert!(rendered("${{ models.qwen.commit[:8] }}").is_err());
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Scope {
     pub gpus: Option<u32>,
     /// `models.NAME.commit`, by name.
     pub models: BTreeMap<String, String>,
+    /// The same of models whose commit is not known yet: what stands for it until it is.
+    pub models_later: BTreeMap<String, String>,
 }
 
 impl Scope {
@@ -50,7 +52,8 @@ impl Scope {
             ("variant", axis) => self.variant.get(axis).cloned().map(Evaluated::Text),
             ("models", rest) => {
                 let name = rest.strip_suffix(".commit")?;
-                self.models.get(name).cloned().map(Evaluated::Text)
+                let commit = self.models.get(name).or(self.models_later.get(name));
+                commit.cloned().map(Evaluated::Text)
             }
             _ => None,
         }

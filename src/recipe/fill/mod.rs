@@ -1,6 +1,7 @@
 //! A recipe that was checked, as the plan wants it. Each reader gives `None` only where a value is
 //! absent or where the check let through what it should not have.
 
+mod further;
 mod read;
 mod scenarios;
 mod steps;
@@ -16,6 +17,7 @@ use super::model::{
 use super::names::Names;
 use super::node::Node;
 use super::shape::Units;
+use further::further;
 use read::Read;
 
 /// The recipe. None means that the check is not as strict as the reader: a fault of ours.
@@ -166,6 +168,7 @@ fn container(node: &Node) -> Option<Container> {
             None => Entrypoint::default(),
         },
         shell: node.shell(),
+        further: further(node),
     })
 }
 

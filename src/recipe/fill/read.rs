@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::recipe::measures;
-use crate::recipe::model::{Ordered, Template};
+use crate::recipe::model::{CommandOptions, Ordered, Template};
 use crate::recipe::node::Node;
 use crate::recipe::shape::Units;
 
@@ -23,6 +23,7 @@ pub(super) trait Read {
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T>;
     fn env(&self) -> Ordered<Template>;
     fn shell(&self) -> Option<Vec<String>>;
+    fn options(&self) -> CommandOptions;
 }
 
 impl Read for Node {
@@ -82,5 +83,16 @@ impl Read for Node {
 
     fn shell(&self) -> Option<Vec<String>> {
         self.get("shell").map(|_| self.strings("shell"))
+    }
+
+    fn options(&self) -> CommandOptions {
+        CommandOptions {
+            timeout: self.duration("timeout"),
+            silence: self.duration("silence"),
+            env: self.env(),
+            workdir: self.template("workdir"),
+            user: self.string("user"),
+            shell: self.shell(),
+        }
     }
 }

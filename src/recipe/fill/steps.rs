@@ -69,11 +69,7 @@ pub(super) fn setup(node: &Node) -> Option<Setup> {
             }),
             None => None,
         },
-        timeout: node.duration("timeout"),
-        env: node.env(),
-        workdir: node.template("workdir"),
-        user: node.string("user"),
-        shell: node.shell(),
+        options: node.options(),
         writable: node.truth("writable"),
     })
 }
@@ -81,11 +77,6 @@ pub(super) fn setup(node: &Node) -> Option<Setup> {
 pub(super) fn command(node: &Node) -> Option<SharedCommand> {
     Some(SharedCommand {
         run: node.template("run")?,
-        timeout: node.duration("timeout"),
-        silence: node.duration("silence"),
-        env: node.env(),
-        workdir: node.template("workdir"),
-        user: node.string("user"),
-        shell: node.shell(),
+        options: node.options(),
     })
 }

@@ -132,10 +132,67 @@ pub(super) static CONTAINER: Object = Object {
         )
         .default("bypass"),
         SHELL,
+        key(
+            "cap_drop",
+            S::List(&S::Text(F::Capability), 0),
+            "Capabilities to take away.",
+        ),
+        key("hostname", S::Text(F::Line), "The container's host name."),
+        key(
+            "runtime",
+            S::Text(F::Line),
+            "A runtime of the engine: nvidia, amd.",
+        ),
+        key(
+            "memory",
+            S::Size(Units::Docker),
+            "The most memory, for example 64G.",
+        ),
+        key("cpus", S::Number, "The most CPU time, in CPUs: 1.5."),
+        key("cpuset_cpus", S::Text(F::Line), "Which CPUs: 0-63."),
+        key(
+            "cpuset_mems",
+            S::Text(F::Line),
+            "Which memory nodes: \"0,1\".",
+        ),
+        key(
+            "pids_limit",
+            S::Integer(-1, i64::MAX),
+            "The most processes; -1 is unlimited.",
+        ),
+        key(
+            "sysctls",
+            S::Map(F::Filled, &S::Scalar(Reach::Recipe)),
+            "Kernel settings of the container: {net.core.somaxconn: 1024}.",
+        ),
+        key(
+            "tmpfs",
+            S::List(&S::Text(F::Absolute), 0),
+            "Directories in memory: /tmp, or /tmp:size=1g.",
+        ),
+        key(
+            "read_only",
+            S::Bool,
+            "The image's files cannot be written.",
+        )
+        .default("false"),
+        key("dns", S::List(&S::Text(F::Line), 0), "Name servers."),
+        key(
+            "add_host",
+            S::List(&S::Text(F::Line), 0),
+            "Names for /etc/hosts: name:address.",
+        ),
+        key("cgroupns", S::Choice(CGROUPNS), "The cgroup namespace."),
+        key("userns", S::Choice(HOST_ONLY), "The user namespace."),
     ],
 };
 
 pub(super) const HOST_ONLY: &[Choice] = &[choice("host", "The host's own.")];
+
+pub(super) const CGROUPNS: &[Choice] = &[
+    choice("host", "The host's own."),
+    choice("private", "One of the container's own."),
+];
 
 pub(super) const ENTRYPOINTS: &[Choice] = &[
     choice(

@@ -80,7 +80,7 @@ def main():
         "ms_per_step": seconds * 1000 / arguments.iterations,
     }
     print(f"loss: {first:.4f} at first, {last:.4f} in the end")
-    print(f"parameters: {row['parameters_m']:.3f} M")
+    print(f"parameters: {row['parameters_m']:.6g} M")
     print(f"total time: {seconds:.4f} s")
     print(f"throughput: {row['samples_per_second']:.1f} samples/s")
     print(f"time per step: {row['ms_per_step']:.4f} ms")

@@ -210,7 +210,7 @@ def train(arguments, processes):
 
 def tell(row):
     print(f"loss: {row['first_loss']:.4f} at first, {row['last_loss']:.4f} in the end")
-    print(f"parameters: {row['parameters_m']:.3f} M")
+    print(f"parameters: {row['parameters_m']:.6g} M")
     print(f"tokens per second: {row['tokens_per_second']:.1f}")
     print(f"TFLOPS: {row['tflops']:.5g} in all, {row['tflops_per_gpu']:.5g} a GPU")
     if not math.isnan(row["memory_gb"]):

@@ -37,7 +37,7 @@ fn bytes_speed_and_time_left() {
             .collect::<Vec<_>>(),
         ["b", "c"]
     );
-    assert_eq!((sum.done_layers, sum.layers), (1, 3));
+    assert_eq!((sum.done_parts, sum.parts), (1, 3));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn extraction_is_a_phase_of_its_own() {
     assert_eq!(pull.sum(at(3)).done, 0);
     pull.take(at(4), "b", "Pull complete", None, None);
     let sum = pull.sum(at(4));
-    assert_eq!((sum.done, sum.done_layers, sum.total_known), (100, 1, true));
+    assert_eq!((sum.done, sum.done_parts, sum.total_known), (100, 1, true));
 }
 
 #[test]
@@ -82,4 +82,24 @@ fn nothing_is_known_of_an_empty_pull() {
         (sum.done, sum.total, sum.rate, sum.left),
         (0, 0, None, None)
     );
+}
+
+#[test]
+fn files_are_hashed_and_never_unpacked() {
+    let mut pull = Pull::default();
+    pull.take_file(at(0), "a", FileStand::Waiting, 0, 100);
+    pull.take_file(at(0), "b", FileStand::Waiting, 0, 50);
+    pull.take_file(at(0), "c", FileStand::Checking, 20, 60);
+    pull.take_file(at(1), "a", FileStand::Downloading, 40, 100);
+    let sum = pull.sum(at(1));
+    assert_eq!((sum.done, sum.total, sum.total_known), (60, 210, true));
+    assert_eq!((sum.parts, sum.done_parts, sum.unit), (3, 0, Unit::File));
+    // What was there need not come: it is in no sum.
+    pull.take_file(at(2), "c", FileStand::There, 60, 60);
+    pull.take_file(at(2), "a", FileStand::Done, 100, 100);
+    pull.take_file(at(2), "b", FileStand::Done, 50, 50);
+    let sum = pull.sum(at(2));
+    assert_eq!((sum.done, sum.total, sum.done_parts), (150, 150, 3));
+    assert_eq!(sum.phase, Phase::Downloading);
+    assert_eq!(pull.active().count(), 0);
 }

@@ -1,0 +1,26 @@
+# ONNX Runtime with CUDA and TensorRT, and MLPerf's reference implementation.
+# Not built where this was written: NVIDIA's base images could not be had there.
+ARG BASE
+FROM ${BASE}
+
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      build-essential ca-certificates cmake curl git make python3 python3-dev python3-pip \
+ && rm -rf /var/lib/apt/lists/*
+ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+
+COPY requirements.txt reference.sh /build/
+RUN python3 -m pip install -r /build/requirements.txt
+ARG INFERENCE_COMMIT
+RUN INFERENCE_COMMIT=${INFERENCE_COMMIT} sh /build/reference.sh
+
+# TensorRT's libraries are those of the Python package: ONNX Runtime finds them by the loader's path.
+ARG ONNXRUNTIME
+ARG TENSORRT
+RUN python3 -m pip install --no-deps "onnxruntime-gpu==${ONNXRUNTIME}" \
+ && python3 -m pip install "tensorrt-cu12==${TENSORRT}" \
+ && python3 -c 'import onnxruntime; print(onnxruntime.__version__, onnxruntime.get_available_providers())'
+ENV LD_LIBRARY_PATH=/usr/local/lib/python3.12/dist-packages/tensorrt_libs:/usr/local/cuda/lib64
+
+ENV PYTHONPATH=/opt/tokenization
+WORKDIR /inference

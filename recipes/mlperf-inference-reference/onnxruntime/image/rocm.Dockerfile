@@ -1,0 +1,24 @@
+# ONNX Runtime of AMD's wheels for a ROCm release, and MLPerf's reference implementation.
+# Not built where this was written: AMD's base images and wheels could not be had there.
+ARG BASE
+FROM ${BASE}
+
+RUN apt-get update \
+ && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      build-essential ca-certificates cmake curl git half make migraphx python3 python3-dev python3-pip \
+ && rm -rf /var/lib/apt/lists/*
+ENV PIP_BREAK_SYSTEM_PACKAGES=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+
+COPY requirements.txt reference.sh /build/
+RUN python3 -m pip install -r /build/requirements.txt
+ARG INFERENCE_COMMIT
+RUN INFERENCE_COMMIT=${INFERENCE_COMMIT} sh /build/reference.sh
+
+# By name and version from AMD's folder of the release, which holds wheels of other releases' names, too.
+ARG WHEEL
+ARG WHEELS
+RUN python3 -m pip install --no-deps --no-index --find-links ${WHEELS} "${WHEEL}" \
+ && python3 -c 'import onnxruntime; print(onnxruntime.__version__, onnxruntime.get_available_providers())'
+
+ENV PYTHONPATH=/opt/tokenization
+WORKDIR /inference

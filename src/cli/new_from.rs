@@ -1,0 +1,63 @@
+//! `retrial new NAME --from …`: where a vendor's command line is read from, and what this shell
+//! knows.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use super::failure::Failure;
+use super::terminal;
+use crate::recipe::docker_run::{self, Surroundings};
+use crate::recipe::{Kind, NoTemplates, Source, check};
+
+/// A guide's block is a page at most.
+const MOST: u64 = 1 << 20;
+
+/// The recipe's text, and what it says otherwise than the command line.
+pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
+    let block = block(from)?;
+    let reading = docker_run::read(title, &block, &Shell).map_err(|problems| {
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Failure::usage(told.join("\n"))
+    })?;
+    let source = Source::new("the recipe that this would be", reading.recipe.clone());
+    let problems = check(&source, Kind::Recipe, &NoTemplates);
+    if problems.has_errors() {
+        return Err(Failure::usage(format!(
+            "a recipe cannot say all of this\n{}",
+            problems.render(terminal::error_color())
+        )));
+    }
+    Ok((reading.recipe, reading.told))
+}
+
+/// The text itself, a file's, or standard input's.
+fn block(from: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = if from == "-" {
+        std::io::stdin().take(MOST).read_to_string(&mut text)
+    } else if from.contains(char::is_whitespace) {
+        return Ok(from.to_owned());
+    } else {
+        std::fs::File::open(from).and_then(|file| file.take(MOST).read_to_string(&mut text))
+    };
+    match read {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Failure::usage(format!(
+            "failed to read {from}: {error}\n  --from takes a command line in quotes, a file of it, or - for standard input"
+        ))),
+    }
+}
+
+/// The shell that this program was started from.
+struct Shell;
+
+impl Surroundings for Shell {
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok().filter(|value| !value.is_empty())
+    }
+
+    fn file(&self, path: &str) -> Result<String, String> {
+        std::fs::read_to_string(Path::new(path))
+            .map_err(|error| format!("{error}\n  its variables are to stand in the recipe"))
+    }
+}

@@ -1,0 +1,97 @@
+//! Models of the hub, in shell: fetched by the hub's own program into a directory of real files.
+
+use std::fmt::Write as _;
+
+use super::quote;
+use crate::plan::model::{FetchedModel, Form, commit_later};
+use crate::plan::step::Plan;
+
+/// Where models are put; nothing for a plan without.
+pub(super) fn header(plan: &Plan) -> String {
+    if plan.fetched_models().next().is_none() {
+        return String::new();
+    }
+    let cache = plan.cache.replace('}', "\\}");
+    format!(
+        "\n# models, as copies: `retrial run` takes them from the hub's own cache\nmodels=\"${{RETRIAL_CACHE:-{cache}}}/models\"\n"
+    )
+}
+
+/// Fetches a model, and learns its commit where a command names it.
+pub(super) fn download(model: &FetchedModel<'_>, allow: &[String], ignore: &[String]) -> String {
+    let place = place(model);
+    let mut line = format!(
+        "hf download {} --revision {}",
+        quote(model.repository),
+        quote(model.revision)
+    );
+    for (flag, globs) in [("--include", allow), ("--exclude", ignore)] {
+        for glob in globs {
+            let _ = write!(line, " {flag} {}", quote(glob));
+        }
+    }
+    if model.mount.form == Form::HubCache {
+        let _ = write!(line, " --cache-dir \"$models\"/hub");
+        let _ = write!(
+            line,
+            "\n{}=$(cat {place}/refs/{} 2>/dev/null || echo {})",
+            variable(model.name),
+            quote(model.revision),
+            quote(model.revision)
+        );
+    } else {
+        let _ = write!(line, " --local-dir {place}");
+        // The first line of what it notes for each file.
+        let _ = write!(
+            line,
+            "\n{}=$(find {place}/.cache/huggingface/download -name '*.metadata' 2>/dev/null | head -n 1 | xargs -r head -n 1)",
+            variable(model.name)
+        );
+    }
+    line
+}
+
+/// The mounts of what was fetched.
+pub(super) fn mounts(plan: &Plan) -> Vec<String> {
+    let mounts = plan.fetched_models().map(|model| {
+        let target = &model.mount.target;
+        let (target, rights) = match model.mount.form {
+            Form::Directory => (target.clone(), ":ro"),
+            // A copy: what is written into it spoils nothing.
+            Form::Files => (target.clone(), ""),
+            Form::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
+        };
+        format!("--volume={}:{}{rights}", place(&model), quote(&target))
+    });
+    mounts.collect()
+}
+
+/// The script with the commits that are known only when it runs: they stand in quoted words.
+pub(super) fn with_commits(plan: &Plan, mut script: String) -> String {
+    for model in plan.fetched_models() {
+        let known = format!("'\"${}\"'", variable(model.name));
+        script = script.replace(&commit_later(model.name), &known);
+    }
+    script
+}
+
+fn variable(model: &str) -> String {
+    let plain = |character: char| {
+        if character.is_ascii_alphanumeric() {
+            character
+        } else {
+            '_'
+        }
+    };
+    let name: String = model.chars().map(plain).collect();
+    format!("commit_of_{name}")
+}
+
+fn place(model: &FetchedModel<'_>) -> String {
+    if model.mount.form == Form::HubCache {
+        return format!("\"$models\"/hub/{}", quote(&model.cache_name()));
+    }
+    let name = model.repository.replace('/', "--");
+    let revision = model.revision.replace('/', "--");
+    format!("\"$models\"/{}", quote(&format!("{name}/{revision}")))
+}

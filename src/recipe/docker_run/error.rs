@@ -1,0 +1,113 @@
+//! What cannot be taken over.
+
+use thiserror::Error;
+
+/// Why a command line is no recipe.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DockerRunError {
+    /// There is none.
+    #[error(
+        "there is no `docker run` in it\n  give the command line as the guide prints it, in single quotes, or a file of it"
+    )]
+    NoRun,
+    /// More than one.
+    #[error("there are {count} `docker run` in it\n  a recipe has one container: give one of them")]
+    ManyRuns {
+        /// How many.
+        count: usize,
+    },
+    /// A quote that is not closed.
+    #[error("the quote {quote} at `{near}` is never closed")]
+    OpenQuote {
+        /// `'` or `"`.
+        quote: char,
+        /// Where it begins.
+        near: String,
+    },
+    /// What the shell would have to run.
+    #[error("`{text}` is a shell's to run\n  write in its place what it prints")]
+    Substitution {
+        /// As written.
+        text: String,
+    },
+    /// A pipe, a redirection.
+    #[error(
+        "`{text}` belongs to the shell, not to `docker run`\n  leave it out, or put the command into `bash -c '…'`"
+    )]
+    Shell {
+        /// As written.
+        text: String,
+    },
+    /// A flag that Docker has not.
+    #[error("docker run has no {flag}{}", suggestion(.near))]
+    UnknownFlag {
+        /// As written.
+        flag: String,
+        /// One that looks like it.
+        near: Option<String>,
+    },
+    /// A flag without its value.
+    #[error("{flag} lacks its value")]
+    NoValue {
+        /// As written.
+        flag: String,
+    },
+    /// A value for a switch that is none.
+    #[error("{flag}={value}: write true or false")]
+    NoTruth {
+        /// As written.
+        flag: String,
+        /// As written.
+        value: String,
+    },
+    /// No image.
+    #[error("no image follows the flags of `docker run`")]
+    NoImage,
+    /// A flag for which recipes have no key.
+    #[error("{flag}: a recipe cannot say this yet\n  {advice}")]
+    NoKey {
+        /// As written, with its value.
+        flag: String,
+        /// What to do.
+        advice: String,
+    },
+    /// A value that the recipe's key cannot hold.
+    #[error("{flag} {value}: {because}")]
+    Value {
+        /// The flag.
+        flag: String,
+        /// Its value.
+        value: String,
+        /// What is wrong, and what to do.
+        because: String,
+    },
+    /// A file that cannot be read.
+    #[error("{flag} {path}: {because}")]
+    File {
+        /// The flag.
+        flag: String,
+        /// The file.
+        path: String,
+        /// Why.
+        because: String,
+    },
+    /// A value from the shell where a recipe takes none.
+    #[error("{flag}: `${{{name}}}` cannot stand here\n  write its value")]
+    Variable {
+        /// The flag, or what it stands in.
+        flag: String,
+        /// The variable.
+        name: String,
+    },
+    /// What a recipe would take for its own expression.
+    #[error("`${{{{` in `{text}`: a recipe would take it for an expression of its own")]
+    Expression {
+        /// The word.
+        text: String,
+    },
+}
+
+fn suggestion(near: &Option<String>) -> String {
+    near.as_ref()
+        .map_or_else(String::new, |near| format!("\n  did you mean --{near}?"))
+}

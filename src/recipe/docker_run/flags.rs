@@ -1,0 +1,211 @@
+//! The flags of `docker run` (Docker 29), and what a recipe makes of each.
+
+/// What becomes of a flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    /// A key of the recipe says it.
+    Key,
+    /// It makes no difference to the benchmark, or Retrial does it: left out, and told why.
+    LeftOut(&'static str),
+    /// It may make a difference, and no key says it.
+    Refused,
+}
+
+/// A flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flag {
+    /// Without the dashes.
+    pub name: &'static str,
+    /// Its letter.
+    pub short: Option<char>,
+    /// Whether a value follows.
+    pub takes_value: bool,
+    /// What becomes of it.
+    pub treatment: Treatment,
+}
+
+const fn value(name: &'static str, treatment: Treatment) -> Flag {
+    Flag {
+        name,
+        short: None,
+        takes_value: true,
+        treatment,
+    }
+}
+
+const fn switch(name: &'static str, treatment: Treatment) -> Flag {
+    Flag {
+        name,
+        short: None,
+        takes_value: false,
+        treatment,
+    }
+}
+
+impl Flag {
+    const fn short(mut self, letter: char) -> Self {
+        self.short = Some(letter);
+        self
+    }
+}
+
+use Treatment::{Key, LeftOut, Refused};
+
+const TERMINAL: &str = "steps run without a terminal";
+const OUTPUT: &str = "Retrial follows the output itself";
+const PORTS: &str = "nobody outside of the container asks for its ports: all steps run in it";
+const HEALTH: &str = "nothing looks at the container's health";
+
+/// Every flag of `docker run`.
+pub const FLAGS: &[Flag] = &[
+    value("add-host", Key),
+    value("annotation", Refused),
+    value("attach", LeftOut(OUTPUT)).short('a'),
+    value("blkio-weight", Refused),
+    value("blkio-weight-device", Refused),
+    value("cap-add", Key),
+    value("cap-drop", Key),
+    value("cgroup-parent", Refused),
+    value("cgroupns", Key),
+    value(
+        "cidfile",
+        LeftOut("the run's journal has the container's id"),
+    ),
+    value("cpu-count", Refused),
+    value("cpu-percent", Refused),
+    value("cpu-period", Refused),
+    value("cpu-quota", Refused),
+    value("cpu-rt-period", Refused),
+    value("cpu-rt-runtime", Refused),
+    value("cpu-shares", Refused).short('c'),
+    value("cpus", Key),
+    value("cpuset-cpus", Key),
+    value("cpuset-mems", Key),
+    switch("detach", LeftOut("the container is always detached")).short('d'),
+    value("detach-keys", LeftOut(TERMINAL)),
+    value("device", Key),
+    value("device-cgroup-rule", Refused),
+    value("device-read-bps", Refused),
+    value("device-read-iops", Refused),
+    value("device-write-bps", Refused),
+    value("device-write-iops", Refused),
+    switch(
+        "disable-content-trust",
+        LeftOut("images are verified by digest"),
+    ),
+    value("dns", Key),
+    value("dns-option", Refused),
+    value("dns-search", Refused),
+    value("domainname", Refused),
+    value("entrypoint", Key),
+    value("env", Key).short('e'),
+    value("env-file", Key),
+    value(
+        "expose",
+        LeftOut("it says what an image listens on, and opens nothing"),
+    ),
+    value("gpus", Key),
+    value("group-add", Key),
+    value("health-cmd", LeftOut(HEALTH)),
+    value("health-interval", LeftOut(HEALTH)),
+    value("health-retries", LeftOut(HEALTH)),
+    value("health-start-interval", LeftOut(HEALTH)),
+    value("health-start-period", LeftOut(HEALTH)),
+    value("health-timeout", LeftOut(HEALTH)),
+    value("hostname", Key).short('h'),
+    switch("init", Key),
+    switch("interactive", LeftOut(TERMINAL)).short('i'),
+    value("io-maxbandwidth", Refused),
+    value("io-maxiops", Refused),
+    value("ip", Refused),
+    value("ip6", Refused),
+    value("ipc", Key),
+    value("isolation", Refused),
+    value("kernel-memory", Refused),
+    value(
+        "label",
+        LeftOut("labels change nothing in the container; Retrial sets its own"),
+    )
+    .short('l'),
+    value(
+        "label-file",
+        LeftOut("labels change nothing in the container; Retrial sets its own"),
+    ),
+    value("link", Refused),
+    value("link-local-ip", Refused),
+    value("log-driver", LeftOut(OUTPUT)),
+    value("log-opt", LeftOut(OUTPUT)),
+    value("mac-address", Refused),
+    value("memory", Key).short('m'),
+    value("memory-reservation", Refused),
+    value("memory-swap", Refused),
+    value("memory-swappiness", Refused),
+    value("mount", Key),
+    value("name", LeftOut("Retrial names its containers")),
+    value("network", Key),
+    value("network-alias", Refused),
+    switch("no-healthcheck", LeftOut(HEALTH)),
+    switch("oom-kill-disable", Refused),
+    value("oom-score-adj", Refused),
+    value("pid", Key),
+    value("pids-limit", Key),
+    value("platform", Refused),
+    switch("privileged", Key),
+    value("publish", LeftOut(PORTS)).short('p'),
+    switch("publish-all", LeftOut(PORTS)).short('P'),
+    value(
+        "pull",
+        LeftOut("`retrial run --pull` says when an image is pulled"),
+    ),
+    switch("quiet", LeftOut(OUTPUT)).short('q'),
+    switch("read-only", Key),
+    value("restart", LeftOut("a container that ends ends its run")),
+    switch(
+        "rm",
+        LeftOut("Retrial removes its container at the end (`--keep` keeps it)"),
+    ),
+    value("runtime", Key),
+    value("security-opt", Key),
+    value("shm-size", Key),
+    switch("sig-proxy", LeftOut(TERMINAL)),
+    value(
+        "stop-signal",
+        LeftOut("the container's first process is Retrial's"),
+    ),
+    value(
+        "stop-timeout",
+        LeftOut("the container's first process is Retrial's"),
+    ),
+    value("storage-opt", Refused),
+    value("sysctl", Key),
+    value("tmpfs", Key),
+    switch("tty", LeftOut(TERMINAL)).short('t'),
+    value("ulimit", Key),
+    switch("use-api-socket", Refused),
+    value("user", Key).short('u'),
+    value("userns", Key),
+    value("uts", Key),
+    value("volume", Key).short('v'),
+    value("volume-driver", Refused),
+    value("volumes-from", Refused),
+    value("workdir", Key).short('w'),
+];
+
+/// Older names of flags.
+const ALIASES: &[(&str, &str)] = &[
+    ("net", "network"),
+    ("net-alias", "network-alias"),
+    ("dns-opt", "dns-option"),
+];
+
+/// The flag of this name.
+pub(super) fn long(name: &str) -> Option<&'static Flag> {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    let name = alias.map_or(name, |(_, name)| name);
+    FLAGS.iter().find(|flag| flag.name == name)
+}
+
+/// The flag of this letter.
+pub(super) fn short(letter: char) -> Option<&'static Flag> {
+    FLAGS.iter().find(|flag| flag.short == Some(letter))
+}

@@ -1,0 +1,77 @@
+//! From a vendor's `docker run …` to a recipe.
+//!
+//! ```text
+//! block of a guide ──words──▶ commands ──line──▶ flags, image, command ──translate──▶ recipe (YAML)
+//! ```
+//!
+//! Nothing is lost silently: a flag has a key of the recipe, or is left out with a word why it
+//! makes no difference, or is refused by name. What the shell would have put in ([`Surroundings`])
+//! becomes a param of the recipe.
+
+mod error;
+mod flags;
+mod guide;
+mod line;
+mod mounts;
+mod parts;
+mod text;
+mod translate;
+mod words;
+
+pub use error::DockerRunError;
+pub use flags::{FLAGS, Flag, Treatment};
+pub use line::{Given, Line, line};
+pub use words::{Piece, Word, commands};
+
+/// What the shell in which the guide is followed knows.
+pub trait Surroundings {
+    /// The value of an environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The text of a file, for `--env-file`; or why it cannot be read.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn file(&self, path: &str) -> Result<String, String>;
+}
+
+/// A shell that knows nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nothing;
+
+impl Surroundings for Nothing {
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    fn file(&self, _path: &str) -> Result<String, String> {
+        Err("there are no files here".to_owned())
+    }
+}
+
+/// A recipe, and what it says otherwise than the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// The recipe's text; it holds what was told as comments, too.
+    pub recipe: String,
+    /// What was left out or is done differently, a line each.
+    pub told: Vec<String>,
+}
+
+/// Reads the block of a guide that has a `docker run` in it. `name` becomes the recipe's title.
+///
+/// # Errors
+/// What has no meaning in a recipe, everything at once.
+pub fn read(
+    name: &str,
+    block: &str,
+    surroundings: &dyn Surroundings,
+) -> Result<Reading, Vec<DockerRunError>> {
+    let commands = commands(block).map_err(|error| vec![error])?;
+    let guide = guide::guide(commands)?;
+    let parts = translate::parts(guide, surroundings)?;
+    let recipe = text::recipe(name, &parts);
+    Ok(Reading {
+        recipe,
+        told: parts.told,
+    })
+}

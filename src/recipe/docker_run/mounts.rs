@@ -1,0 +1,146 @@
+//! `--volume` and `--mount`.
+
+use super::parts::Parts;
+use super::words::{Piece, Word};
+
+/// `source:target[:options]`
+pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
+    let shown = value.shown();
+    let words = value.split(':');
+    let (source, target, options) = match words.as_slice() {
+        [source, target] => (source, target, None),
+        [source, target, options] => (source, target, Some(options.shown())),
+        _ => {
+            parts.refuse(
+                "volume",
+                &shown,
+                "a volume without a source lives only as long as the container: leave it out, or write source:target",
+            );
+            return;
+        }
+    };
+    let mut read_only = false;
+    for option in options.iter().flat_map(|options| options.split(',')) {
+        match option {
+            "ro" | "readonly" => read_only = true,
+            // What they say is what is done anyhow, or said to Docker Desktop only.
+            "rw" | "rprivate" => {}
+            "cached" | "delegated" | "consistent" => parts.tell(format!(
+                "--volume {shown}: `{option}` is Docker Desktop's; left out"
+            )),
+            "z" | "Z" => {
+                parts.refuse("volume", &shown, format!("`{option}` relabels the directory for SELinux, and a recipe cannot say that: label it yourself, or give --security-opt label=disable"));
+                return;
+            }
+            other => {
+                parts.refuse(
+                    "volume",
+                    &shown,
+                    format!("a recipe cannot say `{other}`: ro and rw are known"),
+                );
+                return;
+            }
+        }
+    }
+    bind(parts, "volume", source, target, read_only);
+}
+
+/// `type=bind,source=…,target=…,readonly`
+pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
+    let shown = value.shown();
+    let mut kind = "volume".to_owned();
+    let (mut source, mut target, mut read_only) = (None, None, false);
+    let mut tmpfs = Vec::new();
+    for field in value.split(',') {
+        let (key, value) = field.split_once('=').unwrap_or((field, Word::new("true")));
+        let text = value.shown();
+        match key.shown().as_str() {
+            "type" => kind = text,
+            "source" | "src" => source = Some(value),
+            "target" | "dst" | "destination" => target = Some(value),
+            "readonly" | "ro" => read_only = matches!(text.as_str(), "true" | "1"),
+            "tmpfs-size" => tmpfs.push(format!("size={text}")),
+            "tmpfs-mode" => tmpfs.push(format!("mode={text}")),
+            "bind-propagation" if text == "rprivate" => {}
+            other => {
+                parts.refuse(
+                    "mount",
+                    &shown,
+                    format!(
+                        "a recipe cannot say `{other}`: type, source, target and readonly are known"
+                    ),
+                );
+                return;
+            }
+        }
+    }
+    match (kind.as_str(), source, target) {
+        ("bind", Some(source), Some(target)) => {
+            parts.tell(format!("--mount {shown}: an engine that lacks the directory makes an empty one, as with --volume"));
+            bind(parts, "mount", &source, &target, read_only);
+        }
+        ("tmpfs", None, Some(target)) => {
+            if let Some(target) = parts.say("--mount", &target, false) {
+                let options = tmpfs.join(",");
+                parts.append("tmpfs", if options.is_empty() { target } else { format!("{target}:{options}") });
+            }
+        }
+        _ => parts.refuse(
+            "mount",
+            &shown,
+            "recipes mount directories of the host (type=bind with source and target) and memory (type=tmpfs)",
+        ),
+    }
+}
+
+fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_only: bool) {
+    let shown = source.shown();
+    let said = match source.pieces.first() {
+        Some(Piece::Here) => {
+            let rest = Word {
+                pieces: source.pieces[1..].to_vec(),
+            };
+            let rest = parts.say(&format!("--{flag}"), &rest, false);
+            rest.map(|rest| format!("./{}", rest.trim_start_matches('/')))
+        }
+        Some(Piece::Text(text))
+            if text == "." || text.starts_with("./") || text.starts_with('/') =>
+        {
+            let said = parts.say(&format!("--{flag}"), source, false);
+            said.map(|said| if said == "." { "./".to_owned() } else { said })
+        }
+        Some(Piece::Variable { .. }) => parts.say(&format!("--{flag}"), source, true),
+        _ => {
+            parts.refuse(flag, &shown, "recipes mount directories, no volumes by name: write an absolute path, or ./ for one beside the recipe");
+            return;
+        }
+    };
+    let (Some(source), Some(target)) = (said, parts.say(&format!("--{flag}"), target, false))
+    else {
+        return;
+    };
+    if source
+        .split('/')
+        .chain(target.split('/'))
+        .any(|part| part == "..")
+    {
+        parts.refuse(
+            flag,
+            &shown,
+            "`..` in a path: write the path as it is meant",
+        );
+        return;
+    }
+    if source.starts_with("./") {
+        parts.tell(format!(
+            "--{flag} {shown}: the directory lies beside the recipe"
+        ));
+    }
+    // `a//b/` and `a/b` are one directory, and a container has one mount at each.
+    let target = match target.trim_end_matches('/') {
+        "" => "/".to_owned(),
+        trimmed => trimmed.to_owned(),
+    };
+    let ending = if read_only { ":ro" } else { "" };
+    parts.append("mounts", format!("{source}:{target}{ending}"));
+}

@@ -1,0 +1,209 @@
+//! What the recipe will say, as it is collected; words of the shell become texts with params.
+
+use std::collections::BTreeMap;
+
+use super::Surroundings;
+use super::error::DockerRunError;
+use super::words::{Piece, Word};
+use crate::recipe::emit::quoted;
+use crate::recipe::quote::quote;
+
+/// A value of the recipe.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Numbers and truths, as they stand.
+    Bare(String),
+    Text(String),
+    List(Vec<String>),
+    Map(Vec<(String, Value)>),
+}
+
+/// A param that stands for a variable of the shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Param {
+    pub name: String,
+    pub variable: String,
+    pub is_path: bool,
+    pub default: Option<String>,
+}
+
+/// A command in the container.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Step {
+    pub run: String,
+    pub keys: Vec<(&'static str, Value)>,
+}
+
+/// Everything that the recipe will say.
+pub(super) struct Parts<'a> {
+    pub told: Vec<String>,
+    pub params: Vec<Param>,
+    pub image: String,
+    /// NVIDIA GPUs that were asked for.
+    pub gpus: Option<u32>,
+    pub container: BTreeMap<&'static str, Value>,
+    /// Whether `HF_TOKEN` is handed on.
+    pub token: bool,
+    /// In their order; the last is measured.
+    pub steps: Vec<Step>,
+    pub problems: Vec<DockerRunError>,
+    set: BTreeMap<String, Word>,
+    surroundings: &'a dyn Surroundings,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(set: Vec<(String, Word)>, surroundings: &'a dyn Surroundings) -> Self {
+        Self {
+            told: Vec::new(),
+            params: Vec::new(),
+            image: String::new(),
+            gpus: None,
+            container: BTreeMap::new(),
+            token: false,
+            steps: Vec::new(),
+            problems: Vec::new(),
+            set: set.into_iter().collect(),
+            surroundings,
+        }
+    }
+
+    pub(super) fn tell(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.told.contains(&text) {
+            self.told.push(text);
+        }
+    }
+
+    pub(super) fn surroundings(&self) -> &'a dyn Surroundings {
+        self.surroundings
+    }
+
+    /// A word as a recipe says it: variables are params. `path` where such a param is one.
+    pub(super) fn say(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
+        self.render(flag, word, path, str::to_owned)
+    }
+
+    /// A word as a command's text says it, quoted where it must be.
+    pub(super) fn say_quoted(&mut self, word: &Word) -> Option<String> {
+        let said = self.say("the command", word, false)?;
+        let params = said.contains("${{ ");
+        // Quotes around an expression do no harm; without them a space in its value would.
+        Some(if params {
+            format!("'{}'", said.replace('\'', r"'\''"))
+        } else {
+            quote(&said)
+        })
+    }
+
+    fn render(
+        &mut self,
+        flag: &str,
+        word: &Word,
+        path: bool,
+        text_of: impl Fn(&str) -> String,
+    ) -> Option<String> {
+        let mut said = String::new();
+        for (at, piece) in word.pieces.iter().enumerate() {
+            match piece {
+                Piece::Text(text) if text.contains("${{") => {
+                    let text = text.clone();
+                    self.problems.push(DockerRunError::Expression { text });
+                    return None;
+                }
+                Piece::Text(text) => said.push_str(&text_of(text)),
+                Piece::Variable { name, default } => {
+                    let is_path = path && at == 0;
+                    let param = self.param(name, default.as_deref(), is_path);
+                    said.push_str(&format!("${{{{ params.{param} }}}}"));
+                }
+                Piece::Here => {
+                    self.problems.push(DockerRunError::Variable {
+                        flag: flag.to_owned(),
+                        name: "PWD".to_owned(),
+                    });
+                    return None;
+                }
+            }
+        }
+        Some(said)
+    }
+
+    /// The name of the param that stands for a variable.
+    fn param(&mut self, variable: &str, default: Option<&str>, is_path: bool) -> String {
+        if let Some(known) = self
+            .params
+            .iter_mut()
+            .find(|param| param.variable == variable)
+        {
+            known.is_path |= is_path && usable_path(known.default.as_deref());
+            return known.name.clone();
+        }
+        let lower = variable.to_lowercase();
+        let name = lower.trim_start_matches('_').to_owned();
+        let given = self
+            .set
+            .get(variable)
+            .and_then(Word::plain)
+            .map(str::to_owned);
+        let default = given
+            .or_else(|| default.map(str::to_owned))
+            .or_else(|| self.surroundings.variable(variable));
+        let is_path = is_path && usable_path(default.as_deref());
+        self.params.push(Param {
+            name: name.clone(),
+            variable: variable.to_owned(),
+            is_path,
+            default,
+        });
+        name
+    }
+
+    pub(super) fn scalar(&mut self, key: &'static str, value: Value) {
+        self.container.insert(key, value);
+    }
+
+    pub(super) fn append(&mut self, key: &'static str, text: String) {
+        let list = self
+            .container
+            .entry(key)
+            .or_insert_with(|| Value::List(Vec::new()));
+        if let Value::List(list) = list {
+            list.push(text);
+        }
+    }
+
+    /// A later value of a name takes the place of an earlier one, as Docker has it.
+    pub(super) fn put(&mut self, key: &'static str, name: String, value: Value) {
+        let map = self
+            .container
+            .entry(key)
+            .or_insert_with(|| Value::Map(Vec::new()));
+        if let Value::Map(map) = map {
+            map.retain(|(known, _)| *known != name);
+            map.push((name, value));
+        }
+    }
+
+    pub(super) fn refuse(&mut self, flag: &str, value: &str, because: impl Into<String>) {
+        self.problems.push(DockerRunError::Value {
+            flag: format!("--{flag}"),
+            value: value.to_owned(),
+            because: because.into(),
+        });
+    }
+}
+
+/// A param's path is absolute or stands beside the recipe; nothing is known of one without value.
+fn usable_path(default: Option<&str>) -> bool {
+    default.is_none_or(|path| path.starts_with('/') || path.starts_with("./"))
+}
+
+/// A text as YAML.
+pub(super) fn yaml(text: &str) -> String {
+    quoted(text, false)
+}
+
+/// A key as YAML.
+pub(super) fn yaml_key(text: &str) -> String {
+    quoted(text, true)
+}

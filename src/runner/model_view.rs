@@ -1,0 +1,141 @@
+//! A view of a model: a directory of real files, which the container gets read-only.
+//!
+//! A snapshot in the hub's cache holds links into `../../blobs`, which lead nowhere once it is
+//! mounted alone. A view has hard links to the same blobs. It lies in the model's own directory of
+//! the cache: on the blobs' file system, and gone when a person removes the model.
+//!
+//! A view's name says which commit, which files and which blobs: it never changes, so that
+//! containers and runs can share it without a lock.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::fetch::{Fetched, FetchedFile};
+use crate::store::StoreError;
+use crate::store::run_directory::set_mode;
+
+/// The directory of views in a model's directory of the cache. The Python client passes it by.
+const VIEWS: &str = "retrial";
+
+/// A view, or why there can be none.
+pub enum View {
+    /// Its directory.
+    Made(PathBuf),
+    /// The disk makes no hard links to these files, for this reason.
+    Impossible(io::Error),
+}
+
+/// Makes the view of what was fetched, or finds it.
+///
+/// # Errors
+/// Where blobs are gone, or something else lies in the view.
+pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
+    let mut blobs = Vec::new();
+    for file in &fetched.files {
+        let status = fs::metadata(&file.blob).map_err(StoreError::io("read", &file.blob))?;
+        blobs.push((file, (status.dev(), status.ino())));
+    }
+    let model = model_directory(fetched);
+    let path = model.join(VIEWS).join(name(&fetched.commit, &blobs));
+    match fill(&path, &blobs) {
+        Ok(()) => {}
+        Err(error) if cannot_link(&error) => return Ok(View::Impossible(error)),
+        Err(error) => return Err(StoreError::io("make the view", &path)(error)),
+    }
+    if let Some(because) = stranger(&path, &blobs) {
+        return Err(StoreError::Unusable { path, because });
+    }
+    Ok(View::Made(path))
+}
+
+/// `<cache>/models--owner--name`
+pub fn model_directory(fetched: &Fetched) -> PathBuf {
+    let name = fetched.repository.replace('/', "--");
+    fetched.cache.join(format!("models--{name}"))
+}
+
+/// A file of the model, and its blob's device and inode.
+type Linked<'a> = (&'a FetchedFile, (u64, u64));
+
+fn name(commit: &str, blobs: &[Linked<'_>]) -> String {
+    let mut hash = Sha256::new();
+    for (file, (device, inode)) in blobs {
+        hash.update(format!("{}\0{device}\0{inode}\n", file.path));
+    }
+    let hash: String = hash.finalize()[..4]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{commit}-{hash}")
+}
+
+/// Links what is not linked yet. Another process may do the same at the same time.
+fn fill(path: &Path, blobs: &[Linked<'_>]) -> io::Result<()> {
+    make_directory(path)?;
+    for (file, _) in blobs {
+        let link = path.join(&file.path);
+        let between = Path::new(&file.path).ancestors().skip(1);
+        let between: Vec<&Path> = between.filter(|part| *part != Path::new("")).collect();
+        for directory in between.iter().rev() {
+            make_directory(&path.join(directory))?;
+        }
+        match fs::hard_link(&file.blob, &link) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Any user of an image may read what is in it.
+fn make_directory(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(path)?;
+    set_mode(path, 0o755).map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Other file systems, file systems without links, caches of others that only can be read, and
+/// `fs.protected_hardlinks`, which forbids links to files that one may not write.
+fn cannot_link(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::CrossesDevices
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::Unsupported
+            | ErrorKind::TooManyLinks
+    )
+}
+
+/// What lies in a view and is no file of the model.
+fn stranger(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
+    let mut found = 0;
+    for (file, (device, inode)) in blobs {
+        match fs::symlink_metadata(path.join(&file.path)) {
+            Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => found += 1,
+            _ => return Some(changed(&file.path)),
+        }
+    }
+    let mut directories = vec![path.to_owned()];
+    let mut there = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                directories.push(entry.path());
+            } else {
+                there += 1;
+            }
+        }
+    }
+    (there != found).then(|| changed("what lies in it"))
+}
+
+fn changed(what: &str) -> String {
+    format!("{what} was changed by somebody: remove the directory, it is made anew")
+}

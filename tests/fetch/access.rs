@@ -1,0 +1,84 @@
+//! Who may read what, what a user is told, and where a token goes.
+
+use crate::hub::{Access, Content, Repository};
+use crate::scene::{NAME, Scene, wanted};
+
+fn model(access: Access) -> Repository {
+    Repository::new(NAME)
+        .file("config.json", "{}")
+        .lfs("model.safetensors", Content::generated(1, 1 << 20))
+        .access(access)
+}
+
+fn scene(access: Access) -> Scene {
+    let scene = Scene::new(model(access));
+    scene.hub.account("me", "hf_mine");
+    scene.hub.account("other", "hf_other");
+    scene
+}
+
+/// What a user reads, without what differs from run to run.
+async fn told(scene: &Scene, revision: &str) -> String {
+    let error = scene.fetch(&wanted(revision)).await.error().to_string();
+    assert!(
+        !error.contains("hf_mine") && !error.contains("hf_other"),
+        "{error}"
+    );
+    assert!(!scene.cache().join("models--owner--model/blobs").exists());
+    error.replace(scene.hub.endpoint(), "https://hub")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_user_reads() {
+    let only_me = || vec!["me".to_owned()];
+    let mut texts = Vec::new();
+    texts.push(told(&scene(Access::Private(only_me())), "main").await);
+    texts.push(
+        told(
+            &scene(Access::Private(only_me())).token("hf_unknown"),
+            "main",
+        )
+        .await,
+    );
+    texts.push(told(&scene(Access::Private(only_me())).token("hf_other"), "main").await);
+    texts.push(told(&scene(Access::Public), "no-such-branch").await);
+    insta::assert_snapshot!(texts.join("\n\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gated() {
+    let only_me = || vec!["me".to_owned()];
+    let without = scene(Access::Gated(only_me())).main_error().await;
+    assert!(without.contains("gated"), "{without}");
+    assert!(without.contains("there is no token"), "{without}");
+    assert!(
+        without.contains("/owner/model and ask for access"),
+        "{without}"
+    );
+    let with = scene(Access::Gated(only_me()))
+        .token("hf_other")
+        .main_error()
+        .await;
+    assert!(with.contains("HF_TOKEN has no access"), "{with}");
+    assert!(with.contains("/owner/model and ask for access"), "{with}");
+    let mine = scene(Access::Gated(only_me())).token("hf_mine");
+    assert_eq!(mine.main().await.fetched().files.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_stays_with_the_hub() {
+    let scene = scene(Access::Private(vec!["me".to_owned()])).token("hf_mine");
+    scene.main().await.fetched();
+    let requests = scene.hub.requests();
+    let at_cdn = requests.iter().filter(|request| !request.authorized);
+    assert_eq!(at_cdn.count(), 1, "{requests:#?}");
+    assert!(requests.iter().filter(|request| request.authorized).count() >= 3);
+}
+
+impl Scene {
+    async fn main_error(self) -> String {
+        let error = self.main().await.error();
+        assert!(self.names("blobs").is_empty());
+        error.to_string()
+    }
+}

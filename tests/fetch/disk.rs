@@ -1,0 +1,84 @@
+//! A disk without room: told before the first byte, and where it fills up meanwhile.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use retrial::fetch::FetchError;
+
+use crate::hub::{At, Content, Fault, Repository};
+use crate::scene::{NAME, Scene};
+
+const SIZE: u64 = 8 << 20;
+
+/// A file system of its own.
+struct Small(PathBuf);
+
+impl Small {
+    /// Mounts one; none, with a printed word, for somebody who may not.
+    fn mount(at: &Path, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(at).unwrap();
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
+            .arg(at);
+        if mount.status().is_ok_and(|status| status.success()) {
+            return Some(Self(at.to_owned()));
+        }
+        println!("skipped: mounting takes root");
+        None
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn scene() -> Scene {
+    Scene::new(Repository::new(NAME).lfs("model.safetensors", Content::generated(1, SIZE)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_fit_is_not_begun() {
+    let scene = scene();
+    let Some(_small) = Small::mount(scene.cache(), "12m") else {
+        return;
+    };
+    let error = scene.main().await.error();
+    assert!(matches!(error, FetchError::Room { .. }), "{error}");
+    assert!(error.to_string().contains("HF_HUB_CACHE"), "{error}");
+    assert_eq!(scene.hub.downloads(NAME, "model.safetensors"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_fills_up_is_told_and_the_rest_comes_later() {
+    let scene = scene();
+    let Some(small) = Small::mount(scene.cache(), "40m") else {
+        return;
+    };
+    let at = At::bytes(NAME, "model.safetensors");
+    scene.hub.fault(Fault::Stall(1_000_000), &at, 1);
+    let hog = small.0.join("hog");
+    let filler = async {
+        while scene.hub.sent(NAME, "model.safetensors") < 1_000_000 {
+            tokio::task::yield_now().await;
+        }
+        // Until no byte more fits.
+        let mut hog = std::fs::File::create(&hog).unwrap();
+        while std::io::Write::write_all(&mut hog, &[0; 1 << 16]).is_ok() {}
+        scene.hub.release();
+    };
+    let (went, ()) = tokio::join!(scene.main(), filler);
+    let error = went.error().to_string();
+    assert!(error.contains("make room"), "{error}");
+    assert!(
+        scene
+            .names("blobs")
+            .iter()
+            .all(|name| name.ends_with(".incomplete"))
+    );
+    std::fs::remove_file(&hog).unwrap();
+    let fetched = scene.main().await.fetched();
+    assert!(fetched.bytes_fetched < SIZE, "{}", fetched.bytes_fetched);
+}

@@ -1,0 +1,84 @@
+//! Without the hub: what the cache has is used if it is whole and right, and only then.
+
+use retrial::fetch::{FetchError, Hub as Client, Progress};
+
+use crate::hub::{Content, Repository};
+use crate::scene::{NAME, Scene, wanted};
+
+fn scene() -> Scene {
+    Scene::new(
+        Repository::new(NAME)
+            .file("config.json", "{}")
+            .lfs("model.safetensors", Content::generated(1, 1 << 20)),
+    )
+}
+
+async fn filled_and_offline() -> Scene {
+    let mut scene = scene();
+    scene.main().await.fetched();
+    scene.settings.offline = true;
+    scene.hub.forget();
+    scene
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_fetched_is_used() {
+    let scene = filled_and_offline().await;
+    let fetched = scene.main().await.fetched();
+    assert_eq!((fetched.files.len(), fetched.bytes_fetched), (2, 0));
+    let cached = Client::new(scene.settings.clone()).unwrap();
+    assert_eq!(cached.cached(&wanted("main")).await.unwrap(), fetched);
+    assert!(scene.hub.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_there_is_told() {
+    let mut scene = scene();
+    scene.settings.offline = true;
+    let error = scene.main().await.error();
+    assert!(matches!(error, FetchError::NotCached { .. }), "{error}");
+    assert!(error.to_string().contains("HF_HUB_OFFLINE"), "{error}");
+    assert!(scene.hub.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_lacks_or_is_wrong_is_named() {
+    let scene = filled_and_offline().await;
+    let blob = scene
+        .at("blobs")
+        .join(Content::generated(1, 1 << 20).sha256());
+    let right = std::fs::read(&blob).unwrap();
+    let mut wrong = right.clone();
+    wrong[5] ^= 1;
+    for content in [&wrong[..], &right[..100]] {
+        std::fs::write(&blob, content).unwrap();
+        let error = scene.main().await.error();
+        let FetchError::Incomplete { files, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!(files, &["model.safetensors"]);
+    }
+    std::fs::remove_file(&blob).unwrap();
+    let error = scene.main().await.error().to_string();
+    assert!(error.contains("1 file lacks: model.safetensors"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cache_of_an_older_client_has_no_listing() {
+    let scene = filled_and_offline().await;
+    std::fs::remove_dir_all(scene.at("trees")).unwrap();
+    let went = scene.main().await;
+    let warned =
+        |one: &Progress| matches!(one, Progress::Warning(text) if text.contains("no listing"));
+    assert!(went.progress.iter().any(warned), "{:?}", went.progress);
+    assert_eq!(went.fetched().files.len(), 2);
+    // What is named and not there is told all the same.
+    std::fs::remove_file(
+        scene
+            .at("blobs")
+            .join(Content::generated(1, 1 << 20).sha256()),
+    )
+    .unwrap();
+    let error = scene.main().await.error();
+    assert!(matches!(error, FetchError::Incomplete { .. }), "{error}");
+}

@@ -1,0 +1,114 @@
+//! More than one process: killed and gone on with, and two that share the work.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use retrial::fetch::{Hub as Client, Progress};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::hub::{At, Content, Fault, Repository};
+use crate::scene::{NAME, Scene, content, wanted};
+
+const FILE: &str = "model-00001-of-00003.safetensors";
+const SIZE: u64 = 2 << 20;
+
+/// What the other process does: it is this program again, told by the environment what to fetch.
+#[tokio::test(flavor = "multi_thread")]
+async fn child() {
+    if std::env::var_os("FETCH_AS_CHILD").is_none() {
+        return;
+    }
+    let client = Client::from_environment().unwrap();
+    let (to, mut said) = unbounded_channel();
+    let telling = tokio::spawn(async move {
+        while let Some(one) = said.recv().await {
+            if let Progress::Waiting { path, for_whom } = one {
+                println!("\nwaiting {path} {for_whom}");
+            }
+        }
+    });
+    let stop = CancellationToken::new();
+    let snapshot = client.resolve(&wanted("main"), &to, &stop).await.unwrap();
+    let fetched = client.fetch(&snapshot, &to, &stop).await.unwrap();
+    drop(to);
+    telling.await.unwrap();
+    println!("\nfetched {}", fetched.bytes_fetched);
+}
+
+fn other(scene: &Scene) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::child", "--nocapture"])
+        .env("FETCH_AS_CHILD", "1")
+        .env("HF_ENDPOINT", scene.hub.endpoint())
+        .env("HF_HUB_CACHE", scene.cache())
+        .env("HF_HOME", scene.directory.path())
+        .env_remove("HF_TOKEN")
+        .env_remove("HF_HUB_OFFLINE")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The rest of the first line that begins so.
+fn line(lines: &mut impl Iterator<Item = String>, begins: &str) -> String {
+    let found = lines.find(|line| line.starts_with(begins));
+    found.unwrap()[begins.len()..].trim().to_owned()
+}
+
+fn lines(child: &mut Child) -> impl Iterator<Item = String> + use<> {
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.map_while(Result::ok)
+}
+
+fn scene() -> Scene {
+    Scene::new(Repository::sharded(NAME, 3, SIZE))
+}
+
+async fn until_sent(scene: &Scene, bytes: u64) {
+    let part = Content::generated(1, SIZE).sha256().to_owned() + ".incomplete";
+    let part = scene.at("blobs").join(part);
+    while std::fs::metadata(&part).map_or(0, |part| part.len()) < bytes {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_and_gone_on_with() {
+    let scene = scene();
+    scene
+        .hub
+        .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
+    let mut killed = other(&scene);
+    until_sent(&scene, 700_000).await;
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    scene.hub.forget();
+    let fetched = scene.main().await.fetched();
+    assert!(content(&fetched, FILE) == Content::generated(1, SIZE).to_vec());
+    assert_eq!(scene.hub.sent(NAME, FILE), SIZE - 700_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_share_the_work_and_each_says_for_whom_it_waits() {
+    let scene = scene();
+    scene
+        .hub
+        .fault(Fault::Stall(700_000), &At::bytes(NAME, FILE), 1);
+    let mut first = other(&scene);
+    until_sent(&scene, 700_000).await;
+    let mut second = other(&scene);
+    let mut said = lines(&mut second);
+    let waits = line(&mut said, "waiting");
+    assert!(waits.starts_with(FILE), "{waits}");
+    assert!(waits.contains("process"), "{waits}");
+    scene.hub.release();
+    let came: u64 = line(&mut said, "fetched").parse().unwrap();
+    let others: u64 = line(&mut lines(&mut first), "fetched").parse().unwrap();
+    assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
+    let all = scene.main().await.fetched();
+    assert_eq!((came + others, all.bytes_fetched), (all.bytes(), 0));
+    for file in &all.files {
+        assert_eq!(scene.hub.downloads(NAME, &file.path), 1, "{}", file.path);
+    }
+}

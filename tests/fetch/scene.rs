@@ -1,0 +1,135 @@
+//! A hub, an empty cache, and what was said while something was fetched.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use retrial::fetch::{FetchError, Fetched, Hub as Client, Progress, Settings, Token, Wanted};
+use tempfile::TempDir;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+use crate::hub::{Hub, Repository};
+
+pub const NAME: &str = "owner/model";
+
+pub struct Scene {
+    pub hub: Hub,
+    pub directory: TempDir,
+    pub settings: Settings,
+}
+
+/// How a fetch went.
+#[derive(Debug)]
+pub struct Went {
+    pub result: Result<Fetched, FetchError>,
+    pub progress: Vec<Progress>,
+}
+
+pub fn wanted(revision: &str) -> Wanted {
+    Wanted {
+        repository: NAME.to_owned(),
+        revision: revision.to_owned(),
+        ..Wanted::default()
+    }
+}
+
+impl Scene {
+    pub fn new(repository: Repository) -> Self {
+        let hub = Hub::start();
+        hub.add(repository);
+        let directory = tempfile::tempdir().unwrap();
+        let mut settings = Settings::new(hub.endpoint(), directory.path().join("hub")).unwrap();
+        settings.token_path = PathBuf::from("/home/me/.cache/huggingface/token");
+        settings.patience.pause = Duration::from_millis(1);
+        settings.patience.silence = Duration::from_secs(5);
+        Self {
+            hub,
+            directory,
+            settings,
+        }
+    }
+
+    pub fn token(mut self, value: &str) -> Self {
+        self.settings.token = Some(Token::new(value, "HF_TOKEN"));
+        self
+    }
+
+    pub fn cache(&self) -> &Path {
+        &self.settings.cache
+    }
+
+    /// A file of the repository's folder in the cache.
+    pub fn at(&self, relative: &str) -> PathBuf {
+        self.cache().join("models--owner--model").join(relative)
+    }
+
+    /// Names of the files in a folder of the repository's.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.at(folder)) else {
+            return Vec::new();
+        };
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.unwrap().file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+
+    pub async fn main(&self) -> Went {
+        self.fetch(&wanted("main")).await
+    }
+
+    pub async fn fetch(&self, wanted: &Wanted) -> Went {
+        self.fetch_until(wanted, &CancellationToken::new()).await
+    }
+
+    pub async fn fetch_until(&self, wanted: &Wanted, stop: &CancellationToken) -> Went {
+        let (to, mut said) = unbounded_channel();
+        let work = async {
+            let client = Client::new(self.settings.clone())?;
+            let snapshot = client.resolve(wanted, &to, stop).await?;
+            client.fetch(&snapshot, &to, stop).await
+        };
+        let result = work.await;
+        let mut progress = Vec::new();
+        while let Ok(one) = said.try_recv() {
+            progress.push(one);
+        }
+        Went { result, progress }
+    }
+}
+
+impl Went {
+    #[track_caller]
+    pub fn fetched(self) -> Fetched {
+        self.result
+            .unwrap_or_else(|error| panic!("{error}\n{:?}", self.progress))
+    }
+
+    #[track_caller]
+    pub fn error(self) -> FetchError {
+        self.result.unwrap_err()
+    }
+
+    pub fn retries(&self) -> Vec<&str> {
+        let of = |one| match one {
+            &Progress::Retry { ref because, .. } => Some(because.as_str()),
+            _ => None,
+        };
+        self.progress.iter().filter_map(of).collect()
+    }
+
+    pub fn thrown_out(&self) -> Vec<&str> {
+        let of = |one| match one {
+            &Progress::ThrownOut { ref because, .. } => Some(because.as_str()),
+            _ => None,
+        };
+        self.progress.iter().filter_map(of).collect()
+    }
+}
+
+/// What a file of a fetched model holds, read by its name in the commit.
+pub fn content(fetched: &Fetched, path: &str) -> Vec<u8> {
+    std::fs::read(fetched.directory.join(path)).unwrap()
+}

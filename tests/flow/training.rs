@@ -1,0 +1,227 @@
+//! The training benchmarks' scripts and recipes, at small sizes on the CPU: all but the GPU is as it
+//! is there. The image is the recipes' own, which `tests/lab/up` has built.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+const SUITE: &str = "training-benchmarks/amd/mi350x";
+
+/// Runs a built-in recipe on the CPU, once.
+fn on_cpu(recipe: &str, arguments: &[&str]) -> Option<Lab> {
+    let lab = Lab::new()?;
+    let name = format!("{SUITE}/{recipe}");
+    let mut all = vec!["run", &name, "--set", "gpu=none", "--trials", "1"];
+    all.extend(arguments);
+    lab.retrial(&all).expect_exit(0).says("reimplemented");
+    Some(lab)
+}
+
+/// The figures of a scenario of the one run, which is valid and has nothing to be compared with.
+fn figures(lab: &Lab, scenario: &str) -> serde_json::Map<String, Value> {
+    let verdict = lab.verdict();
+    let results = verdict["results"].as_array().unwrap();
+    let of_scenario = |result: &&Value| result["scenario"] == scenario;
+    let result = results.iter().find(of_scenario).unwrap();
+    assert_eq!(result["outcome"], "measured", "{result:#}");
+    result["figures"].as_object().unwrap().clone()
+}
+
+fn value(figures: &serde_json::Map<String, Value>, name: &str) -> f64 {
+    figures
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name} among {figures:?}"))["value"]
+        .as_f64()
+        .unwrap()
+}
+
+/// m, k and n at the small size: a 64th of the published one's.
+fn small(shape: &str) -> f64 {
+    shape
+        .split('x')
+        .map(|side| side.parse::<f64>().unwrap() / 64.0)
+        .product()
+}
+
+#[test]
+fn matrix_products() {
+    let Some(lab) = on_cpu("gemm", &[]) else {
+        return;
+    };
+    for scenario in ["fp16", "bf16"] {
+        let figures = figures(&lab, scenario);
+        let shapes: Vec<&str> = figures
+            .keys()
+            .filter_map(|name| name.strip_prefix("tflops_"))
+            .collect();
+        assert_eq!(shapes.len(), 7, "{figures:?}");
+        let mut all = Vec::new();
+        for shape in shapes {
+            let tflops = value(&figures, &format!("tflops_{shape}"));
+            let milliseconds = value(&figures, &format!("ms_{shape}"));
+            let ratio = tflops / (2.0 * small(shape) / milliseconds / 1e9);
+            assert!((ratio - 1.0).abs() < 0.02, "{scenario} {shape}: {ratio}");
+            all.push(tflops);
+        }
+        let peak = all.iter().copied().fold(0.0, f64::max);
+        let average = all.iter().sum::<f64>() / 7.0;
+        assert!((value(&figures, "peak") / peak - 1.0).abs() < 1e-3);
+        assert!((value(&figures, "average") / average - 1.0).abs() < 1e-3);
+    }
+    assert_eq!(figures(&lab, "libraries").len(), 6);
+    assert_eq!(figures(&lab, "square").len(), 4);
+}
+
+#[test]
+fn a_training_loop() {
+    let Some(lab) = on_cpu("simple-training", &[]) else {
+        return;
+    };
+    let figures = figures(&lab, "loop");
+    let step = value(&figures, "ms_per_step") / 1000.0;
+    let ratio = value(&figures, "samples_per_second") * step / 256.0;
+    assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
+    let ratio = value(&figures, "total_time") / (step * 100.0);
+    assert!((ratio - 1.0).abs() < 1e-2, "{ratio}");
+}
+
+#[test]
+fn transformers() {
+    let Some(lab) = on_cpu("transformer", &["--scenario", "small,7b,13b"]) else {
+        return;
+    };
+    for scenario in ["small", "7b", "13b"] {
+        let figures = figures(&lab, scenario);
+        let parameters = value(&figures, "parameters") * 1e6;
+        let tokens = value(&figures, "tokens_per_second");
+        let ratio = value(&figures, "tflops") / (6.0 * parameters * tokens / 1e12);
+        assert!((ratio - 1.0).abs() < 1e-3, "{scenario}: {ratio}");
+    }
+}
+
+/// The script's own table: a run counts what it has built, and ends where that is another number.
+#[test]
+fn parameters_are_the_published_ones() {
+    let Some(lab) = Lab::new() else { return };
+    let recipe = format!("{SUITE}/transformer");
+    let choices = ["--set", "gpu=none", "--trials", "1", "--scenario", "small"];
+    let mut all = vec!["run", &recipe, "--set", "options=--list"];
+    all.extend(choices);
+    // A list holds no figure.
+    lab.retrial(&all).expect_exit(1).says("invalid");
+    let listed = lab.output("03-small-performance");
+    let counts: Vec<(String, f64)> = listed
+        .lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            (words[0].to_owned(), words[1].parse().unwrap())
+        })
+        .collect();
+    // In millions, and half the last digit that is published.
+    let published = [
+        ("small", 30.0, 0.5),
+        ("medium", 124.0, 0.5),
+        ("large", 354.0, 0.5),
+        ("xl", 773.0, 0.5),
+        ("1.5b", 1440.0, 5.0),
+        ("3b", 2650.0, 5.0),
+        ("7b", 5240.0, 5.0),
+        ("13b", 10120.0, 5.0),
+    ];
+    assert_eq!(counts.len(), published.len(), "{listed}");
+    for ((name, count), (model, wanted, half)) in counts.iter().zip(published) {
+        assert_eq!(name, model);
+        assert!((count - wanted).abs() <= half, "{name}: {count} M");
+    }
+}
+
+#[test]
+fn two_processes_train_together() {
+    let Some(lab) = on_cpu("ddp", &["--scenario", "scaling-7b"]) else {
+        return;
+    };
+    let figures = figures(&lab, "scaling-7b");
+    let one = value(&figures, "tokens_per_second_1");
+    let two = value(&figures, "tokens_per_second_2");
+    let efficiency = value(&figures, "efficiency_2");
+    assert!((efficiency / (two / one / 2.0 * 100.0) - 1.0).abs() < 1e-2);
+    let output = lab.output("03-scaling-7b-performance");
+    assert!(output.contains("2 x CPU"), "{output}");
+}
+
+/// The published 720 TFLOPS of an H200 are not what a CPU reaches, and the verdict says whose script
+/// has found that.
+#[test]
+fn a_figure_that_is_not_reached() {
+    let Some(lab) = Lab::new() else { return };
+    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("recipes")
+        .join(SUITE);
+    let recipe = std::fs::read_to_string(recipes.join("gemm.yaml")).unwrap();
+    let cpu = "submission: { system: any-cpu }\n";
+    assert_eq!(recipe.matches(cpu).count(), 1);
+    let expected = "scenarios: { bf16: { performance: { expect: { peak: { value: 720, kind: third-party, source: SemiAnalysis } } } } }\n";
+    let lab = lab
+        .recipe(&recipe.replace(cpu, &format!("{cpu}      {expected}")))
+        .beside(
+            "gemm_benchmark.py",
+            &std::fs::read_to_string(recipes.join("gemm_benchmark.py")).unwrap(),
+        );
+    std::fs::create_dir(lab.path("cpu")).unwrap();
+    let lab = lab.beside(
+        "cpu/Dockerfile",
+        &std::fs::read_to_string(recipes.join("cpu/Dockerfile")).unwrap(),
+    );
+    lab.run(&["--set", "gpu=none", "--scenario", "bf16", "--trials", "3"])
+        .expect_exit(1)
+        .says("not reproduced")
+        .says("reimplemented");
+    let verdict = lab.verdict();
+    let result = &verdict["results"][0];
+    assert_eq!(result["outcome"], "not reproduced", "{result:#}");
+    assert!(result["ratio"].as_f64().unwrap() < 0.5, "{result:#}");
+}
+
+/// What MAD's script prints, by a stand-in of madengine: heads of tasks, torchtune's bar, the means.
+const MADENGINE: &str = r#"#!/bin/sh
+[ "$*" = "run --tags pyt_train_qwen3-8b --live-output --timeout 3600" ] || exit 2
+[ "$MAD_SECRETS_HFTOKEN" = given ] || exit 3
+task() {
+  echo "> Running: $1 - Qwen3-8B - $2 - 8192"
+  printf '1|1|Loss: 2.0114: 5%%|#\r1|5|Loss: 1.8893: 25%%|##\r1|10|Loss: 1.7848: 50%%\r1|11|Loss: 1.7651: 55%%\n'
+  echo "Max memory alloc (last half): $3"
+  echo "Average tokens/s/gpu (last half): $4"
+}
+task finetune_fw BF16 76.35 14471
+task finetune_fw FP8 76.35 20497
+task finetune_lora BF16 72.65 16312
+"#;
+
+#[test]
+fn madengine_on_the_host() {
+    let Some(lab) = Lab::new() else { return };
+    let mad = lab.path("MAD");
+    let bin = mad.join(".venv/bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::write(bin.join("madengine"), MADENGINE).unwrap();
+    let made = std::process::Command::new("sh")
+        .args(["-c", "chmod 755 .venv/bin/madengine && git init -q -b develop . && git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m x"])
+        .current_dir(&mad)
+        .status();
+    assert!(made.unwrap().success());
+    let lab = lab.env("HF_TOKEN", "given");
+    let recipe = format!("{SUITE}/qwen3-8b-madengine");
+    let place = format!("mad={}", mad.display());
+    // This machine has no eight MI350X, and one run without a known noise decides nothing.
+    lab.retrial(&["run", &recipe, "--set", &place, "--force"])
+        .expect_exit(5)
+        .says("other hardware")
+        .does_not_say("reimplemented");
+    let verdict = lab.verdict();
+    let results = verdict["results"].as_array().unwrap();
+    assert_eq!(results.len(), 4, "{verdict:#}");
+    for result in results {
+        let ratio = result["ratio"].as_f64().unwrap();
+        assert!((ratio - 1.0).abs() < 1e-3, "{result:#}");
+    }
+}
