@@ -65,6 +65,10 @@ recipes: build ## are all recipes, templates and examples right?
 	$(call say,retrial check)
 	@shopt -s globstar nullglob; $(BINARY) check recipes/**/*.yaml templates/**/*.yaml examples/*/recipe.yaml
 
+.PHONY: docs
+docs: build ## writes docs/recipes.md from the recipes
+	@$(BINARY) catalogue >docs/recipes.md
+
 .PHONY: doc
 doc:
 	$(call say,documentation and its tests)

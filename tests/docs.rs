@@ -228,6 +228,18 @@ fn training_benchmarks() {
     check("docs/training-benchmarks.md");
 }
 
+/// The page of all recipes is what the recipes say.
+#[test]
+fn the_catalogue_is_of_these_recipes() {
+    let page = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("catalogue")
+        .output()
+        .unwrap();
+    let page = String::from_utf8(page.stdout).unwrap();
+    let written = std::fs::read_to_string(root().join("docs/recipes.md")).unwrap();
+    assert!(page == written, "docs/recipes.md is out of date: make docs");
+}
+
 /// Pages that show no command need no run; pages that do must be in the list above.
 #[test]
 fn every_page_is_run() {
