@@ -96,6 +96,7 @@ tools:
 	$(call install,cargo-nextest,$(NEXTEST))
 	$(call install,cargo-deny,$(DENY))
 	@TOOLS=$(TOOLS) tests/lab/python >/dev/null
+	@TOOLS=$(TOOLS) tests/lab/python onnxruntime >/dev/null
 
 .PHONY: lab
 lab: ## a Docker Engine (unless one works), a registry, a registry with a password, small images

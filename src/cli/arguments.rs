@@ -222,6 +222,10 @@ pub enum Command {
         /// A directory that recipes keep, in place of containers; without KEY: what is kept, and
         /// how large it is
         #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
+        #[expect(
+            clippy::option_option,
+            reason = "the option may stand alone, or with a key"
+        )]
         kept: Option<Option<String>>,
     },
     /// The JSON schema of recipes, for editors
