@@ -213,6 +213,11 @@ fn runs() {
 }
 
 #[test]
+fn data() {
+    check("docs/data.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -225,7 +230,13 @@ fn trouble() {
 /// Pages that show no command need no run; pages that do must be in the list above.
 #[test]
 fn every_page_is_run() {
-    let checked = ["recipe-format.md", "runs.md", "verdicts.md", "trouble.md"];
+    let checked = [
+        "data.md",
+        "recipe-format.md",
+        "runs.md",
+        "verdicts.md",
+        "trouble.md",
+    ];
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
