@@ -28,7 +28,7 @@ pub struct State {
     pub digests: Vec<String>,
     /// The image's id.
     pub image: Option<String>,
-    /// Commits of the models that were fetched, by the model's key.
+    /// Commits of the models, by the model's key: a run stays with the one that it found first.
     pub models: BTreeMap<String, String>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<String>)>,
@@ -75,7 +75,7 @@ impl State {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
             }
-            (What::Model { model, commit, .. }, _) => {
+            (What::ModelResolved { model, commit, .. }, _) => {
                 self.models.insert(model.clone(), commit.clone());
             }
             (What::ContainerCreated { id, .. }, _) => {

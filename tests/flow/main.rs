@@ -1,18 +1,25 @@
 //! Whole runs: the real program, a real engine, and what can happen to a run on its way.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "../hub/mod.rs"]
+mod hub;
 mod lab;
+
+#[path = "../hub/mod.rs"]
+mod hub;
 
 mod bystanders;
 mod disk;
 mod engines;
 mod failing;
 mod faults;
+mod fetch;
 mod happy;
 mod host;
 mod images;
 mod kept;
 mod killed;
+mod models;
 mod results;
 mod stopped;
 mod training;
