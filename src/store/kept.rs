@@ -148,9 +148,10 @@ impl KeptPlace {
         if let Some(because) = broken {
             return Ok(Standing::Broken(because));
         }
-        let manifest = touched.unwrap_or(manifest);
-        manifest.write(&path)?;
-        Ok(Standing::Whole(manifest))
+        if let Some(touched) = &touched {
+            touched.write(&path)?;
+        }
+        Ok(Standing::Whole(touched.unwrap_or(manifest)))
     }
 
     /// What nobody wrote down (a person filled it by a shell plan) is whole where the recipe lists it.
@@ -266,7 +267,11 @@ impl Stage {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(StoreError::io("remove", &self.path)(error))
             }
-            _ => Ok(()),
+            _ => {
+                // Nothing is left where nothing was kept before.
+                let _ = self.path.parent().map(fs::remove_dir);
+                Ok(())
+            }
         }
     }
 }
