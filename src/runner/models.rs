@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::error::RunError;
 use super::session::Session;
-use crate::fetch::{FetchError, Fetched, Hub, Progress, Wanted};
+use crate::fetch::{Digest, FetchError, Fetched, Hub, Progress, Wanted};
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::model::commit_later;
 use crate::plan::step::Step;
@@ -61,6 +61,7 @@ pub async fn fetch(
     step: &Step,
     model: &str,
     wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
 ) -> Result<StepEnd, RunError> {
     let before = session.state().models.remove(model);
     let pinned = Wanted {
@@ -76,6 +77,10 @@ pub async fn fetch(
     match got {
         Ok(mut fetched) => {
             fetched.revision.clone_from(&wanted.revision);
+            if let Some(because) = not_as_locked(&fetched, locked) {
+                let advice = "see what differs: retrial lock --check RECIPE; lock it anew if the new files are wanted";
+                return Ok(StepEnd::failed(StepFault::Host, because, advice));
+            }
             write_down(session, step, model, fetched)?;
             Ok(StepEnd::Done { exit_code: None })
         }
@@ -89,6 +94,32 @@ pub async fn fetch(
             // The error says itself what to do.
             Ok(StepEnd::failed(fault, error.to_string(), ""))
         }
+    }
+}
+
+/// The first file that is not what the lock says; the lock knows every file of the commit.
+fn not_as_locked(fetched: &Fetched, locked: &BTreeMap<String, String>) -> Option<String> {
+    if locked.is_empty() {
+        return None;
+    }
+    fetched.files.iter().find_map(|file| {
+        let (path, found) = (&file.path, hash(&file.digest));
+        match locked.get(path) {
+            Some(locked) if *locked == found => None,
+            Some(locked) => Some(format!(
+                "{path}: the lock has {locked}, the hub has {found}"
+            )),
+            None => Some(format!("{path}: the hub has it, and the lock does not")),
+        }
+    })
+}
+
+/// `sha256:…` or `git:…`, as locks have it.
+#[must_use]
+pub fn hash(digest: &Digest) -> String {
+    match digest {
+        Digest::Sha256(hex) => format!("sha256:{hex}"),
+        Digest::Git(hex) => format!("git:{hex}"),
     }
 }
 
