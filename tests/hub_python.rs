@@ -7,21 +7,8 @@ mod hub;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hub::{Access, At, Content, Fault, Hub, Place, Repository};
+use hub::{Access, At, Content, Fault, Hub, Place, Repository, python};
 use sha2::Digest as _;
-
-/// The Python that has the client, or none with a printed word; in the lab it must be there.
-fn python() -> Option<PathBuf> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/python");
-    let output = Command::new(script).output().unwrap();
-    if output.status.success() {
-        return Some(String::from_utf8(output.stdout).unwrap().trim().into());
-    }
-    let problem = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(std::env::var_os("RETRIAL_LAB").is_none(), "{problem}");
-    eprintln!("skipped: no Python with huggingface_hub: {problem}");
-    None
-}
 
 /// The client with a cache of its own.
 struct Client {

@@ -233,13 +233,14 @@ mod tests {
             revision: "v2",
             path: None,
         };
-        let headers = [("x-error-code", code), ("x-error-message", words)]
+        let headers = [("x-error-code", code)]
             .iter()
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
             .collect();
+        let body = serde_json::json!({ "error": words }).to_string();
         let status = StatusCode::from_u16(status).unwrap();
-        match meaning(&settings, &ask, status, &headers, "", false) {
+        match meaning(&settings, &ask, status, &headers, &body, false) {
             Trouble::Lasting(error) => error.to_string(),
             Trouble::Passing { because, .. } => because,
         }

@@ -5,11 +5,15 @@
 mod hub;
 mod lab;
 
+#[path = "../hub/mod.rs"]
+mod hub;
+
 mod bystanders;
 mod disk;
 mod engines;
 mod failing;
 mod faults;
+mod fetch;
 mod happy;
 mod host;
 mod images;

@@ -14,6 +14,7 @@ use std::process::Command;
 use rstest::rstest;
 
 mod table;
+mod training;
 use table::{GUIDES, Guide};
 
 const V6: &str = "mlperf-inference/v6.0/amd";

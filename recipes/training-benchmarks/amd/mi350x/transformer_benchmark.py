@@ -119,7 +119,8 @@ class Processes:
         self.count, self.rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
         local = int(os.environ.get("LOCAL_RANK", "0"))
         gpu = device.startswith("cuda")
-        self.device = torch.device("cuda", local) if gpu and "LOCAL_RANK" in os.environ else torch.device(device)
+        # A device without an index is refused by set_device: `cuda` is the process's own GPU.
+        self.device = torch.device("cuda", local) if device == "cuda" else torch.device(device)
         if gpu:
             torch.cuda.set_device(self.device)
         # One process of torchrun's is no group: it is the baseline of the scaling, and sends nothing.
