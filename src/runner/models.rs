@@ -56,7 +56,7 @@ pub fn filled<T: Serialize + DeserializeOwned>(
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.
-pub async fn fetch(
+pub(super) async fn fetch(
     session: &Session,
     step: &Step,
     model: &str,
@@ -107,8 +107,8 @@ async fn get(show: &mut Show<'_>, model: &str, wanted: &Wanted) -> Result<Fetche
         revision: before.clone().unwrap_or_else(|| wanted.revision.clone()),
         ..wanted.clone()
     };
-    let stop = &session.stop;
-    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stop).await;
+    let stopped = &session.stop;
+    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stopped).await;
     let snapshot = &show.follow(resolve).await?;
     if before.is_none() {
         let what = What::ModelResolved {
@@ -119,7 +119,7 @@ async fn get(show: &mut Show<'_>, model: &str, wanted: &Wanted) -> Result<Fetche
         };
         session.say(Some(step), what).map_err(Fault::Run)?;
     }
-    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stop).await;
+    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stopped).await;
     let mut fetched = show.follow(fetch).await?;
     fetched.revision.clone_from(&wanted.revision);
     Ok(fetched)
