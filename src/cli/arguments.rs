@@ -63,6 +63,26 @@ pub struct Global {
     pub root: PathBuf,
 }
 
+/// Which recipes: each may be given several times, in any case; what is unknown is told with what there is.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ListFilter {
+    /// Of this suite
+    #[arg(long, value_name = "SUITE")]
+    pub suite: Vec<String>,
+    /// Of this round
+    #[arg(long, value_name = "ROUND")]
+    pub round: Vec<String>,
+    /// For this GPU, with the variant for it
+    #[arg(long, value_name = "MODEL")]
+    pub gpu: Vec<String>,
+    /// Of this submitter
+    #[arg(long, value_name = "NAME")]
+    pub submitter: Vec<String>,
+    /// Of this benchmark
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Vec<String>,
+}
+
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Output {
@@ -80,7 +100,13 @@ pub enum Command {
         /// Only names and titles with this in them
         #[arg(value_name = "PART")]
         part: Option<String>,
+        /// Which of them
+        #[command(flatten)]
+        filter: ListFilter,
     },
+    /// The page of all recipes, docs/recipes.md
+    #[command(hide = true)]
+    Catalogue,
     /// What a recipe is, what was published, what it asks of the host and of your trust
     Show {
         /// The recipe, and choices
@@ -196,6 +222,10 @@ pub enum Command {
         /// A directory that recipes keep, in place of containers; without KEY: what is kept, and
         /// how large it is
         #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
+        #[expect(
+            clippy::option_option,
+            reason = "the option may stand alone, or with a key"
+        )]
         kept: Option<Option<String>>,
     },
     /// The JSON schema of recipes, for editors

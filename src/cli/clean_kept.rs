@@ -40,8 +40,8 @@ pub fn clean(
     let mut removed = Vec::new();
     for kept in wanted {
         let label = &kept.label;
-        let user = used.iter().find(|(labels, _)| labels.contains(label));
-        if let Some((_, run)) = user.filter(|_| !all) {
+        let mounted = used.iter().find(|(labels, _)| labels.contains(label));
+        if let Some((_, run)) = mounted.filter(|_| !all) {
             terminal::note(&format!(
                 "{label}: left alone: run {run} has it mounted; retrial stop {run}, or --all"
             ));

@@ -1,6 +1,7 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod catalogue;
 mod check;
 mod clean;
 mod clean_kept;
@@ -61,7 +62,8 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
     match arguments.command {
-        Command::List { part } => list::list(&global, part.as_deref()),
+        Command::List { part, filter } => list::list(&global, part.as_deref(), &filter),
+        Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
         Command::Plan { plan, format } => plan::plan(&global, &plan, format),

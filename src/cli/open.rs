@@ -1,6 +1,6 @@
 //! Opens what the command line names: home, recipe with choices, engine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::arguments::{Global, PlanArguments, RecipeArguments};
 use super::failure::Failure;
@@ -9,10 +9,10 @@ use crate::catalog::{self, Catalog};
 use crate::engine::docker::Docker;
 use crate::host;
 use crate::plan::build::Origin;
-use crate::plan::host::HostView;
+use crate::plan::host::{HostView, Lack};
 use crate::plan::{Choices, Plan};
 use crate::recipe::expression::{Scope, render};
-use crate::recipe::model::{Image, MountRequest};
+use crate::recipe::model::{Image, ModelSource, MountRequest, Recipe};
 use crate::recipe::{Resolved, Setting, resolve};
 use crate::store::Home;
 use crate::store::kept::standard_cache;
@@ -157,5 +157,29 @@ pub fn plan(
     let mut plan =
         crate::plan::build(&opened.resolved.recipe, &origin, &choices(arguments), &host)?;
     plan.cache = cache(global).display().to_string();
+    plan.lacks.extend(missing_models(
+        &opened.resolved.recipe,
+        origin.directory.as_deref(),
+    ));
     Ok(plan)
+}
+
+/// Models that lie on this host, and do not: said before anything is fetched.
+fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Lack> {
+    let scope = Scope::of(recipe);
+    let models = recipe.models.iter().filter_map(|(name, model)| {
+        let ModelSource::Path(path) = &model.source else {
+            return None;
+        };
+        let path = render(path, &scope).ok()?;
+        let path = Path::new(directory.unwrap_or("/")).join(path);
+        let looked_at = path.starts_with(stand_in("")) || path.exists();
+        (!looked_at).then(|| Lack {
+            what: format!("model {name}"),
+            found: "nothing".to_owned(),
+            wanted: path.display().to_string(),
+            fatal: true,
+        })
+    });
+    models.collect()
 }

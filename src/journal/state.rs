@@ -138,8 +138,6 @@ impl State {
         let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
         match &step.action {
             Action::Create => done && here,
-            // Looked at again, which is quick, before it is mounted into a new container.
-            Action::Fill(_) => done && container_lives,
             // Cheap, and right only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {
@@ -153,7 +151,7 @@ impl State {
             },
             Action::Collect { of, .. } => done && self.kept(plan, *of),
             // Somebody may have cleared the cache since; without a new container nobody would look.
-            Action::FetchModel { .. } => done && container_lives,
+            Action::Fill(_) | Action::FetchModel { .. } => done && container_lives,
             Action::Pull { .. }
             | Action::Build { .. }
             | Action::CopyOut { .. }

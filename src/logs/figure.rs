@@ -65,6 +65,17 @@ pub struct Printed {
     pub half_digit: f64,
 }
 
+impl Printed {
+    /// The same in another unit, `factor` of the new to one of the old.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            half_digit: self.half_digit * factor.abs(),
+        }
+    }
+}
+
 /// Reads a printed number: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`.
 ///
 /// Commas and underscores must separate groups of exactly three digits: `1,5` is no number here,

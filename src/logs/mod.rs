@@ -6,16 +6,25 @@
 //!
 //! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
 //! - [`pattern`]: a recipe's own figures; [`scan`]: a pattern over a whole output, quickly.
+//! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: one unit in another;
+//!   [`nearest`]: what a figure that is missing may have been printed as.
+//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
 //! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
 
 pub mod figure;
+pub mod json;
 pub mod lines;
 mod literal;
 pub mod loadgen;
+pub mod mllog;
+pub mod nearest;
 pub mod pattern;
+pub mod rows;
 mod sanitize;
 pub mod scan;
 mod sum;
+pub mod take;
+pub mod units;
 
 pub use figure::{Figure, Figures, Source};
 pub(crate) use sanitize::is_harmful;

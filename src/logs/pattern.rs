@@ -1,22 +1,26 @@
 //! A recipe's own figures, taken from a step's lines as they arrive.
 //!
-//! A pattern is matched against every line; the number is its group `value`, else its first group,
-//! else the whole match. What is kept is bounded: one running value, or for `all` at most
-//! [`MOST_VALUES`].
+//! A pattern is matched against every line; the number is its group `value`, else its first group
+//! that has no meaning of its own, else the whole match. A group `unit` is converted into the
+//! figure's unit. Groups that a table is made `by` name its entries. What is kept is bounded: one
+//! running value an entry, or for `all` at most [`MOST_VALUES`].
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use memchr::memmem::Finder;
 use regex::{CaptureLocations, Regex, RegexBuilder};
 
+pub use super::take::MOST_VALUES;
 pub use crate::recipe::model::Take;
 
 use super::figure::{self, Figure, Printed, Source};
 use super::literal;
-use super::sum::Sum;
+use super::take::Taking;
+use super::units;
 
-/// How many values `take: all` keeps.
-pub const MOST_VALUES: usize = 100_000;
+/// How many entries a table may have.
+pub const MOST_ENTRIES: usize = 10_000;
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -49,6 +53,34 @@ pub enum PatternError {
         /// What was captured.
         text: String,
     },
+    /// A line matched, and its unit is of another kind than the figure's.
+    #[error(
+        "the pattern `{pattern}` captured the unit `{found}`, which is nothing in `{unit}`; write the figure's `unit` as the benchmark means it"
+    )]
+    Unit {
+        /// The pattern.
+        pattern: String,
+        /// What was captured.
+        found: String,
+        /// The figure's unit.
+        unit: String,
+    },
+    /// The groups that name entries are not the pattern's.
+    #[error("the pattern `{pattern}` has no group `{group}`: write it as `(?<{group}>\\S+)`")]
+    NoGroup {
+        /// The pattern.
+        pattern: String,
+        /// The group.
+        group: String,
+    },
+    /// A table without end.
+    #[error(
+        "the pattern `{pattern}` names more than {MOST_ENTRIES} figures; make the groups of `by` narrower"
+    )]
+    TooManyEntries {
+        /// The pattern.
+        pattern: String,
+    },
     /// More values than `take: all` keeps.
     #[error(
         "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
@@ -59,20 +91,16 @@ pub enum PatternError {
     },
 }
 
-/// How a figure is taken from a step: the ways that a recipe's `figures:` may name.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Extractor {
-    /// From the lines of the step's output.
-    Pattern(Pattern),
-}
-
 /// A regular expression, which of its matches to take, and the unit of the figure.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     regex: Regex,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
+    /// The index of the group that holds the unit.
+    unit_group: Option<usize>,
+    /// The indexes of the groups that name a table's entries.
+    by: Vec<usize>,
     /// What every line that matches holds, if that is known.
     literal: Option<Finder<'static>>,
     take: Take,
@@ -97,15 +125,42 @@ impl Pattern {
                 pattern: pattern.to_owned(),
                 reason: one_line(&error.to_string()),
             })?;
-        let named = regex.capture_names().position(|name| name == Some("value"));
-        let group = named.unwrap_or(usize::from(regex.captures_len() > 1));
-        Ok(Self {
+        let mut pattern = Self {
             literal: literal::required(pattern),
+            group: 0,
+            unit_group: group_of(&regex, "unit"),
+            by: Vec::new(),
             regex,
-            group,
             take,
             unit: unit.into(),
-        })
+        };
+        pattern.group = pattern.value_group();
+        Ok(pattern)
+    }
+
+    /// Makes it a table: the values of these groups name its entries.
+    ///
+    /// # Errors
+    /// [`PatternError::NoGroup`] where the pattern has no such group.
+    pub fn by(mut self, groups: &[String]) -> Result<Self, PatternError> {
+        self.by = groups
+            .iter()
+            .map(|group| {
+                group_of(&self.regex, group).ok_or_else(|| PatternError::NoGroup {
+                    pattern: self.expression().to_owned(),
+                    group: group.clone(),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        self.group = self.value_group();
+        Ok(self)
+    }
+
+    fn value_group(&self) -> usize {
+        let has_meaning = |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
+        group_of(&self.regex, "value")
+            .or_else(|| (1..self.regex.captures_len()).find(|group| !has_meaning(group)))
+            .unwrap_or(0)
     }
 
     pub(super) fn literal(&self) -> Option<&Finder<'static>> {
@@ -124,8 +179,7 @@ impl Pattern {
         Reader {
             pattern: self,
             locations: self.regex.capture_locations(),
-            kept: Vec::new(),
-            sum: Sum::default(),
+            entries: BTreeMap::new(),
             matches: 0,
             failed: None,
         }
@@ -144,8 +198,8 @@ pub struct Reader<'a> {
     pattern: &'a Pattern,
     /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
     locations: CaptureLocations,
-    kept: Vec<Printed>,
-    sum: Sum,
+    /// By name; a figure that is no table has the empty one.
+    entries: BTreeMap<String, Taking>,
     matches: u64,
     failed: Option<PatternError>,
 }
@@ -164,7 +218,7 @@ impl Reader<'_> {
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
-        self.failed.is_some() || (takes_one && self.matches > 0)
+        self.failed.is_some() || (takes_one && self.pattern.by.is_empty() && self.matches > 0)
     }
 
     fn ignores_more(&self) -> bool {
@@ -184,17 +238,51 @@ impl Reader<'_> {
         let Some((begin, end)) = self.locations.get(self.pattern.group) else {
             return;
         };
-        let captured = &line[begin..end];
-        let Some(printed) = figure::parse_number(captured) else {
-            self.failed = Some(PatternError::NotANumber {
-                pattern: self.pattern.expression().to_owned(),
-                text: shortened(captured),
-            });
-            return;
+        let name = self.name(line);
+        match self.number(line, &line[begin..end]) {
+            Ok(printed) => {
+                self.matches += 1;
+                self.failed = None;
+                self.keep(name, printed);
+            }
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
+        let printed = figure::parse_number(captured).ok_or_else(|| PatternError::NotANumber {
+            pattern: self.pattern.expression().to_owned(),
+            text: shortened(captured),
+        })?;
+        let Some((begin, end)) = self
+            .pattern
+            .unit_group
+            .and_then(|group| self.locations.get(group))
+        else {
+            return Ok(printed);
         };
-        self.matches += 1;
-        self.failed = None;
-        self.keep(printed);
+        let found = &line[begin..end];
+        let factor = units::factor(found, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
+            pattern: self.pattern.expression().to_owned(),
+            found: shortened(found),
+            unit: self.pattern.unit.clone().into_owned(),
+        })?;
+        Ok(printed.scaled(factor))
+    }
+
+    /// The values of the groups that name an entry, joined by one space.
+    fn name(&self, line: &str) -> String {
+        let mut name = String::new();
+        for group in &self.pattern.by {
+            let (begin, end) = self.locations.get(*group).unwrap_or_default();
+            for word in line[begin..end].split_whitespace() {
+                if !name.is_empty() {
+                    name.push(' ');
+                }
+                name.push_str(word);
+            }
+        }
+        name
     }
 
     /// How many lines have matched.
@@ -213,36 +301,32 @@ impl Reader<'_> {
             return;
         }
         self.matches += after.matches;
-        self.sum.join(after.sum);
-        for printed in after.kept {
-            self.keep(printed);
+        for (name, taking) in after.entries {
+            match self.entries.get_mut(&name) {
+                Some(before) => before.join(taking),
+                None => self.insert(name, taking),
+            }
         }
         self.failed = self.failed.take().or(after.failed);
     }
 
-    fn keep(&mut self, printed: Printed) {
-        match self.pattern.take {
-            Take::Sum | Take::Mean => self.sum.add(printed),
-            Take::All if self.kept.len() == MOST_VALUES => {
-                self.failed = Some(PatternError::TooMany {
-                    pattern: self.pattern.expression().to_owned(),
-                });
-            }
-            Take::All => self.kept.push(printed),
-            Take::First | Take::Last | Take::Min | Take::Max => {
-                let replaces = self
-                    .kept
-                    .first()
-                    .is_none_or(|kept| match self.pattern.take {
-                        Take::Last => true,
-                        Take::Min => printed.value < kept.value,
-                        Take::Max => printed.value > kept.value,
-                        _ => false,
-                    });
-                if replaces {
-                    self.kept = vec![printed];
-                }
-            }
+    fn keep(&mut self, name: String, printed: Printed) {
+        if let Some(taking) = self.entries.get_mut(&name) {
+            taking.add(printed);
+        } else {
+            let mut taking = Taking::new(self.pattern.take);
+            taking.add(printed);
+            self.insert(name, taking);
+        }
+    }
+
+    fn insert(&mut self, name: String, taking: Taking) {
+        if self.entries.len() == MOST_ENTRIES {
+            self.failed = Some(PatternError::TooManyEntries {
+                pattern: self.pattern.expression().to_owned(),
+            });
+        } else {
+            self.entries.insert(name, taking);
         }
     }
 
@@ -251,36 +335,52 @@ impl Reader<'_> {
     /// # Errors
     /// Where nothing matched, a capture was no number, or there were too many values.
     pub fn finish(self) -> Result<Taken, PatternError> {
-        if let Some(error) = self.failed {
-            return Err(error);
-        }
-        if self.matches == 0 {
-            return Err(PatternError::NoMatch {
-                pattern: self.pattern.expression().to_owned(),
-            });
-        }
-        let printed = match self.pattern.take {
-            Take::Sum => vec![self.sum.total()],
-            Take::Mean => vec![self.sum.mean(self.matches)],
-            _ => self.kept,
-        };
+        let matches = self.matches;
+        let pattern = self.pattern;
+        let printed = self
+            .entries()?
+            .remove("")
+            .map(Taking::values)
+            .unwrap_or_default();
         if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
             return Err(PatternError::NotANumber {
-                pattern: self.pattern.expression().to_owned(),
+                pattern: pattern.expression().to_owned(),
                 text: lost.value.to_string(),
             });
         }
         let figures = printed.into_iter().map(|printed| Figure {
             value: printed.value,
-            unit: self.pattern.unit.clone(),
+            unit: pattern.unit.clone(),
             half_digit: printed.half_digit,
             source: Source::Recipe,
         });
         Ok(Taken {
             figures: figures.collect(),
-            matches: self.matches,
+            matches,
         })
     }
+
+    /// What was taken, by name; a figure that is no table has the empty one.
+    ///
+    /// # Errors
+    /// Where nothing matched, a capture was no number, or there were too many values.
+    pub fn entries(self) -> Result<BTreeMap<String, Taking>, PatternError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let pattern = || self.pattern.expression().to_owned();
+        if self.matches == 0 {
+            return Err(PatternError::NoMatch { pattern: pattern() });
+        }
+        if self.entries.values().any(Taking::overflowed) {
+            return Err(PatternError::TooMany { pattern: pattern() });
+        }
+        Ok(self.entries)
+    }
+}
+
+fn group_of(regex: &Regex, name: &str) -> Option<usize> {
+    regex.capture_names().position(|known| known == Some(name))
 }
 
 fn one_line(text: &str) -> String {

@@ -10,6 +10,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+mod figures;
+
+pub use figures::{
+    Aggregate, Better, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
+    MllogFigure, ReferenceConvergence, Take,
+};
 use super::further::Further;
 
 /// An ordered map, in the order of the file.
@@ -460,126 +466,6 @@ impl Default for Trials {
     fn default() -> Self {
         Self { min: 1, max: 1 }
     }
-}
-
-/// How a figure is read that is not `LoadGen`'s.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FigureSource {
-    /// Where it is found.
-    pub find: Find,
-    /// The file below the results directory; none: the step's output (check's output first).
-    pub file: Option<Template>,
-    /// Its unit, for example `TFLOP/s`.
-    pub unit: Option<String>,
-    /// Which way is better.
-    pub better: Better,
-    /// Which match counts.
-    pub take: Take,
-    /// How trials are made one figure.
-    pub aggregate: Aggregate,
-    /// Assumed noise of one trial (a fraction), if known.
-    pub noise: Option<f64>,
-}
-
-/// What is looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Find {
-    /// A regular expression; the group `value`, or the first, is the figure.
-    Pattern(String),
-    /// A path into a JSON document.
-    Json(String),
-    /// A column of a CSV file.
-    Csv(String),
-    /// A key of `:::MLLOG` lines.
-    Mllog(String),
-}
-
-/// Which way is better.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Throughput, accuracy.
-    #[default]
-    Higher,
-    /// Latency, time.
-    Lower,
-}
-
-/// Which match counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Take {
-    /// The first.
-    First,
-    /// The last.
-    #[default]
-    Last,
-    /// All: more than one is an error unless they agree.
-    All,
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
-    /// The sum.
-    Sum,
-    /// The mean.
-    Mean,
-}
-
-/// How trials are made one figure.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Aggregate {
-    /// The arithmetic mean.
-    #[default]
-    Mean,
-    /// The median.
-    Median,
-    /// Fastest and slowest dropped, mean of the rest.
-    Olympic,
-}
-
-/// A published figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Expectation {
-    /// The value.
-    pub value: f64,
-    /// Who says so.
-    pub kind: ExpectationKind,
-    /// Where it stands.
-    pub source: Option<String>,
-    /// Declared standard deviation of the published value (a fraction of it).
-    pub sigma: Option<f64>,
-    /// Assumed noise of one trial (a fraction of it).
-    pub noise: Option<f64>,
-    /// The margin for this figure (a fraction), where it differs from the recipe's.
-    pub margin: Option<f64>,
-}
-
-/// Who published a figure; official decides, the others are shown.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExpectationKind {
-    /// In the results of the round.
-    Official,
-    /// Printed by the vendor's guide.
-    Guide,
-    /// By somebody else on the same GPU.
-    ThirdParty,
-}
-
-/// The benchmark's own limit for a figure.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
-    /// At least.
-    pub min: Option<f64>,
-    /// At most.
-    pub max: Option<f64>,
-    /// Strictly below (MLPerf's latency limits).
-    pub below: Option<f64>,
 }
 
 /// How figures are judged.

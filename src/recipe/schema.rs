@@ -221,6 +221,9 @@ fn words(choices: &[Choice]) -> Value {
 fn pattern(format: Format) -> Option<&'static str> {
     Some(match format {
         Format::Name => "^[A-Za-z0-9_][A-Za-z0-9_.-]*$",
+        Format::Figure => "^[A-Za-z0-9_][A-Za-z0-9_.-]*(\\[[^\\[\\]]+\\])?$",
+        Format::Entry => "^[^\\[\\]]+$",
+        Format::Count => "^[1-9][0-9]*$",
         Format::Variable => "^[A-Za-z_][A-Za-z0-9_]*$",
         Format::Absolute | Format::Device => "^/",
         Format::HostPath => "^(/|\\./)",

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::container;
 use super::error::RunError;
+use super::models::filled;
 use super::session::Session;
 use super::{exec, host, seed};
 use crate::engine::api::ExecSpec;
@@ -81,6 +82,7 @@ pub async fn fill(
         recipe: session.plan.recipe.clone(),
         run: session.run.id().to_owned(),
         image,
+        models: session.state().models,
         at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
     };
     let line = "looking through what it gave".to_owned();
@@ -112,6 +114,7 @@ pub async fn mounts(session: &Session, step: &Step) -> Result<Result<Kept, StepE
             Ok(image) => image,
             Err(end) => return Ok(Err(end)),
         };
+        let kept = &filled(session, kept)?;
         let place = place(session, kept, &image);
         all.mounts
             .push(kept.mount(place.content().display().to_string()));
@@ -145,10 +148,8 @@ impl Filling<'_> {
             container::remove(session).await?;
             return Ok(StepEnd::Done { exit_code: None });
         }
-        if !again {
-            if let Err(end) = self.begin().await? {
-                return Ok(end);
-            }
+        if !again && let Err(end) = self.begin().await? {
+            return Ok(end);
         }
         let command = &self.fill.command;
         let end = match self.fill.on {
@@ -295,7 +296,17 @@ async fn looked_at(
 ) -> Result<Option<Standing>, RunError> {
     let (place, wanted) = (place.clone(), wanted(kept));
     let (writable, thorough) = (kept.writable, session.plan.verify_kept);
-    let look = move |stop: &AtomicBool| place.check(&wanted, writable, thorough, stop);
+    // What is listed is right, whatever it was made from.
+    let models = kept.of_image.then(|| session.state().models);
+    let look = move |stop: &AtomicBool| {
+        let standing = place.check(&wanted, writable, thorough, stop)?;
+        Ok(match (standing, models) {
+            (Standing::Whole(manifest), Some(models)) if manifest.filled.models != models => {
+                Standing::Broken("it was made with another commit of a model".to_owned())
+            }
+            (standing, _) => standing,
+        })
+    };
     Ok(interruptible(session, look).await?)
 }
 

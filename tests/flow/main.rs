@@ -1,6 +1,8 @@
 //! Whole runs: the real program, a real engine, and what can happen to a run on its way.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "../hub/mod.rs"]
+mod hub;
 mod lab;
 
 #[path = "../hub/mod.rs"]
@@ -17,6 +19,7 @@ mod host;
 mod images;
 mod kept;
 mod killed;
+mod models;
 mod results;
 mod stopped;
 mod training;

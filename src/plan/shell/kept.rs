@@ -63,18 +63,18 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> Str
             let _ = writeln!(lines, "{}", host(command));
         }
     }
-    for (file, said) in &kept.files {
-        let file = quote(file);
+    for (listed, said) in &kept.files {
+        let listed = quote(listed);
         if let Some(size) = said.size {
             let _ = writeln!(
                 lines,
-                "test \"$(stat -c %s \"$stage/content\"/{file})\" = {size}"
+                "test \"$(stat -c %s \"$stage/content\"/{listed})\" = {size}"
             );
         }
         if let Some(hash) = &said.sha256 {
             let _ = writeln!(
                 lines,
-                "test \"$(sha256sum <\"$stage/content\"/{file})\" = '{hash}  -'"
+                "test \"$(sha256sum <\"$stage/content\"/{listed})\" = '{hash}  -'"
             );
         }
     }

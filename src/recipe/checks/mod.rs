@@ -1,6 +1,7 @@
 //! What one key says about another: checked on a walked recipe, in which what was wrong by itself
 //! is null already, so that one mistake gives one message.
 
+mod figures;
 mod host;
 mod image;
 mod scenarios;

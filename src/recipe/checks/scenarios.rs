@@ -1,11 +1,9 @@
-//! Scenarios: commands that are there, figures that something gives, limits and expectations that
-//! can be met.
+//! Scenarios: modes that measure something, commands that are there, trials.
 
 use super::{Checks, entries};
 use crate::recipe::fill::loadgen_name;
-use crate::recipe::keys::{LOADGEN_FIGURES, is_loadgen_figure};
 use crate::recipe::node::{Entry, Node};
-use crate::recipe::suggest::{did_you_mean, nearest};
+use crate::recipe::suggest::did_you_mean;
 
 impl Checks<'_> {
     pub(super) fn scenarios(&mut self) {
@@ -84,18 +82,7 @@ impl Checks<'_> {
                 "take it out, or write the check",
             );
         }
-        for name in entries(measurement, "expect")
-            .iter()
-            .chain(entries(measurement, "limits"))
-        {
-            self.given(measurement, name);
-        }
-        for name in entries(measurement, "expect") {
-            self.expectation(name);
-        }
-        for limit in entries(measurement, "limits") {
-            self.limit(limit);
-        }
+        self.figures(measurement);
         if let Some(entry) = measurement.entry("trials") {
             let bound = |key: &str| -> Option<u32> { entry.value.get(key)?.text()?.parse().ok() };
             if let (Some(min), Some(max)) = (bound("min"), bound("max"))
@@ -136,101 +123,6 @@ impl Checks<'_> {
                 &from.span,
                 help,
             );
-        }
-    }
-
-    /// Whether something gives the figure that is named.
-    fn given(&mut self, measurement: &Node, named: &Entry) {
-        let own = entries(measurement, "figures");
-        let results = measurement.get("results").is_some();
-        let name = &named.key;
-        if self.partial
-            || own.iter().any(|figure| figure.key == *name)
-            || (results && is_loadgen_figure(name))
-        {
-            return;
-        }
-        let help = if is_loadgen_figure(name) {
-            "LoadGen gives it where it writes: say so with `results`".to_owned()
-        } else {
-            let known = own.iter().map(|figure| figure.key.as_str());
-            let loadgen = LOADGEN_FIGURES.iter().copied().filter(|_| results);
-            nearest(name, known.chain(loadgen)).map_or_else(
-                || format!("say how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
-                |near| format!("did you mean `{near}`?"),
-            )
-        };
-        self.error(
-            "unknown-figure",
-            format!("nothing gives the figure `{name}`"),
-            &named.key_span,
-            help,
-        );
-    }
-
-    fn expectation(&mut self, entry: &Entry) {
-        let list = match entry.value.items() {
-            [] => std::slice::from_ref(&entry.value),
-            items => items,
-        };
-        let mut official = false;
-        for expectation in list {
-            if let Some(value) = expectation.get("value") {
-                let number: f64 = value
-                    .text()
-                    .and_then(|text| text.parse().ok())
-                    .unwrap_or(1.0);
-                if number <= 0.0 {
-                    self.error(
-                        "out-of-range",
-                        "a published figure is more than zero",
-                        &value.span,
-                        "figures are compared as ratios",
-                    );
-                }
-            }
-            if let Some(kind) = expectation
-                .get("kind")
-                .filter(|kind| kind.text() == Some("official"))
-            {
-                if official {
-                    let message = format!("two official figures of `{}`", entry.key);
-                    self.error(
-                        "conflict",
-                        message,
-                        &kind.span,
-                        "one decides; the others are guide or third-party",
-                    );
-                }
-                official = true;
-            }
-        }
-    }
-
-    fn limit(&mut self, entry: &Entry) {
-        let bound = |key: &str| -> Option<f64> { entry.value.get(key)?.text()?.parse().ok() };
-        let most = bound("max")
-            .into_iter()
-            .chain(bound("below"))
-            .reduce(f64::min);
-        match (bound("min"), most) {
-            (None, None) if entry.value.entries().is_empty() && !self.partial => {
-                self.error(
-                    "missing-key",
-                    format!("the limit of `{}` says nothing", entry.key),
-                    &entry.key_span,
-                    "give min, max or below",
-                );
-            }
-            (Some(least), Some(most)) if least > most => {
-                self.error(
-                    "out-of-range",
-                    "no figure meets this limit",
-                    &entry.key_span,
-                    "min is at most max",
-                );
-            }
-            _ => {}
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A recipe that was checked, as the plan wants it. Each reader gives `None` only where a value is
 //! absent or where the check let through what it should not have.
 
+mod figures;
 mod further;
 mod read;
 mod scenarios;
@@ -8,6 +9,7 @@ mod steps;
 
 use std::collections::BTreeMap;
 
+pub(crate) use figures::{entry_name, figure_name};
 pub(crate) use scenarios::loadgen_name;
 
 use super::model::{

@@ -1,9 +1,9 @@
 //! Scenarios and their modes, figures and expectations.
 
+use super::figures::{expect, figure, limits};
 use super::read::Read;
 use crate::recipe::model::{
-    Aggregate, Better, Expectation, ExpectationKind, FigureSource, Find, Limit, Measurement,
-    MeasurementCommand, Mode, Scenario, Take, Trials,
+    FigureSource, Measurement, MeasurementCommand, Mode, Ordered, Scenario, Trials,
 };
 use crate::recipe::node::Node;
 
@@ -51,10 +51,10 @@ fn measurement(node: &Node) -> Option<Measurement> {
         results: node.template("results"),
         check: node.template("check"),
         check_timeout: node.duration("check_timeout"),
-        figures: each(node, "figures", figure)?,
-        expect: each(node, "expect", expectations)?,
+        figures: figures(node)?,
+        expect: expect(node)?,
         target_qps: node.number("target_qps"),
-        limits: each(node, "limits", |node| Some(limit(node)))?,
+        limits: limits(node),
         trials: match node.get("trials") {
             Some(trials) => match trials.text() {
                 Some(text) => {
@@ -74,91 +74,10 @@ fn measurement(node: &Node) -> Option<Measurement> {
     })
 }
 
-fn each<T>(node: &Node, key: &str, read: impl Fn(&Node) -> Option<T>) -> Option<Vec<(String, T)>> {
-    node.get(key)
+fn figures(node: &Node) -> Option<Ordered<FigureSource>> {
+    node.get("figures")
         .into_iter()
         .flat_map(Node::named)
-        .map(|(name, node)| Some((name.to_owned(), read(node)?)))
+        .map(|(name, node)| Some((name.to_owned(), figure(node)?)))
         .collect()
-}
-
-fn figure(node: &Node) -> Option<FigureSource> {
-    Some(FigureSource {
-        find: if let Some(pattern) = node.string("pattern") {
-            Find::Pattern(pattern)
-        } else if let Some(path) = node.string("json") {
-            Find::Json(path)
-        } else if let Some(column) = node.string("csv") {
-            Find::Csv(column)
-        } else {
-            Find::Mllog(node.string("mllog")?)
-        },
-        file: node.template("file"),
-        unit: node.string("unit"),
-        better: match node.get("better") {
-            Some(_) => node.word(
-                "better",
-                &[("higher", Better::Higher), ("lower", Better::Lower)],
-            )?,
-            None => Better::default(),
-        },
-        take: match node.get("take") {
-            Some(_) => node.word(
-                "take",
-                &[
-                    ("first", Take::First),
-                    ("last", Take::Last),
-                    ("all", Take::All),
-                    ("min", Take::Min),
-                    ("max", Take::Max),
-                    ("sum", Take::Sum),
-                    ("mean", Take::Mean),
-                ],
-            )?,
-            None => Take::default(),
-        },
-        aggregate: match node.get("aggregate") {
-            Some(_) => node.word(
-                "aggregate",
-                &[
-                    ("mean", Aggregate::Mean),
-                    ("median", Aggregate::Median),
-                    ("olympic", Aggregate::Olympic),
-                ],
-            )?,
-            None => Aggregate::default(),
-        },
-        noise: node.fraction("noise"),
-    })
-}
-
-fn expectations(node: &Node) -> Option<Vec<Expectation>> {
-    match node.items() {
-        [] => Some(vec![expectation(node)?]),
-        items => items.iter().map(expectation).collect(),
-    }
-}
-
-fn expectation(node: &Node) -> Option<Expectation> {
-    let kinds = [
-        ("official", ExpectationKind::Official),
-        ("guide", ExpectationKind::Guide),
-        ("third-party", ExpectationKind::ThirdParty),
-    ];
-    Some(Expectation {
-        value: node.number("value")?,
-        kind: node.word("kind", &kinds)?,
-        source: node.string("source"),
-        sigma: node.fraction("sigma"),
-        noise: node.fraction("noise"),
-        margin: node.fraction("margin"),
-    })
-}
-
-fn limit(node: &Node) -> Limit {
-    Limit {
-        min: node.number("min"),
-        max: node.number("max"),
-        below: node.number("below"),
-    }
 }

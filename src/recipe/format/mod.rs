@@ -1,12 +1,15 @@
 //! What a text must look like at its place.
 
 mod docker;
+mod figures;
 mod paths;
 
 use super::suggest::nearest;
 pub(crate) use docker::split_tag;
+pub(crate) use figures::whole_json_path;
 use docker::{ULIMITS, capability, device, image, security_option};
 pub(crate) use paths::split_mount;
+use figures::{count, entry, figure, json_path, pattern};
 use paths::{absolute, host_path, inner, mount, relative};
 
 /// A kind of text.
@@ -56,6 +59,14 @@ pub(crate) enum Format {
     KeepKey,
     /// A regular expression with a group.
     Pattern,
+    /// A JSONPath.
+    JsonPath,
+    /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
+    Figure,
+    /// An entry of a table: `bf16 8192`.
+    Entry,
+    /// A whole number above 0.
+    Count,
 }
 
 /// What is wrong with a text, and what to do about it.
@@ -116,6 +127,10 @@ impl Format {
             ),
             Self::KeepKey => keep_key(text),
             Self::Pattern => pattern(text),
+            Self::JsonPath => json_path(text),
+            Self::Figure => figure(text),
+            Self::Entry => entry(text),
+            Self::Count => count(text),
         }
     }
 
@@ -228,29 +243,4 @@ fn keep_key(text: &str) -> Option<Wrong> {
         "this is no key of a kept directory",
         "it names a directory: letters, digits, `_`, `-` and `.`",
     )
-}
-
-fn pattern(text: &str) -> Option<Wrong> {
-    match regex::Regex::new(text) {
-        Err(regex::Error::Syntax(report)) => {
-            let reason = report
-                .lines()
-                .last()
-                .unwrap_or("")
-                .trim_start_matches("error: ");
-            wrong(
-                format!("this is no regular expression: {reason}"),
-                "the syntax is that of https://docs.rs/regex/latest/regex/#syntax",
-            )
-        }
-        Err(error) => wrong(
-            format!("this is no regular expression: {error}"),
-            "make it simpler",
-        ),
-        Ok(pattern) if pattern.captures_len() < 2 => wrong(
-            "this pattern has no group",
-            "put parentheses around the figure: `score: ([0-9.]+)`",
-        ),
-        Ok(_) => None,
-    }
 }

@@ -2,11 +2,12 @@
 
 mod figures;
 mod host;
+mod loadgen;
 mod scenarios;
 mod shared;
 mod steps;
 
-pub(crate) use figures::{LOADGEN_FIGURES, is_loadgen_figure};
+pub(crate) use loadgen::{LOADGEN_FIGURES, is_loadgen_figure};
 use host::{CONTAINER, REQUIRES};
 use scenarios::{JUDGE, MODES};
 

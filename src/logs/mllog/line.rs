@@ -1,0 +1,80 @@
+//! One `:::MLLOG` line.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What stands before each event.
+const TOKEN: &str = ":::MLLOG";
+
+/// One event of the log.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Event {
+    /// What is told: `run_start`, `eval_accuracy`, ….
+    pub key: String,
+    /// Its value.
+    #[serde(default)]
+    pub value: Value,
+    /// When, in milliseconds since 1970.
+    #[serde(default)]
+    pub time_ms: f64,
+    /// What belongs to it: `status`, `samples_count`, `epoch_num`.
+    #[serde(default)]
+    pub metadata: Value,
+}
+
+impl Event {
+    /// A number of the metadata.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.metadata.get(name)?.as_f64()
+    }
+
+    /// A text of the metadata.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.metadata.get(name)?.as_str()
+    }
+}
+
+/// The events of a line: two ranks may have written theirs on one. What is cut is passed over.
+pub fn events(line: &str) -> impl Iterator<Item = Event> {
+    line.match_indices(TOKEN).filter_map(|(at, _)| {
+        let rest = &line[at + TOKEN.len()..];
+        // What another rank wrote behind it is not part of it.
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Event>();
+        values.next()?.ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn keys(line: &str) -> Vec<String> {
+        events(line).map(|event| event.key).collect()
+    }
+
+    #[test]
+    fn lines_as_programs_print_them() {
+        let start = r#":::MLLOG {"namespace": "", "time_ms": 1759734393481, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {"file": "a.py", "lineno": 220}}"#;
+        assert_eq!(keys(start), ["run_start"]);
+        assert_eq!(keys(&format!("3: 2025-10-06 07:06:33 | {start}")), ["run_start"]);
+        assert_eq!(keys(&format!("{start}{start} INFO done")), ["run_start", "run_start"]);
+        assert_eq!(keys(&format!("{start}:::MLLOG {{\"key\": \"run_st")), ["run_start"]);
+        assert!(keys(":::MLLOG").is_empty());
+        assert!(keys(":::MLLOG {\"time_ms\": 1}").is_empty());
+        assert!(keys("no log").is_empty());
+        let event = events(start).next().unwrap();
+        assert!((event.time_ms - 1_759_734_393_481.0).abs() < 0.5);
+        assert_eq!(event.number("lineno"), Some(220.0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_line(line in "(\\PC{0,20}(:::MLLOG ?(\\{[\"a-z:0-9,{}]{0,20})?)?){0,4}") {
+            let _ = events(&line).count();
+        }
+    }
+}

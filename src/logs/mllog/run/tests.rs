@@ -1,0 +1,138 @@
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+
+/// Events as a program prints them: key, milliseconds, value, metadata.
+fn line(key: &str, time: u64, value: &str, metadata: &str) -> String {
+    format!(
+        ":::MLLOG {{\"namespace\": \"\", \"time_ms\": {time}, \"event_type\": \"POINT_IN_TIME\", \
+         \"key\": \"{key}\", \"value\": {value}, \"metadata\": {{{metadata}}}}}"
+    )
+}
+
+/// A run that begins at `at` and takes `minutes`.
+fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
+    let stop = at + minutes * 60_000;
+    vec![
+        line("cache_clear", at - 2000, "true", ""),
+        line("init_start", at - 2000, "null", ""),
+        line("submission_benchmark", at - 1000, "\"llama2_70b_lora\"", ""),
+        line("global_batch_size", at - 1000, "8", ""),
+        line("run_start", at, "null", ""),
+        line("block_start", at, "null", "\"samples_count\": 0"),
+        line("tracked_stats", at + 5, "{\"throughput\": 5.5}", ""),
+        line("eval_accuracy", at + 9, "0.99", "\"samples_count\": 2688"),
+        line("block_stop", at + 9, "null", ""),
+        line("tracked_stats", at + 9, "{\"throughput\": 6.5}", ""),
+        line("eval_accuracy", stop - 1, &loss.to_string(), "\"samples_count\": 3072"),
+        line("run_stop", stop, "null", &format!("\"status\": \"{status}\"")),
+        line("train_samples", stop + 1, "3901", ""),
+    ]
+}
+
+fn read(lines: &[String], wanted: &[(&str, Take)]) -> Result<Vec<TrainingRun>, String> {
+    let wanted: Vec<(String, Take)> = wanted
+        .iter()
+        .map(|(key, take)| ((*key).to_owned(), *take))
+        .collect();
+    let mut runs = Runs::new(&wanted);
+    lines.iter().for_each(|line| runs.feed(line));
+    runs.finish()
+}
+
+const TARGET: Limit = Limit {
+    min: None,
+    max: Some(0.925),
+    below: None,
+};
+
+#[test]
+fn a_run_is_timed_from_start_to_stop() {
+    let wanted = [
+        ("tracked_stats.throughput", Take::Mean),
+        ("train_samples", Take::Last),
+        ("seed", Take::Last),
+    ];
+    let runs = read(&run(1_000_000, 21, "success", 0.9249), &wanted).unwrap();
+    let [run] = &runs[..] else {
+        panic!("{runs:?}")
+    };
+    assert_eq!(run.minutes(Some(&TARGET)), Ok(21.0));
+    assert_eq!(run.samples_to_converge(), Some(3072.0));
+    assert_eq!(run.batch_size(), Some(8.0));
+    assert_eq!(run.benchmark(), Some("llama2_70b_lora"));
+    assert_eq!(run.taken(0), Ok(6.0));
+    assert_eq!(run.taken(1), Ok(3901.0));
+    assert!(run.taken(2).unwrap_err().contains("no value"));
+}
+
+#[test]
+fn several_runs_in_one_log() {
+    let mut lines = run(1_000_000, 10, "success", 0.92);
+    lines.extend(run(2_000_000, 11, "aborted", 0.95));
+    lines.extend(run(3_000_000, 12, "success", 0.93));
+    // The next one is cut.
+    lines.extend(run(4_000_000, 13, "success", 0.92).into_iter().take(8));
+    let runs = read(&lines, &[]).unwrap();
+    assert_eq!(runs.len(), 4);
+    assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(10.0));
+    assert_eq!(runs[1].minutes(Some(&TARGET)), Ok(f64::INFINITY));
+    assert_eq!(runs[1].samples_to_converge(), Some(f64::INFINITY));
+    assert!(runs[2].minutes(Some(&TARGET)).unwrap_err().contains("0.93, off the target"));
+    assert_eq!(runs[2].minutes(None), Ok(12.0));
+    let cut = runs[3].minutes(None).unwrap_err();
+    assert!(cut.contains("ends before run_stop: its last event is eval_accuracy"), "{cut}");
+}
+
+#[test]
+fn ranks_that_print_the_same_are_one_run() {
+    let ours = run(1_000_000, 10, "success", 0.92);
+    let mut lines: Vec<String> = Vec::new();
+    for line in &ours {
+        lines.push(format!("0: {line}"));
+        lines.push(format!("1: {line}{line}"));
+    }
+    let runs = read(&lines, &[]).unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0].minutes(None), Ok(10.0));
+    // A rank that says otherwise.
+    lines.push(line("run_stop", 1_600_000, "null", "\"status\": \"aborted\""));
+    let runs = read(&lines, &[]).unwrap();
+    assert!(runs[0].minutes(None).unwrap_err().contains("different things"));
+}
+
+#[rstest]
+#[case(&[], "no line has :::MLLOG")]
+#[case(&["init_start", "seed"], "no run_start; its events are init_start, seed")]
+fn a_log_without_runs(#[case] keys: &[&str], #[case] said: &str) {
+    let lines: Vec<String> = keys.iter().map(|key| line(key, 5, "1", "")).collect();
+    let error = read(&lines, &[]).unwrap_err();
+    assert!(error.contains(said), "{error}");
+}
+
+#[test]
+fn a_clock_that_runs_back_is_no_time() {
+    let lines = [
+        line("run_start", 9000, "null", ""),
+        line("run_stop", 8000, "null", "\"status\": \"success\""),
+    ];
+    let runs = read(&lines, &[]).unwrap();
+    assert!(runs[0].minutes(None).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_events(order in prop::collection::vec((0_usize..13, 0_u64..3), 0..60)) {
+        let lines: Vec<String> = order
+            .iter()
+            .map(|(index, later)| run(10_000_000 + later * 1_000_000, 5, "success", 0.9)[*index].clone())
+            .collect();
+        if let Ok(runs) = read(&lines, &[("tracked_stats.throughput", Take::Sum)]) {
+            for run in runs {
+                let minutes = run.minutes(Some(&TARGET));
+                prop_assert!(minutes.is_err() || minutes.unwrap() > 0.0);
+            }
+        }
+    }
+}

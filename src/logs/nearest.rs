@@ -1,0 +1,200 @@
+//! What a figure that is missing may have been printed as: the nearest line, path or name, so that
+//! a person sees at once what to mend.
+
+use serde_json::Value;
+
+/// Leaves of a document that are looked at.
+const MOST_LEAVES: usize = 10_000;
+/// Letters of what is shown.
+const SHOWN: usize = 100;
+
+/// A text short enough for a sentence, on one line.
+#[must_use]
+pub fn shortened(text: &str) -> String {
+    let mut letters = text.chars().map(|letter| {
+        if letter.is_control() { ' ' } else { letter }
+    });
+    let mut short: String = letters.by_ref().take(SHOWN).collect();
+    if letters.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// Names in a sentence: the first of them, and how many more there are.
+#[must_use]
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MOST: usize = 12;
+    let names: Vec<&str> = names.into_iter().collect();
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| shortened(name)).collect();
+    match names.len() {
+        0 => "none".to_owned(),
+        count if count > MOST => format!("{} and {} more", shown.join(", "), count - MOST),
+        _ => shown.join(", "),
+    }
+}
+
+/// Finds the line that has most of a pattern's words; of equals the last.
+#[derive(Debug, Clone)]
+pub struct NearestLine {
+    words: Vec<String>,
+    best: Option<(usize, String)>,
+}
+
+impl NearestLine {
+    /// For the words that stand in a regular expression.
+    #[must_use]
+    pub fn to(pattern: &str) -> Self {
+        Self {
+            words: words_of(pattern),
+            best: None,
+        }
+    }
+
+    /// Looks at a line.
+    pub fn feed(&mut self, line: &str) {
+        let low = line.to_lowercase();
+        let score = self
+            .words
+            .iter()
+            .filter(|word| low.contains(word.as_str()))
+            .map(String::len)
+            .sum();
+        if score > 0 && self.best.as_ref().is_none_or(|(best, _)| score >= *best) {
+            self.best = Some((score, shortened(line.trim())));
+        }
+    }
+
+    /// `; the nearest line is «…»`, or nothing.
+    #[must_use]
+    pub fn words(self) -> String {
+        self.best.map_or(String::new(), |(_, line)| {
+            format!("; the nearest line is: {line}")
+        })
+    }
+}
+
+/// Words of two letters and more that a line would have to have, without escapes and group names.
+fn words_of(pattern: &str) -> Vec<String> {
+    let mut plain = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+                plain.push(' ');
+            }
+            '[' => {
+                for inner in letters.by_ref() {
+                    if inner == ']' {
+                        break;
+                    }
+                }
+                plain.push(' ');
+            }
+            '<' => {
+                for inner in letters.by_ref() {
+                    if inner == '>' {
+                        break;
+                    }
+                }
+            }
+            _ => plain.push(letter),
+        }
+    }
+    let mut words: Vec<String> = plain
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| word.chars().count() > 1)
+        .map(str::to_lowercase)
+        .collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// `; the nearest is …`: the number of a document whose path is nearest to what was written.
+#[must_use]
+pub fn path(written: &str, document: &Value) -> String {
+    let mut leaves = Vec::new();
+    collect(document, "$".to_owned(), &mut leaves);
+    let near = leaves
+        .into_iter()
+        .map(|(path, value)| (strsim::normalized_damerau_levenshtein(written, &path), path, value))
+        .max_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    near.map_or(String::new(), |(_, path, value)| {
+        format!("; the nearest is `{}`: {}", shortened(&path), shortened(&value))
+    })
+}
+
+fn collect(value: &Value, path: String, leaves: &mut Vec<(String, String)>) {
+    if leaves.len() >= MOST_LEAVES || path.len() > 300 {
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            for (name, value) in map {
+                let plain = name
+                    .chars()
+                    .all(|letter| letter.is_alphanumeric() || letter == '_');
+                let path = if plain {
+                    format!("{path}.{name}")
+                } else {
+                    format!("{path}['{name}']")
+                };
+                collect(value, path, leaves);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                collect(value, format!("{path}[{index}]"), leaves);
+            }
+        }
+        Value::Number(number) => leaves.push((path, number.to_string())),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn near(pattern: &str, lines: &[&str]) -> String {
+        let mut nearest = NearestLine::to(pattern);
+        lines.iter().for_each(|line| nearest.feed(line));
+        nearest.words()
+    }
+
+    #[test]
+    fn the_line_with_most_of_the_words() {
+        let lines = ["starting", "Throughput: 12 samples/sec", "done in 3 s"];
+        assert_eq!(
+            near(r"throughput = (?<value>[\d.]+) samples/s", &lines),
+            "; the nearest line is: Throughput: 12 samples/sec"
+        );
+        assert_eq!(near(r"(\d+) tokens", &lines), "");
+        assert_eq!(words_of(r"^(?<name>\w+): +([a-z.]+) TFLOP/s"), ["tflop"]);
+    }
+
+    #[test]
+    fn long_and_hostile_lines_are_cut() {
+        let line = format!("speed \u{1b}[31m{}", "x".repeat(1000));
+        let said = near("speed", &[&line]);
+        assert!(said.chars().count() < 140 && !said.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn names_in_a_sentence() {
+        assert_eq!(listed([]), "none");
+        assert_eq!(listed(["a", "b"]), "a, b");
+        assert!(listed(["a"; 20]).ends_with("and 8 more"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_pattern_and_line(pattern in "\\PC{0,60}", line in "\\PC{0,60}") {
+            let _ = near(&pattern, &[&line]);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Units as benchmarks print them, and what one is in another: only where a recipe asks for it.
+
+/// What a number in `from` is multiplied with to be one in `to`; none where the two are not of one
+/// kind.
+///
+/// A prefix alone counts in the target's own base: `12.3 k` with `tokens/s` is 12,300 tokens/s.
+#[must_use]
+pub fn factor(from: &str, to: &str) -> Option<f64> {
+    let (from, to) = (from.trim(), to.trim());
+    if from.is_empty() || folded(from) == folded(to) {
+        return Some(1.0);
+    }
+    let target = Unit::read(to)?;
+    if let Some(scale) = prefix(from) {
+        return Some(scale / target.scale);
+    }
+    let source = Unit::read(from)?;
+    (source.base == target.base).then(|| source.scale / target.scale)
+}
+
+/// A unit as a multiple of its base.
+struct Unit {
+    scale: f64,
+    base: String,
+}
+
+impl Unit {
+    fn read(text: &str) -> Option<Self> {
+        // What stands after the slash is the base's: only `s` is read, so that `min` is no prefix.
+        let text = text.trim();
+        if let Some(seconds) = seconds(text) {
+            return Some(Self {
+                scale: seconds,
+                base: "s".to_owned(),
+            });
+        }
+        let known = folded(text);
+        // Longest first: `FLOPS` is `FLOP/s`, and `B` ends both.
+        for (name, base) in BASES {
+            if let Some(before) = known.strip_suffix(name)
+                && let Some(scale) = text
+                    .get(..before.len())
+                    .and_then(|before| if before.is_empty() { Some(1.0) } else { prefix(before.trim()) })
+            {
+                return Some(Self {
+                    scale,
+                    base: (*base).to_owned(),
+                });
+            }
+        }
+        // Anything else is its own base, with a prefix as a word before it: `k tokens/s`.
+        match text.split_once(' ') {
+            Some((first, rest)) if prefix(first).is_some() => Some(Self {
+                scale: prefix(first)?,
+                base: folded(rest),
+            }),
+            _ => Some(Self {
+                scale: 1.0,
+                base: folded(text),
+            }),
+        }
+    }
+}
+
+/// Units that are written with a prefix, and their base.
+const BASES: &[(&str, &str)] = &[
+    ("flops/s", "flop/s"),
+    ("flop/s", "flop/s"),
+    ("flops", "flop/s"),
+    ("ops/s", "op/s"),
+    ("ops", "op/s"),
+    ("bytes/s", "byte/s"),
+    ("b/s", "byte/s"),
+    ("bytes", "byte"),
+    ("byte", "byte"),
+    ("b", "byte"),
+    ("hz", "hz"),
+    ("w", "w"),
+];
+
+fn seconds(text: &str) -> Option<f64> {
+    Some(match text {
+        "ns" | "nsec" | "nanoseconds" => 1e-9,
+        "us" | "µs" | "μs" | "usec" | "microseconds" => 1e-6,
+        "ms" | "msec" | "milliseconds" => 1e-3,
+        "s" | "sec" | "secs" | "second" | "seconds" => 1.0,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60.0,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3600.0,
+        _ => return None,
+    })
+}
+
+/// `k` as well as `K`; `m` is a thousandth, `M` a million.
+fn prefix(text: &str) -> Option<f64> {
+    Some(match text {
+        "n" => 1e-9,
+        "u" | "µ" | "μ" => 1e-6,
+        "m" => 1e-3,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        "P" => 1e15,
+        "Ki" => 1024.0,
+        "Mi" => 1_048_576.0,
+        "Gi" => 1_073_741_824.0,
+        "Ti" => 1_099_511_627_776.0,
+        _ => return None,
+    })
+}
+
+/// ASCII letters small, so that the length stays.
+fn folded(text: &str) -> String {
+    text.to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ms", "s", 1e-3)]
+    #[case("ms", "ms", 1.0)]
+    #[case("µs", "ms", 1e-3)]
+    #[case("min", "s", 60.0)]
+    #[case("h", "min", 60.0)]
+    #[case("TFLOPS", "TFLOP/s", 1.0)]
+    #[case("GFLOPS", "TFLOP/s", 1e-3)]
+    #[case("PFLOP/s", "TFLOPS", 1e3)]
+    #[case("TFlops/s", "TFLOP/s", 1.0)]
+    #[case("k", "tokens/s", 1e3)]
+    #[case("M", "tokens/s", 1e6)]
+    #[case("", "tokens/s", 1.0)]
+    #[case("tokens/s", "tokens/s", 1.0)]
+    #[case("k tokens/s", "tokens/s", 1e3)]
+    #[case("GiB", "GB", 1.073_741_824)]
+    #[case("MB/s", "GB/s", 1e-3)]
+    fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
+        let found = factor(from, to).unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found}");
+    }
+
+    #[rstest]
+    #[case("ms", "TFLOP/s")]
+    #[case("tokens/s", "samples/s")]
+    #[case("GB", "GB/s")]
+    #[case("bogus", "s")]
+    fn other_kinds_have_no_factor(#[case] from: &str, #[case] to: &str) {
+        assert_eq!(factor(from, to), None);
+    }
+
+    proptest! {
+        #[test]
+        fn there_and_back(from in "\\PC{0,8}", to in "\\PC{0,8}") {
+            if let (Some(there), Some(back)) = (factor(&from, &to), factor(&to, &from))
+                && prefix(from.trim()).is_none() && prefix(to.trim()).is_none()
+            {
+                prop_assert!((there * back - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Figures: how they are read, what was published, the benchmark's own limits.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ordered, Template};
+
+/// How a figure is read that is not `LoadGen`'s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FigureSource {
+    /// Where it is found.
+    pub find: Find,
+    /// The file below the results directory, or a glob; none: the step's output (check's output
+    /// first).
+    pub file: Option<Template>,
+    /// A table: the groups, columns or members whose values name a figure each, `gemm[bf16 8192]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+    /// Its unit, for example `TFLOP/s`.
+    pub unit: Option<String>,
+    /// Which way is better.
+    pub better: Better,
+    /// Which match counts.
+    pub take: Take,
+    /// How trials are made one figure.
+    pub aggregate: Aggregate,
+    /// Assumed noise of one trial (a fraction), if known.
+    pub noise: Option<f64>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Find {
+    /// A regular expression; the group `value`, or the first, is the figure.
+    Pattern(String),
+    /// A path into a JSON document.
+    Json {
+        /// JSONPath (RFC 9535).
+        path: String,
+        /// Of a table: the member of each match that is the figure.
+        value: Option<String>,
+    },
+    /// A cell of a CSV file.
+    Csv(CsvCell),
+    /// A key of `:::MLLOG` lines.
+    Mllog(MllogFigure),
+}
+
+/// A cell of a CSV file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CsvCell {
+    /// The column, by its head.
+    pub column: String,
+    /// Only rows whose cells in these columns are these.
+    #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Ordered<String>,
+    /// Only the row of this number among them, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
+}
+
+/// A figure of a log of `MLPerf` Training.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct MllogFigure {
+    /// `time_to_train`, `samples_to_converge`, or a key of the log (`tracked_stats.throughput`).
+    pub key: String,
+    /// What the last `eval_accuracy` of a run must meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<Limit>,
+    /// Reference convergence points, by which `MLCommons` normalises a score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rcp: Option<ReferenceConvergence>,
+}
+
+/// Reference convergence points (RCP) of a benchmark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceConvergence {
+    /// How many runs a submission has.
+    pub runs: u32,
+    /// By global batch size: what the reference's runs took to converge, in samples or epochs.
+    pub points: Vec<(u64, Vec<f64>)>,
+}
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Throughput, accuracy.
+    #[default]
+    Higher,
+    /// Latency, time.
+    Lower,
+}
+
+/// Which match counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Take {
+    /// The first.
+    First,
+    /// The last.
+    #[default]
+    Last,
+    /// All: more than one is an error unless they agree.
+    All,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// The sum.
+    Sum,
+    /// The mean.
+    Mean,
+}
+
+/// How trials are made one figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Aggregate {
+    /// The arithmetic mean.
+    #[default]
+    Mean,
+    /// The median.
+    Median,
+    /// Fastest and slowest dropped, mean of the rest.
+    Olympic,
+}
+
+/// A published figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expectation {
+    /// The value.
+    pub value: f64,
+    /// Who says so.
+    pub kind: ExpectationKind,
+    /// Where it stands.
+    pub source: Option<String>,
+    /// Declared standard deviation of the published value (a fraction of it).
+    pub sigma: Option<f64>,
+    /// Assumed noise of one trial (a fraction of it).
+    pub noise: Option<f64>,
+    /// The margin for this figure (a fraction), where it differs from the recipe's.
+    pub margin: Option<f64>,
+}
+
+/// Who published a figure; official decides, the others are shown.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExpectationKind {
+    /// In the results of the round.
+    Official,
+    /// Printed by the vendor's guide.
+    Guide,
+    /// By somebody else on the same GPU.
+    ThirdParty,
+}
+
+/// The benchmark's own limit for a figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// At least.
+    pub min: Option<f64>,
+    /// At most.
+    pub max: Option<f64>,
+    /// Strictly below (MLPerf's latency limits).
+    pub below: Option<f64>,
+}
