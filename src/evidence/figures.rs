@@ -25,7 +25,7 @@ pub struct Text {
 pub fn find(source: &FigureSource, texts: &[Text]) -> Result<FigureValue, String> {
     let expression = match &source.find {
         Find::Pattern(expression) => expression,
-        Find::Json(_) | Find::Csv(_) | Find::Mllog(_) => {
+        Find::Json { .. } | Find::Csv { .. } | Find::Mllog { .. } => {
             return Err(
                 "figures from JSON, CSV and MLLOG come with a later release: use `pattern`"
                     .to_owned(),

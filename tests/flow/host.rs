@@ -131,7 +131,7 @@ fn it_outlives_the_tool() {
 #[test]
 fn one_that_was_killed_meanwhile_is_done_again() {
     let Some(lab) = Lab::new() else { return };
-    let commands = "echo going; test -e again || { touch again; sleep 600; }";
+    let commands = "test -e again || { touch again; echo going; sleep 600; }";
     let lab = lab.recipe(&on_host(commands, ""));
     let going = lab.start(&ALLOW);
     lab.until_printed("02-setup-own", "going");
