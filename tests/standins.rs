@@ -51,8 +51,8 @@ fn every_published_figure_of_a_recipe_holds(#[case] standin: &str) {
     let outcomes = outcomes(&ran.verdict());
     assert_eq!(outcomes.len(), described.results, "{outcomes:?}");
     let held = |(_, mode, outcome): &(String, String, String)| {
-        // Nothing was published of an audit but that it passed.
-        outcome == "reproduced" || (mode == "compliance" && outcome == "measured")
+        // Of an audit nothing was published but that it passed, of some accuracies nothing at all.
+        outcome == "reproduced" || (mode != "performance" && outcome == "measured")
     };
     assert!(outcomes.iter().all(held), "{outcomes:?}");
 }

@@ -95,6 +95,7 @@ pub fn run_on(engine: &Engine, host: &str, recipe: &str, arguments: &[&str]) -> 
 pub struct Described {
     pub recipe: String,
     pub results: usize,
+    force: bool,
     settings: Vec<String>,
     skip: Vec<String>,
     /// Directories that the recipe is given, with content or empty.
@@ -105,13 +106,15 @@ impl Described {
     pub fn read(standin: &str) -> Self {
         let own = root().join("tests/standins").join(standin);
         let directories = tempfile::tempdir().unwrap();
-        let (mut recipe, mut results) = (String::new(), 0);
+        let (mut recipe, mut results, mut force) = (String::new(), 0, false);
         let (mut settings, mut skip) = (Vec::new(), Vec::new());
         for line in fs::read_to_string(own.join("standin")).unwrap().lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
                 ["recipe", name] => recipe = name.to_owned(),
                 ["results", count] => results = count.parse().unwrap(),
                 ["set", setting] => settings.push(setting.to_owned()),
+                // On the planted host of another GPU.
+                ["force"] => force = true,
                 ["skip", step] => skip.push(step.to_owned()),
                 ["directory", param, ref content @ ..] => {
                     let path = directories.path().join(param);
@@ -135,6 +138,7 @@ impl Described {
         Self {
             recipe,
             results,
+            force,
             settings,
             skip,
             _directories: directories,
@@ -144,7 +148,8 @@ impl Described {
     pub fn arguments(&self) -> Vec<&str> {
         let settings = self.settings.iter().flat_map(|one| ["--set", one]);
         let skip = self.skip.iter().flat_map(|one| ["--skip", one]);
-        settings.chain(skip).collect()
+        let force = self.force.then_some("--force");
+        settings.chain(skip).chain(force).collect()
     }
 }
 
