@@ -65,6 +65,10 @@ recipes: build ## are all recipes, templates and examples right?
 	$(call say,retrial check)
 	@shopt -s globstar nullglob; $(BINARY) check recipes/**/*.yaml templates/**/*.yaml examples/*/recipe.yaml
 
+.PHONY: docs
+docs: build ## writes docs/recipes.md from the recipes
+	@$(BINARY) catalogue >docs/recipes.md
+
 .PHONY: doc
 doc:
 	$(call say,documentation and its tests)
@@ -85,13 +89,14 @@ endef
 .PHONY: bench
 bench: lab ## how fast: paired runs against docker's command line, the figures printed (best on a quiet machine)
 	$(call say,cargo bench)
-	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries
+	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench fetch
 
 .PHONY: tools
 tools:
 	$(call install,cargo-nextest,$(NEXTEST))
 	$(call install,cargo-deny,$(DENY))
 	@TOOLS=$(TOOLS) tests/lab/python >/dev/null
+	@TOOLS=$(TOOLS) tests/lab/python onnxruntime >/dev/null
 
 .PHONY: lab
 lab: ## a Docker Engine (unless one works), a registry, a registry with a password, small images

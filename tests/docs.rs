@@ -1,7 +1,7 @@
 //! Every command in the README and in docs/ is run here, and what it prints is what is shown.
 //!
 //! A block that is fenced as `console` holds commands (`$ …`) and their output, one that is fenced
-//! as `yaml NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
+//! as `yaml NAME` or `sh NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
 //! both sides are compared without them; a line `…` stands for any number of lines.
 //! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files.
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -63,6 +63,7 @@ fn commands(text: &str) -> Vec<Shown> {
 /// The files that a page shows, as a fenced block each.
 fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
+    let text = text.replace("\n```sh ", "\n```yaml ");
     for block in text.split("```yaml ").skip(1) {
         let (name, rest) = block.split_once('\n').unwrap();
         let body = rest.split("```").next().unwrap();
@@ -213,6 +214,11 @@ fn runs() {
 }
 
 #[test]
+fn data() {
+    check("docs/data.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -222,10 +228,34 @@ fn trouble() {
     check("docs/trouble.md");
 }
 
+#[test]
+fn training_benchmarks() {
+    check("docs/training-benchmarks.md");
+}
+
+/// The page of all recipes is what the recipes say.
+#[test]
+fn the_catalogue_is_of_these_recipes() {
+    let page = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("catalogue")
+        .output()
+        .unwrap();
+    let page = String::from_utf8(page.stdout).unwrap();
+    let written = std::fs::read_to_string(root().join("docs/recipes.md")).unwrap();
+    assert!(page == written, "docs/recipes.md is out of date: make docs");
+}
+
 /// Pages that show no command need no run; pages that do must be in the list above.
 #[test]
 fn every_page_is_run() {
-    let checked = ["recipe-format.md", "runs.md", "verdicts.md", "trouble.md"];
+    let checked = [
+        "data.md",
+        "recipe-format.md",
+        "runs.md",
+        "training-benchmarks.md",
+        "trouble.md",
+        "verdicts.md",
+    ];
     for entry in std::fs::read_dir(root().join("docs")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

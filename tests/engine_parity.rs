@@ -7,6 +7,7 @@ mod support;
 use retrial::engine::endpoint::Surroundings;
 use retrial::engine::{Docker, Engine};
 use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
+use retrial::recipe::further::Further;
 use retrial::recipe::model::Ulimit;
 use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
@@ -232,6 +233,40 @@ async fn every_flag() {
     })
     .await;
     docker(&["volume", "rm", "retrial-test-volume"]);
+}
+
+/// Created, not run: not every engine may limit CPUs or set what is asked for.
+#[tokio::test]
+async fn rarer_flags() {
+    let Some(lab) = Lab::here().await else { return };
+    let further = Further {
+        cap_drop: vec!["NET_RAW".into(), "cap_mknod".into()],
+        hostname: Some("bench".into()),
+        runtime: Some("runc".into()),
+        memory: Some(64 << 20),
+        cpus: Some("1.5".into()),
+        cpuset_cpus: Some("0".into()),
+        cpuset_mems: Some("0".into()),
+        pids_limit: Some(99),
+        sysctls: vec![("net.ipv4.ip_forward".into(), "1".into())],
+        tmpfs: vec!["/scratch:size=1m".into(), "/more".into()],
+        read_only: true,
+        dns: vec!["10.0.0.2".into()],
+        add_host: vec!["vendor:10.0.0.1".into()],
+        cgroupns: Some("host".into()),
+        userns: Some("host".into()),
+    };
+    let flags = further
+        .flags()
+        .into_iter()
+        .map(|(name, value)| format!("--{name}={value}"));
+    let flags: Vec<String> = flags.collect();
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    assert_eq!(flags.len(), 17);
+    compare(&lab, "further", "create", &flags, |spec| {
+        spec.further = further.clone()
+    })
+    .await;
 }
 
 #[tokio::test]

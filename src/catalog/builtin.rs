@@ -18,6 +18,11 @@ pub(super) fn names() -> Vec<String> {
     names
 }
 
+pub(super) fn left_out() -> &'static str {
+    let file = RECIPES.get_file("LEFT-OUT.md");
+    file.and_then(File::contents_utf8).unwrap_or_default()
+}
+
 /// A directory with recipe.yaml is a recipe, and what else lies in it belongs to that.
 fn collect(directory: &Dir<'_>, names: &mut Vec<String>) {
     if directory

@@ -13,6 +13,12 @@ pub use error::CatalogError;
 
 use crate::recipe::{Kind, Source, Templates};
 
+/// What was published and has no recipe, and why: Markdown.
+#[must_use]
+pub fn left_out() -> &'static str {
+    builtin::left_out()
+}
+
 /// The recipes there are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Catalog;

@@ -63,6 +63,26 @@ pub struct Global {
     pub root: PathBuf,
 }
 
+/// Which recipes: each may be given several times, in any case; what is unknown is told with what there is.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ListFilter {
+    /// Of this suite
+    #[arg(long, value_name = "SUITE")]
+    pub suite: Vec<String>,
+    /// Of this round
+    #[arg(long, value_name = "ROUND")]
+    pub round: Vec<String>,
+    /// For this GPU, with the variant for it
+    #[arg(long, value_name = "MODEL")]
+    pub gpu: Vec<String>,
+    /// Of this submitter
+    #[arg(long, value_name = "NAME")]
+    pub submitter: Vec<String>,
+    /// Of this benchmark
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Vec<String>,
+}
+
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Output {
@@ -80,7 +100,13 @@ pub enum Command {
         /// Only names and titles with this in them
         #[arg(value_name = "PART")]
         part: Option<String>,
+        /// Which of them
+        #[command(flatten)]
+        filter: ListFilter,
     },
+    /// The page of all recipes, docs/recipes.md
+    #[command(hide = true)]
+    Catalogue,
     /// What a recipe is, what was published, what it asks of the host and of your trust
     Show {
         /// The recipe, and choices
@@ -183,6 +209,12 @@ pub enum Command {
         #[arg(long, value_name = "COMMAND|FILE|-")]
         from: Option<String>,
     },
+    /// Pin image digests and model commits beside the recipe
+    Lock {
+        /// What, and where
+        #[command(flatten)]
+        lock: LockArguments,
+    },
     /// Remove containers that runs left behind (only what carries our label)
     Clean {
         /// Only this run's
@@ -196,6 +228,10 @@ pub enum Command {
         /// A directory that recipes keep, in place of containers; without KEY: what is kept, and
         /// how large it is
         #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
+        #[expect(
+            clippy::option_option,
+            reason = "the option may stand alone, or with a key"
+        )]
         kept: Option<Option<String>>,
     },
     /// The JSON schema of recipes, for editors
@@ -249,6 +285,9 @@ pub struct PlanArguments {
     /// When the image is pulled
     #[arg(long, value_enum, default_value_t = PullPolicy::Missing)]
     pub pull: PullPolicy,
+    /// Follow this lock in place of the recipe's own; `none`: follow none
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<String>,
     /// Let the recipe have this environment variable as a secret (`HF_TOKEN` needs no asking)
     #[arg(long = "secret", value_name = "NAME")]
     pub secrets: Vec<String>,
@@ -267,9 +306,23 @@ impl PlanArguments {
             from: None,
             keep: Keep::default(),
             pull: PullPolicy::default(),
+            lock: None,
             secrets,
         }
     }
+}
+
+/// What `lock` locks.
+#[derive(Debug, Clone, Args)]
+pub struct LockArguments {
+    /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
+    pub recipe: String,
+    /// The lock's file (else `mine.lock.yaml` beside ./mine.yaml, and below the home for a built-in one)
+    #[arg(short = 'o', long = "to", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Only say what differs from the lock; exit code 1 if something does
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// How `run` goes about it.

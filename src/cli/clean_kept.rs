@@ -40,8 +40,8 @@ pub fn clean(
     let mut removed = Vec::new();
     for kept in wanted {
         let label = &kept.label;
-        let user = used.iter().find(|(labels, _)| labels.contains(label));
-        if let Some((_, run)) = user.filter(|_| !all) {
+        let mounted = used.iter().find(|(labels, _)| labels.contains(label));
+        if let Some((_, run)) = mounted.filter(|_| !all) {
             terminal::note(&format!(
                 "{label}: left alone: run {run} has it mounted; retrial stop {run}, or --all"
             ));
@@ -77,12 +77,11 @@ fn row(kept: &Kept) -> (String, u64, String) {
         None => "not whole".to_owned(),
         Some(manifest) => {
             let filled = &manifest.filled;
-            format!(
-                "{} files, by {}, {}",
-                manifest.files.len(),
-                filled.run,
-                filled.at
-            )
+            let files = match manifest.files.len() {
+                1 => "1 file".to_owned(),
+                count => format!("{count} files"),
+            };
+            format!("{files}, by {}, {}", filled.run, filled.at)
         }
     };
     (kept.label.clone(), kept.bytes, about)

@@ -1,6 +1,7 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod catalogue;
 mod check;
 mod clean;
 mod clean_kept;
@@ -9,6 +10,8 @@ mod doctor;
 mod failure;
 mod judge;
 mod list;
+mod lock;
+mod locks;
 mod logs;
 mod new;
 mod new_from;
@@ -61,7 +64,8 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
     match arguments.command {
-        Command::List { part } => list::list(&global, part.as_deref()),
+        Command::List { part, filter } => list::list(&global, part.as_deref(), &filter),
+        Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
         Command::Plan { plan, format } => plan::plan(&global, &plan, format),
@@ -93,6 +97,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
             doctor::doctor(&global, recipe.as_ref())
         }
+        Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs => runs::runs(&global),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {

@@ -71,7 +71,7 @@ pub fn meaning(
     }
     Trouble::Lasting(match status {
         StatusCode::UNAUTHORIZED => unauthorized(settings, ask, code, &words),
-        StatusCode::FORBIDDEN => forbidden(settings, ask, code, words),
+        StatusCode::FORBIDDEN => forbidden(settings, ask, code, &words),
         StatusCode::NOT_FOUND => missing(settings, ask, code),
         _ => FetchError::Malformed {
             what: ask.words(),
@@ -104,7 +104,7 @@ fn unauthorized(settings: &Settings, ask: &Ask<'_>, code: &str, words: &str) -> 
     }
 }
 
-fn forbidden(settings: &Settings, ask: &Ask<'_>, code: &str, words: String) -> FetchError {
+fn forbidden(settings: &Settings, ask: &Ask<'_>, code: &str, words: &str) -> FetchError {
     let page = page(settings, ask);
     let (because, advice) = match (&settings.token, code) {
         (Some(token), "GatedRepo") => (
@@ -211,11 +211,11 @@ fn lead(words: &str) -> String {
     }
 }
 
-fn or(words: String, other: &str) -> String {
+fn or(words: &str, other: &str) -> String {
     if words.is_empty() {
         other.to_owned()
     } else {
-        crate::logs::sanitize(&words).into_owned()
+        crate::logs::sanitize(words).into_owned()
     }
 }
 
@@ -233,13 +233,14 @@ mod tests {
             revision: "v2",
             path: None,
         };
-        let headers = [("x-error-code", code), ("x-error-message", words)]
+        let headers = [("x-error-code", code)]
             .iter()
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
             .collect();
+        let body = serde_json::json!({ "error": words }).to_string();
         let status = StatusCode::from_u16(status).unwrap();
-        match meaning(&settings, &ask, status, &headers, "", false) {
+        match meaning(&settings, &ask, status, &headers, &body, false) {
             Trouble::Lasting(error) => error.to_string(),
             Trouble::Passing { because, .. } => because,
         }

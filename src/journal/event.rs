@@ -88,6 +88,17 @@ pub enum What {
         /// Bytes.
         size: u64,
     },
+    /// The commit that a model's revision is, before anything of it is fetched.
+    ModelResolved {
+        /// Its key in the recipe.
+        model: String,
+        /// `owner/name`
+        repository: String,
+        /// Branch, tag or commit.
+        revision: String,
+        /// The commit.
+        commit: String,
+    },
     /// A model whose files are all here, each checked.
     Model {
         /// Its key in the recipe.

@@ -28,7 +28,7 @@ pub struct State {
     pub digests: Vec<String>,
     /// The image's id.
     pub image: Option<String>,
-    /// Commits of the models that were fetched, by the model's key.
+    /// Commits of the models, by the model's key: a run stays with the one that it found first.
     pub models: BTreeMap<String, String>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<String>)>,
@@ -75,7 +75,7 @@ impl State {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
             }
-            (What::Model { model, commit, .. }, _) => {
+            (What::ModelResolved { model, commit, .. }, _) => {
                 self.models.insert(model.clone(), commit.clone());
             }
             (What::ContainerCreated { id, .. }, _) => {
@@ -138,8 +138,6 @@ impl State {
         let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
         match &step.action {
             Action::Create => done && here,
-            // Looked at again, which is quick, before it is mounted into a new container.
-            Action::Fill(_) => done && container_lives,
             // Cheap, and right only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {
@@ -153,7 +151,7 @@ impl State {
             },
             Action::Collect { of, .. } => done && self.kept(plan, *of),
             // Somebody may have cleared the cache since; without a new container nobody would look.
-            Action::FetchModel { .. } => done && container_lives,
+            Action::Fill(_) | Action::FetchModel { .. } => done && container_lives,
             Action::Pull { .. }
             | Action::Build { .. }
             | Action::CopyOut { .. }

@@ -115,6 +115,12 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
 /// alone have a dozen, and `/dev//mem` is `/dev/mem`.
 fn is_harmless(device: &str) -> bool {
     let source = device.split(':').next().unwrap_or_default();
+    if ["amd.com/gpu=", "nvidia.com/gpu="]
+        .iter()
+        .any(|kind| source.starts_with(kind))
+    {
+        return true;
+    }
     let parts: Vec<&str> = source.split('/').skip(1).collect();
     match parts.as_slice() {
         ["dev", name] => ["kfd", "dri", "infiniband"].contains(name) || name.starts_with("nvidia"),

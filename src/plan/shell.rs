@@ -113,6 +113,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             allow,
             ignore,
             mount,
+            ..
         } => {
             let model = FetchedModel {
                 name: model,
@@ -120,7 +121,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
                 revision,
                 mount,
             };
-            models::download(&model, allow, ignore)
+            models::download(plan, &model, allow, ignore)
         }
         Action::CopyOut { path, to } => kept::copy_out(plan, name, path, to),
         Action::Fill(fill) => kept::fill(plan, step, fill, name),

@@ -30,6 +30,8 @@ pub struct Summary {
     pub benchmark: Option<String>,
     /// `8 x MI355X`, or what is known of it.
     pub gpus: Option<String>,
+    /// Its GPUs' models: `MI355X`.
+    pub gpu_models: Vec<String>,
     /// Scenarios and named cases, as they are keyed.
     pub scenarios: Vec<String>,
     /// Where it was published, the first place.
@@ -41,17 +43,65 @@ pub struct Summary {
 /// # Errors
 /// The file is no recipe.
 pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, Diagnostics> {
+    let (summary, _) = summarize_all(source, templates)?;
+    Ok(summary)
+}
+
+/// As [`summarize`], and of each variant that is another submission: axis, value and what it says.
+///
+/// # Errors
+/// The file is no recipe.
+pub fn summarize_all(
+    source: &Source,
+    templates: &dyn Templates,
+) -> Result<(Summary, Vec<(String, String, Summary)>), Diagnostics> {
     let mut problems = Diagnostics::default();
     let Some(merged) = load(source, templates, &mut problems) else {
         return Err(problems);
     };
     let variants = Variants::read(&merged, &mut problems);
-    let choice: Choice = variants
+    let usual: Choice = variants
         .axes
         .iter()
         .filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
         .collect();
-    let chosen = variants::apply(&merged, &choice, &mut problems);
+    let first = of(&merged, usual.clone());
+    let mut others = Vec::new();
+    for axis in &variants.axes {
+        for value in axis
+            .values
+            .iter()
+            .filter(|value| usual.get(&axis.name) != Some(*value))
+        {
+            let mut choice = usual.clone();
+            choice.insert(axis.name.clone(), value.clone());
+            if variants.impossible(&choice).is_some() {
+                continue;
+            }
+            let other = of(&merged, choice);
+            if other.is_another_submission(&first) {
+                others.push((axis.name.clone(), value.clone(), other));
+            }
+        }
+    }
+    Ok((first, others))
+}
+
+impl Summary {
+    /// Whether somebody else's system, benchmark or GPU is meant.
+    fn is_another_submission(&self, other: &Self) -> bool {
+        let what = |one: &Self| {
+            let one = one.clone();
+            (one.submitter, one.system, one.benchmark, one.gpus)
+        };
+        what(self) != what(other)
+    }
+}
+
+/// What it says with this choice. What is wrong with it, `check` tells.
+fn of(merged: &Node, choice: Choice) -> Summary {
+    let mut problems = Diagnostics::default();
+    let chosen = variants::apply(merged, &choice, &mut problems);
     let recipe = settle(chosen, &mut problems);
     let names = Names::read(&recipe, choice, &mut problems);
     let text = |node: Option<&Node>| match &node?.value {
@@ -62,7 +112,16 @@ pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, 
     let published = |key: &str| text(submission.and_then(|submission| submission.get(key)));
     let sources = submission.and_then(|submission| submission.get("sources"));
     let scenarios = recipe.get("scenarios").into_iter().flat_map(Node::named);
-    Ok(Summary {
+    let gpus = recipe
+        .get("requires")
+        .and_then(|requires| requires.get("gpus"));
+    let models = gpus.and_then(|gpus| gpus.get("models"));
+    let models = models.map_or(&[][..], Node::items);
+    let gpu_models: Vec<String> = models
+        .iter()
+        .filter_map(|model| text(Some(model)))
+        .collect();
+    Summary {
         title: text(recipe.get("title"))
             .unwrap_or_default()
             .trim()
@@ -73,20 +132,17 @@ pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, 
         submitter: published("submitter"),
         system: published("system"),
         benchmark: published("benchmark"),
-        gpus: recipe
-            .get("requires")
-            .and_then(|requires| requires.get("gpus"))
-            .and_then(|gpus| {
-                let models = gpus.get("models").map_or(&[][..], Node::items);
-                let models: Vec<String> = models
-                    .iter()
-                    .filter_map(|model| text(Some(model)))
-                    .collect();
-                describe(text(gpus.get("count")), &models, text(gpus.get("vendor")))
-            }),
+        gpus: gpus.and_then(|gpus| {
+            describe(
+                text(gpus.get("count")),
+                &gpu_models,
+                text(gpus.get("vendor")),
+            )
+        }),
+        gpu_models,
         scenarios: scenarios.map(|(name, _)| name.to_owned()).collect(),
         source: text(sources.and_then(|sources| sources.items().first())),
-    })
+    }
 }
 
 fn describe(count: Option<String>, models: &[String], vendor: Option<String>) -> Option<String> {

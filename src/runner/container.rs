@@ -68,7 +68,10 @@ pub async fn create_with(
     session
         .control
         .lay_out(&nonce, session.plan.container.pid.is_none())?;
-    let made = with_engine(session, step, || create_from_the_image(session, step, &spec)).await;
+    let made = with_engine(session, step, || {
+        create_from_the_image(session, step, &spec)
+    })
+    .await;
     let id = match made {
         Ok(id) => id,
         Err(error) if misses(&error, &spec) => return Ok(apart(session)),

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::container;
+use super::container::{self, KEPT_LABEL, RUN_LABEL};
 use super::error::RunError;
+use super::follow::disk_full;
+use super::models::filled;
 use super::session::Session;
 use super::{exec, host, seed};
 use crate::engine::api::ExecSpec;
@@ -81,6 +83,7 @@ pub async fn fill(
         recipe: session.plan.recipe.clone(),
         run: session.run.id().to_owned(),
         image,
+        models: session.state().models,
         at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
     };
     let line = "looking through what it gave".to_owned();
@@ -99,6 +102,7 @@ pub async fn fill(
         ));
     }
     place.publish(&stage, &manifest)?;
+    tidy(session, &place).await?;
     let size = size(&manifest);
     decided(session, step, format!("filled {}: {size}", place.label()))
 }
@@ -112,6 +116,7 @@ pub async fn mounts(session: &Session, step: &Step) -> Result<Result<Kept, StepE
             Ok(image) => image,
             Err(end) => return Ok(Err(end)),
         };
+        let kept = &filled(session, kept)?;
         let place = place(session, kept, &image);
         all.mounts
             .push(kept.mount(place.content().display().to_string()));
@@ -145,10 +150,8 @@ impl Filling<'_> {
             container::remove(session).await?;
             return Ok(StepEnd::Done { exit_code: None });
         }
-        if !again {
-            if let Err(end) = self.begin().await? {
-                return Ok(end);
-            }
+        if !again && let Err(end) = self.begin().await? {
+            return Ok(end);
         }
         let command = &self.fill.command;
         let end = match self.fill.on {
@@ -161,9 +164,15 @@ impl Filling<'_> {
                 let mut command = command.clone();
                 let content = self.stage.content().display().to_string();
                 command.env.push(("RETRIAL_KEEP".to_owned(), content));
-                host::run(session, step, &command, again).await?
+                let end = host::run(session, step, &command, again).await?;
+                let content = self.stage.content();
+                let mut chmod = tokio::process::Command::new("chmod");
+                chmod.args(["-R", rights(&self.fill.kept)]).arg(content);
+                let _ = chmod.stderr(std::process::Stdio::null()).status().await;
+                end
             }
         };
+        let end = disk_full_first(&self.stage.content(), end);
         if end.is_done() {
             self.stage.mark_filled()?;
             container::remove(session).await?;
@@ -183,7 +192,12 @@ impl Filling<'_> {
         }
         let content = self.stage.content();
         let path = &self.fill.kept.path;
-        if let Err(end) = seed::seed(session, step, self.image, path, &content).await? {
+        let owner = match self.fill.on {
+            Place::Container => String::new(),
+            Place::Host => owner(),
+        };
+        let seeded = seed::seed(session, step, self.image, path, &content, &owner).await?;
+        if let Err(end) = seeded {
             return Ok(Err(end));
         }
         if self.fill.on == Place::Host {
@@ -210,15 +224,9 @@ impl Filling<'_> {
         let Some(container) = session.state().container else {
             return;
         };
-        let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
-        let owner = format!("{}:{}", user.as_raw(), group.as_raw());
         let kept = &self.fill.kept;
-        let rights = if kept.writable {
-            "a+rwX"
-        } else {
-            "u+rwX,go+rX,go-w"
-        };
         let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
+        let (owner, rights) = (owner(), rights(kept));
         let words = ["/bin/sh", "-c", script, "sh", &owner, rights, &kept.path];
         let spec = ExecSpec {
             command: words.map(str::to_owned).to_vec(),
@@ -227,6 +235,54 @@ impl Filling<'_> {
         };
         let _ = session.engine.exec(&container, &spec).await;
     }
+}
+
+/// A full disk explains any failure.
+fn disk_full_first(content: &Path, end: StepEnd) -> StepEnd {
+    match end {
+        StepEnd::Failed { last_lines, .. } if disk_full(content) => StepEnd::Failed {
+            fault: StepFault::Host,
+            because: format!("the disk of {} is full", content.display()),
+            exit_code: None,
+            last_lines,
+            advice:
+                "make room (what is kept: retrial clean --kept), or keep elsewhere: --cache DIR"
+                    .to_owned(),
+        },
+        end => end,
+    }
+}
+
+/// Who we are, for `chown`.
+fn owner() -> String {
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    format!("{}:{}", user.as_raw(), group.as_raw())
+}
+
+/// Rights that what is kept has, for `chmod`: everybody may read it.
+fn rights(kept: &KeptDirectory) -> &'static str {
+    if kept.writable {
+        "a+rwX"
+    } else {
+        "u+rwX,go+rX,go-w"
+    }
+}
+
+/// Removes what is in nobody's use any more: what was not whole, and what others had begun to fill
+/// before this one was there. A run whose container lives puts its own away.
+async fn tidy(session: &Session, place: &KeptPlace) -> Result<(), RunError> {
+    let containers = session.engine.containers(RUN_LABEL).await?;
+    let label = |name: &str| {
+        let labels = containers.iter().filter_map(|one| one.labels.get(name));
+        labels.cloned().collect::<Vec<_>>()
+    };
+    let (runs, mounted) = (label(RUN_LABEL), label(KEPT_LABEL));
+    let mine = place.label();
+    let in_use = mounted
+        .iter()
+        .any(|all| all.split(',').any(|one| one == mine));
+    place.tidy(&runs, in_use);
+    Ok(())
 }
 
 /// Takes the filling container away, and what it was filling.
@@ -295,7 +351,17 @@ async fn looked_at(
 ) -> Result<Option<Standing>, RunError> {
     let (place, wanted) = (place.clone(), wanted(kept));
     let (writable, thorough) = (kept.writable, session.plan.verify_kept);
-    let look = move |stop: &AtomicBool| place.check(&wanted, writable, thorough, stop);
+    // What is listed is right, whatever it was made from.
+    let models = kept.of_image.then(|| session.state().models);
+    let look = move |stop: &AtomicBool| {
+        let standing = place.check(&wanted, writable, thorough, stop)?;
+        Ok(match (standing, models) {
+            (Standing::Whole(manifest), Some(models)) if manifest.filled.models != models => {
+                Standing::Broken("it was made with another commit of a model".to_owned())
+            }
+            (standing, _) => standing,
+        })
+    };
     Ok(interruptible(session, look).await?)
 }
 

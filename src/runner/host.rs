@@ -63,11 +63,7 @@ pub async fn run(
 
 /// Starts the host's side of a step, in a session of its own: a hangup or a Ctrl-C at our terminal
 /// is not for it.
-pub fn start(
-    session: &Session,
-    step: &Step,
-    command: &ExecStep,
-) -> Result<Result<Child, StepEnd>, StoreError> {
+pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child, StepEnd> {
     let mut process = Command::new("setsid");
     process
         .arg("/bin/sh")
@@ -92,19 +88,19 @@ pub fn start(
         .clone()
         .map_or_else(|| files(session), PathBuf::from);
     if !directory.is_dir() {
-        return Ok(Err(StepEnd::failed(
+        return Err(StepEnd::failed(
             StepFault::Request,
             format!("its working directory {} is not there", directory.display()),
             "correct the step's `workdir:`; without one it is the run's directory for host files",
-        )));
+        ));
     }
-    Ok(process.current_dir(directory).spawn().map_err(|error| {
+    process.current_dir(directory).spawn().map_err(|error| {
         StepEnd::failed(
             StepFault::Host,
             format!("`setsid` could not be started: {error}"),
             "install util-linux",
         )
-    }))
+    })
 }
 
 /// What a command on the host is told of the run.

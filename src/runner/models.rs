@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::error::RunError;
 use super::session::Session;
-use crate::fetch::{FetchError, Fetched, Hub, Progress, Wanted};
+use crate::fetch::{Digest, FetchError, Fetched, Hub, Progress, Snapshot, Wanted};
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::model::commit_later;
 use crate::plan::step::Step;
@@ -56,31 +56,32 @@ pub fn filled<T: Serialize + DeserializeOwned>(
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.
-pub async fn fetch(
+pub(super) async fn fetch(
     session: &Session,
     step: &Step,
     model: &str,
     wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
 ) -> Result<StepEnd, RunError> {
-    let before = session.state().models.remove(model);
-    let pinned = Wanted {
-        revision: before.unwrap_or_else(|| wanted.revision.clone()),
-        ..wanted.clone()
+    let mut show = Show {
+        session,
+        step,
+        warnings: 0,
+        waited_for: BTreeSet::new(),
     };
-    let got = watched(session, step, |to| async move {
-        let hub = Hub::from_environment()?;
-        let snapshot = hub.resolve(&pinned, &to, &session.stop).await?;
-        hub.fetch(&snapshot, &to, &session.stop).await
-    })
-    .await;
-    match got {
-        Ok(mut fetched) => {
-            fetched.revision.clone_from(&wanted.revision);
+    match get(&mut show, model, wanted, locked).await {
+        Ok(fetched) => {
             write_down(session, step, model, fetched)?;
             Ok(StepEnd::Done { exit_code: None })
         }
-        Err(FetchError::Stopped) => Ok(StepEnd::Stopped),
-        Err(error) => {
+        Err(Fault::Run(error)) => Err(error.into()),
+        Err(Fault::Other(because)) => Ok(StepEnd::failed(
+            StepFault::Host,
+            because,
+            "a commit never changes: this is not the hub that was locked, or the lock was changed",
+        )),
+        Err(Fault::Hub(FetchError::Stopped)) => Ok(StepEnd::Stopped),
+        Err(Fault::Hub(error)) => {
             let fault = if error.is_request() {
                 StepFault::Request
             } else {
@@ -90,6 +91,80 @@ pub async fn fetch(
             Ok(StepEnd::failed(fault, error.to_string(), ""))
         }
     }
+}
+
+/// The first file that is not what the lock says; the lock knows every file of the commit.
+fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Option<String> {
+    if locked.is_empty() {
+        return None;
+    }
+    snapshot.files.iter().find_map(|file| {
+        let (path, found) = (&file.path, hash(&file.digest));
+        match locked.get(path) {
+            Some(locked) if *locked == found => None,
+            Some(locked) => Some(format!(
+                "{path}: the lock has {locked}, the hub has {found}"
+            )),
+            None => Some(format!("{path}: the hub has it, and the lock does not")),
+        }
+    })
+}
+
+/// `sha256:…` or `git:…`, as locks have it.
+#[must_use]
+pub fn hash(digest: &Digest) -> String {
+    match digest {
+        Digest::Sha256(hex) => format!("sha256:{hex}"),
+        Digest::Git(hex) => format!("git:{hex}"),
+    }
+}
+
+/// Whose fault it is that a model is not there.
+enum Fault {
+    Hub(FetchError),
+    Run(StoreError),
+    /// Another file than the lock has.
+    Other(String),
+}
+
+impl From<FetchError> for Fault {
+    fn from(error: FetchError) -> Self {
+        Self::Hub(error)
+    }
+}
+
+async fn get(
+    show: &mut Show<'_>,
+    model: &str,
+    wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
+) -> Result<Fetched, Fault> {
+    let (session, step) = (show.session, show.step);
+    let hub = &Hub::from_environment()?;
+    let before = session.state().models.remove(model);
+    let pinned = &Wanted {
+        revision: before.clone().unwrap_or_else(|| wanted.revision.clone()),
+        ..wanted.clone()
+    };
+    let stopped = &session.stop;
+    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stopped).await;
+    let snapshot = &show.follow(resolve).await?;
+    if let Some(because) = not_as_locked(snapshot, locked) {
+        return Err(Fault::Other(because));
+    }
+    if before.is_none() {
+        let what = What::ModelResolved {
+            model: model.to_owned(),
+            repository: wanted.repository.clone(),
+            revision: wanted.revision.clone(),
+            commit: snapshot.commit.clone(),
+        };
+        session.say(Some(step), what).map_err(Fault::Run)?;
+    }
+    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stopped).await;
+    let mut fetched = show.follow(fetch).await?;
+    fetched.revision.clone_from(&wanted.revision);
+    Ok(fetched)
 }
 
 fn write_down(
@@ -120,35 +195,7 @@ fn write_down(
     session.say(Some(step), what)
 }
 
-/// Does the work and shows how it goes on. It hears of a stop itself, so that what has arrived is
-/// written down before it ends.
-async fn watched<F, R>(session: &Session, step: &Step, work: F) -> Result<Fetched, FetchError>
-where
-    F: FnOnce(UnboundedSender<Progress>) -> R,
-    R: Future<Output = Result<Fetched, FetchError>>,
-{
-    let (sender, mut receiver) = unbounded_channel();
-    let work = work(sender);
-    tokio::pin!(work);
-    let mut show = Show {
-        session,
-        step,
-        warnings: 0,
-        waited_for: BTreeSet::new(),
-    };
-    let result = loop {
-        tokio::select! {
-            biased;
-            Some(progress) = receiver.recv() => show.progress(progress),
-            result = &mut work => break result,
-        }
-    };
-    while let Ok(progress) = receiver.try_recv() {
-        show.progress(progress);
-    }
-    result
-}
-
+/// Shows how a fetch goes on.
 struct Show<'a> {
     session: &'a Session,
     step: &'a Step,
@@ -157,6 +204,28 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
+    /// Does the work and shows how it goes on. The work hears of a stop itself, so that what has
+    /// arrived is written down before it ends.
+    async fn follow<T>(
+        &mut self,
+        work: impl AsyncFnOnce(UnboundedSender<Progress>) -> Result<T, FetchError>,
+    ) -> Result<T, FetchError> {
+        let (sender, mut receiver) = unbounded_channel();
+        let work = work(sender);
+        tokio::pin!(work);
+        let result = loop {
+            tokio::select! {
+                biased;
+                Some(progress) = receiver.recv() => self.progress(progress),
+                result = &mut work => break result,
+            }
+        };
+        while let Ok(progress) = receiver.try_recv() {
+            self.progress(progress);
+        }
+        result
+    }
+
     fn progress(&mut self, progress: Progress) {
         match progress {
             Progress::File {

@@ -79,8 +79,10 @@ impl Place {
                     Err(error) => Err(refused(session, container, &error).await),
                 })
             }
-            Self::Host => host::start(session, step, command)
-                .map(|started| started.map(|child| Started::Process(Box::new(child)))),
+            Self::Host => {
+                let started = host::start(session, step, command);
+                Ok(started.map(|child| Started::Process(Box::new(child))))
+            }
         }
     }
 

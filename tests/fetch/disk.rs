@@ -60,8 +60,10 @@ async fn a_disk_that_fills_up_is_told_and_the_rest_comes_later() {
     let at = At::bytes(NAME, "model.safetensors");
     scene.hub.fault(Fault::Stall(1_000_000), &at, 1);
     let hog = small.0.join("hog");
+    let part = Content::generated(1, SIZE).sha256().to_owned() + ".incomplete";
+    let part = scene.at("blobs").join(part);
     let filler = async {
-        while scene.hub.sent(NAME, "model.safetensors") < 1_000_000 {
+        while std::fs::metadata(&part).map_or(0, |part| part.len()) < 1_000_000 {
             tokio::task::yield_now().await;
         }
         // Until no byte more fits.

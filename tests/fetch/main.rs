@@ -7,6 +7,7 @@ mod disk;
 mod faults;
 mod offline;
 mod processes;
+mod python;
 mod scene;
 mod whole;
 

@@ -85,16 +85,37 @@ impl Scene {
     }
 
     pub async fn fetch_until(&self, wanted: &Wanted, stop: &CancellationToken) -> Went {
+        self.fetch_heard(wanted, stop, |_| {}).await
+    }
+
+    /// Fetches; what is said is heard as it is said.
+    pub async fn fetch_heard(
+        &self,
+        wanted: &Wanted,
+        stop: &CancellationToken,
+        heard: impl Fn(&Progress),
+    ) -> Went {
         let (to, mut said) = unbounded_channel();
         let work = async {
             let client = Client::new(self.settings.clone())?;
             let snapshot = client.resolve(wanted, &to, stop).await?;
             client.fetch(&snapshot, &to, stop).await
         };
-        let result = work.await;
+        tokio::pin!(work);
         let mut progress = Vec::new();
-        while let Ok(one) = said.try_recv() {
+        let mut hear = |one| {
+            heard(&one);
             progress.push(one);
+        };
+        let result = loop {
+            tokio::select! {
+                biased;
+                Some(one) = said.recv() => hear(one),
+                result = &mut work => break result,
+            }
+        };
+        while let Ok(one) = said.try_recv() {
+            hear(one);
         }
         Went { result, progress }
     }

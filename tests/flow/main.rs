@@ -1,6 +1,8 @@
 //! Whole runs: the real program, a real engine, and what can happen to a run on its way.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "../hub/mod.rs"]
+mod hub;
 mod lab;
 
 mod bystanders;
@@ -9,11 +11,14 @@ mod engines;
 mod failing;
 mod faults;
 mod figures;
+mod fetch;
 mod happy;
 mod host;
 mod images;
 mod kept;
 mod killed;
+mod locked;
+mod models;
 mod results;
 mod stopped;
 mod training;

@@ -17,14 +17,19 @@ fn on_cpu(recipe: &str, arguments: &[&str]) -> Option<Lab> {
     Some(lab)
 }
 
-/// The figures of a scenario of the one run, which is valid and has nothing to be compared with.
+/// The figures of a scenario of the one run, which is valid and has nothing to be compared with. Of a
+/// table, `tflops[4096x4096x4096]` is called `tflops_4096x4096x4096`.
 fn figures(lab: &Lab, scenario: &str) -> serde_json::Map<String, Value> {
     let verdict = lab.verdict();
     let results = verdict["results"].as_array().unwrap();
     let of_scenario = |result: &&Value| result["scenario"] == scenario;
     let result = results.iter().find(of_scenario).unwrap();
     assert_eq!(result["outcome"], "measured", "{result:#}");
-    result["figures"].as_object().unwrap().clone()
+    let figures = result["figures"].as_object().unwrap().iter();
+    let plain = |name: &str| name.replace('[', "_").replace(']', "");
+    figures
+        .map(|(name, figure)| (plain(name), figure.clone()))
+        .collect()
 }
 
 fn value(figures: &serde_json::Map<String, Value>, name: &str) -> f64 {

@@ -14,6 +14,7 @@ use std::process::Command;
 use rstest::rstest;
 
 mod table;
+mod training;
 use table::{GUIDES, Guide};
 
 const V6: &str = "mlperf-inference/v6.0/amd";
@@ -216,6 +217,10 @@ fn holds(row: &Guide) {
                 let fetched = of("hf", "download")[0];
                 let named = command.iter().find(|word| word.ends_with(&fetched[2]));
                 assert!(named.is_some(), "{fetched:?} is not of {command:?}");
+                let name = row.recipe.rsplit('/').next().unwrap();
+                let measuring = of("docker", "run").into_iter();
+                let mut measuring = measuring.filter(|run| run.iter().any(|word| word == name));
+                holds_model(measuring.next().unwrap(), fetched, &command);
             }
             "exec" => {
                 let at = execs[reached..].iter().position(|exec| exec.runs(&command));
@@ -239,6 +244,33 @@ fn holds(row: &Guide) {
     }
 }
 
+/// The container has the model where the guide puts it, or as the hub's cache.
+fn holds_model(run: &[String], fetched: &[String], guides: &[String]) {
+    let mount_of = |place: &str| {
+        let volumes = run.iter().filter_map(|word| word.strip_prefix("--volume="));
+        let mut mounts = volumes.filter_map(|volume| volume.strip_prefix(place));
+        mounts.next().unwrap().trim_end_matches(":ro").to_owned()
+    };
+    let [.., how, place] = fetched else {
+        panic!("{fetched:?}");
+    };
+    match how.as_str() {
+        "--local-dir" => {
+            let mount = mount_of(&format!("{place}:"));
+            let target = guides.iter().find(|word| word.starts_with('/'));
+            let target = target.map(|target| target.trim_end_matches('/'));
+            assert!(target.is_none_or(|target| target == mount), "{mount}");
+        }
+        "--cache-dir" => {
+            let mount = mount_of(&format!("{place}/"));
+            let (part, mounted) = mount.split_once(':').unwrap();
+            assert_eq!(mounted, format!("/hub-cache/{part}"));
+            assert!(run.contains(&"--env=HF_HUB_CACHE=/hub-cache".to_owned()));
+        }
+        other => panic!("{other} in {fetched:?}"),
+    }
+}
+
 /// The container has the guide's flags and image, and nothing besides but what the table names.
 fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
     let (asked, image) = flags(guides);
@@ -253,7 +285,7 @@ fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
     }
     // What is left is ours: what is kept of datasets and models, a first process that waits, and
     // Python's output line by line.
-    given.retain(|flag| !flag.contains("/cache/"));
+    given.retain(|flag| !flag.contains("/cache/") && !flag.starts_with("--env=HF_HUB_"));
     let name = row.recipe.rsplit('/').next().unwrap();
     let name = format!("--name={name}");
     let mut left: BTreeSet<String> = [

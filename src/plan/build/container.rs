@@ -27,6 +27,14 @@ fn built_tag(recipe: &Recipe, hash: &str) -> String {
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
 
+/// A path of the host; what is relative lies beside the recipe.
+fn absolute(directory: &str, path: String) -> String {
+    if path.starts_with('/') {
+        return path;
+    }
+    join(directory, &path)
+}
+
 impl Builder<'_> {
     pub(super) fn image(&mut self) -> (String, bool) {
         match &self.recipe.image {
@@ -87,14 +95,9 @@ impl Builder<'_> {
         let mut mounts = Vec::new();
         for request in &asked.mounts {
             let source = expression("container.mounts", &request.source, &scope)?;
-            let source = if source.starts_with('/') {
-                source
-            } else {
-                join(directory, &source)
-            };
             let target = expression("container.mounts", &request.target, &scope)?;
             mounts.push(Mount {
-                source,
+                source: absolute(directory, source),
                 target,
                 read_only: request.read_only,
             });
@@ -109,8 +112,9 @@ impl Builder<'_> {
         for (name, model) in &self.recipe.models {
             if let (ModelSource::Path(path), Some(mount)) = (&model.source, &model.mount) {
                 let place = format!("models.{name}");
+                let source = expression(&place, path, &scope)?;
                 mounts.push(Mount {
-                    source: expression(&place, path, &scope)?,
+                    source: absolute(directory, source),
                     target: expression(&place, mount, &scope)?,
                     read_only: model.writable.is_empty(),
                 });

@@ -17,8 +17,13 @@ pub(super) fn header(plan: &Plan) -> String {
     )
 }
 
-/// Fetches a model, and learns its commit where a command names it.
-pub(super) fn download(model: &FetchedModel<'_>, allow: &[String], ignore: &[String]) -> String {
+/// Fetches a model, and learns its commit where something in the plan names it.
+pub(super) fn download(
+    plan: &Plan,
+    model: &FetchedModel<'_>,
+    allow: &[String],
+    ignore: &[String],
+) -> String {
     let place = place(model);
     let mut line = format!(
         "hf download {} --revision {}",
@@ -30,23 +35,19 @@ pub(super) fn download(model: &FetchedModel<'_>, allow: &[String], ignore: &[Str
             let _ = write!(line, " {flag} {}", quote(glob));
         }
     }
-    if model.mount.form == Form::HubCache {
-        let _ = write!(line, " --cache-dir \"$models\"/hub");
-        let _ = write!(
-            line,
-            "\n{}=$(cat {place}/refs/{} 2>/dev/null || echo {})",
-            variable(model.name),
-            quote(model.revision),
-            quote(model.revision)
-        );
+    let variable = variable(model.name);
+    let learn = if model.mount.form == Form::HubCache {
+        line.push_str(" --cache-dir \"$models\"/hub");
+        format!("{variable}=$(cat {place}/refs/{})", quote(model.revision))
     } else {
         let _ = write!(line, " --local-dir {place}");
         // The first line of what it notes for each file.
-        let _ = write!(
-            line,
-            "\n{}=$(find {place}/.cache/huggingface/download -name '*.metadata' 2>/dev/null | head -n 1 | xargs -r head -n 1)",
-            variable(model.name)
-        );
+        format!(
+            "{variable}=$(find {place}/.cache/huggingface/download -name '*.metadata' -exec head -n 1 {{}} \\; -quit)"
+        )
+    };
+    if names_commit(plan, model.name) {
+        let _ = write!(line, "\n{learn}");
     }
     line
 }
@@ -73,6 +74,11 @@ pub(super) fn with_commits(plan: &Plan, mut script: String) -> String {
         script = script.replace(&commit_later(model.name), &known);
     }
     script
+}
+
+fn names_commit(plan: &Plan, model: &str) -> bool {
+    let text = serde_json::to_string(plan).unwrap_or_default();
+    text.contains(&commit_later(model))
 }
 
 fn variable(model: &str) -> String {

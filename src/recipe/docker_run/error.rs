@@ -39,7 +39,7 @@ pub enum DockerRunError {
         text: String,
     },
     /// A flag that Docker has not.
-    #[error("docker run has no {flag}{}", suggestion(.near))]
+    #[error("docker run has no {flag}{}", suggestion(.near.as_ref()))]
     UnknownFlag {
         /// As written.
         flag: String,
@@ -107,7 +107,6 @@ pub enum DockerRunError {
     },
 }
 
-fn suggestion(near: &Option<String>) -> String {
-    near.as_ref()
-        .map_or_else(String::new, |near| format!("\n  did you mean --{near}?"))
+fn suggestion(near: Option<&String>) -> String {
+    near.map_or_else(String::new, |near| format!("\n  did you mean --{near}?"))
 }

@@ -1,6 +1,7 @@
 //! What the recipe will say, as it is collected; words of the shell become texts with params.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::Surroundings;
 use super::error::DockerRunError;
@@ -80,7 +81,30 @@ impl<'a> Parts<'a> {
 
     /// A word as a recipe says it: variables are params. `path` where such a param is one.
     pub(super) fn say(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
-        self.render(flag, word, path, str::to_owned)
+        let mut said = String::new();
+        for (at, piece) in word.pieces.iter().enumerate() {
+            match piece {
+                Piece::Text(text) if text.contains("${{") => {
+                    let text = text.clone();
+                    self.problems.push(DockerRunError::Expression { text });
+                    return None;
+                }
+                Piece::Text(text) => said.push_str(text),
+                Piece::Variable { name, default } => {
+                    let is_path = path && at == 0;
+                    let param = self.param(name, default.as_deref(), is_path);
+                    let _ = write!(said, "${{{{ params.{param} }}}}");
+                }
+                Piece::Here => {
+                    self.problems.push(DockerRunError::Variable {
+                        flag: flag.to_owned(),
+                        name: "PWD".to_owned(),
+                    });
+                    return None;
+                }
+            }
+        }
+        Some(said)
     }
 
     /// A word as a command's text says it, quoted where it must be.
@@ -93,39 +117,6 @@ impl<'a> Parts<'a> {
         } else {
             quote(&said)
         })
-    }
-
-    fn render(
-        &mut self,
-        flag: &str,
-        word: &Word,
-        path: bool,
-        text_of: impl Fn(&str) -> String,
-    ) -> Option<String> {
-        let mut said = String::new();
-        for (at, piece) in word.pieces.iter().enumerate() {
-            match piece {
-                Piece::Text(text) if text.contains("${{") => {
-                    let text = text.clone();
-                    self.problems.push(DockerRunError::Expression { text });
-                    return None;
-                }
-                Piece::Text(text) => said.push_str(&text_of(text)),
-                Piece::Variable { name, default } => {
-                    let is_path = path && at == 0;
-                    let param = self.param(name, default.as_deref(), is_path);
-                    said.push_str(&format!("${{{{ params.{param} }}}}"));
-                }
-                Piece::Here => {
-                    self.problems.push(DockerRunError::Variable {
-                        flag: flag.to_owned(),
-                        name: "PWD".to_owned(),
-                    });
-                    return None;
-                }
-            }
-        }
-        Some(said)
     }
 
     /// The name of the param that stands for a variable.

@@ -17,6 +17,7 @@ pub(super) fn recipe(name: &str, parts: &Parts<'_>) -> String {
             let _ = writeln!(out, "#   {told}");
         }
     }
+    out.push_str("# Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.\n");
     out.push_str("# To be written: what was published (submission, expect), and how the figure is read (figures, or results).\n");
     let _ = writeln!(out, "schema: 1\ntitle: {}\n", yaml(name));
     let _ = writeln!(

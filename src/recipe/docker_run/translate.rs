@@ -24,7 +24,7 @@ pub(super) fn parts(
     for given in &guide.run.flags {
         match given.flag.treatment {
             Treatment::LeftOut(because) => {
-                parts.tell(format!("{}: left out, {because}", given.shown()))
+                parts.tell(format!("{}: left out, {because}", given.shown()));
             }
             Treatment::Refused => parts.problems.push(DockerRunError::NoKey {
                 flag: given.shown(),
@@ -163,7 +163,7 @@ fn flag(parts: &mut Parts<'_>, given: &Given) {
         "ulimit" => ulimit(parts, &shown),
         "sysctl" => match shown.split_once('=') {
             Some((key, value)) => {
-                parts.put("sysctls", key.to_owned(), Value::Text(value.to_owned()))
+                parts.put("sysctls", key.to_owned(), Value::Text(value.to_owned()));
             }
             None => parts.refuse(name, &shown, "write name=value"),
         },

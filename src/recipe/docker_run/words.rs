@@ -188,7 +188,8 @@ impl Reader {
                     self.at += 1;
                     self.end_command();
                 }
-                '|' | '<' | '>' | '&' if !self.is_placeholder(letter) => {
+                '<' if self.is_placeholder() => {}
+                '|' | '<' | '>' | '&' => {
                     return Err(DockerRunError::Shell {
                         text: letter.to_string(),
                     });
@@ -253,14 +254,14 @@ impl Reader {
     }
 
     /// `<HOST_DIR>`, as guides mark what the reader has to fill in, is a variable.
-    fn is_placeholder(&mut self, letter: char) -> bool {
+    fn is_placeholder(&mut self) -> bool {
         let rest = &self.letters[self.at..];
         let Some(end) = rest.iter().position(|&letter| letter == '>') else {
             return false;
         };
         let name: String = rest[..end].iter().collect();
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "_- ".contains(letter);
-        if letter != '<' || name.is_empty() || !name.chars().all(fits) || name.starts_with(' ') {
+        if name.is_empty() || !name.chars().all(fits) || name.starts_with(' ') {
             return false;
         }
         self.at += end + 1;

@@ -67,10 +67,13 @@ pub(super) fn device(text: &str) -> Option<Wrong> {
     let host = parts.next().unwrap_or("");
     let target = parts.next();
     let rights = parts.next();
-    let help = "a device is /dev/kfd, /dev/dri, or host:container:rwm";
+    let help = "a device is /dev/kfd, host:container:rwm, or amd.com/gpu=0";
     let is_rights = |text: &str| {
         !text.is_empty() && text.len() <= 3 && text.chars().all(|letter| "rwm".contains(letter))
     };
+    if is_cdi_name(text) {
+        return None;
+    }
     if !host.starts_with('/') || parts.next().is_some() {
         return wrong("this is no device", help);
     }
@@ -84,6 +87,16 @@ pub(super) fn device(text: &str) -> Option<Wrong> {
     } else {
         wrong("this is no device", help)
     }
+}
+
+/// `vendor.com/class=name`: a device of the Container Device Interface.
+fn is_cdi_name(text: &str) -> bool {
+    !text.starts_with('/')
+        && text.split_once('=').is_some_and(|(kind, name)| {
+            kind.split_once('/')
+                .is_some_and(|(vendor, class)| !vendor.is_empty() && !class.is_empty())
+                && !name.is_empty()
+        })
 }
 
 /// With or without `CAP_`: vendors' guides write both, and a plan shows what they write.

@@ -79,7 +79,7 @@ pub(super) static CONTAINER: Object = Object {
         key(
             "devices",
             S::List(&S::Text(F::Device), 0),
-            "Device nodes: /dev/kfd, or host:container:rwm.",
+            "Device nodes: /dev/kfd, host:container:rwm, or by the Container Device Interface: amd.com/gpu=0.",
         ),
         key(
             "cap_add",

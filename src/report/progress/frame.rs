@@ -11,6 +11,8 @@ use crate::report::human::{bytes, count, elapsed, limit};
 
 /// Layers that are shown.
 const LAYERS: usize = 4;
+/// Files that are shown: as many as come at the same time.
+const FILES: usize = 8;
 
 impl View {
     /// What goes on, in lines of at most `width` columns, at most `height` of them.
@@ -91,11 +93,11 @@ impl View {
             row = row.whole(&format!("{between}{text}"));
         }
         let mut lines = vec![row.text()];
-        let name = match sum.unit {
-            Unit::Layer => 12,
-            Unit::File => (width / 3).clamp(12, 36),
+        let (shown, name) = match sum.unit {
+            Unit::Layer => (LAYERS, 12),
+            Unit::File => (FILES, (width / 3).clamp(12, 36)),
         };
-        for layer in step.pull.active().take(LAYERS) {
+        for layer in step.pull.active().take(shown) {
             let doing = match layer.stand {
                 Stand::Extracting => "extracting ",
                 Stand::Checking => "checking   ",

@@ -252,6 +252,11 @@ mod tests {
     }
 
     #[test]
+    fn a_fetch_in_plain_lines() {
+        insta::assert_snapshot!(told(&script::fetch((2, "fetch-llama"), 0), false));
+    }
+
+    #[test]
     fn a_resumed_run_in_plain_lines() {
         insta::assert_snapshot!(told(&script::resumed(), false));
     }

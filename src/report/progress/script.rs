@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::journal::{Event, StepEnd, StepFault, What};
+use crate::journal::{Event, FileStand, StepEnd, StepFault, What};
 
 const BEGAN: i64 = 1_750_000_000_000;
 
@@ -110,6 +110,69 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
         },
     );
     add(24_100, done(24.1));
+    events
+}
+
+/// A model of five files: one is there, one is checked, two come, one waits.
+pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
+    const SHARD: u64 = 4_900_000_000;
+    let mut events = vec![at(
+        from,
+        Some(step),
+        began("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
+    )];
+    let mut file = |time: i64, path: &str, stand: FileStand, current: u64, total: u64| {
+        let what = What::File {
+            path: path.to_owned(),
+            stand,
+            current,
+            total,
+        };
+        events.push(at(from + time, Some(step), what));
+    };
+    let shard = |index: u32| format!("model-0000{index}-of-00004.safetensors");
+    file(100, "config.json", FileStand::There, 855, 855);
+    for index in 1..=4 {
+        file(100, &shard(index), FileStand::Waiting, 0, SHARD);
+    }
+    for tick in 1..=60_u64 {
+        let time = 100 + i64::try_from(tick).unwrap() * 200;
+        file(
+            time,
+            &shard(1),
+            FileStand::Checking,
+            tick * 80_000_000,
+            SHARD,
+        );
+        file(
+            time,
+            &shard(2),
+            FileStand::Downloading,
+            tick * 60_000_000,
+            SHARD,
+        );
+        file(
+            time,
+            &shard(3),
+            FileStand::Downloading,
+            tick * 40_000_000,
+            SHARD,
+        );
+    }
+    events.push(at(
+        from + 100_000,
+        Some(step),
+        What::Model {
+            model: "llama".to_owned(),
+            repository: "meta-llama/Llama-3.1-8B-Instruct".to_owned(),
+            commit: "0e9e39f249a16976918f6564b8830bc894c89659".to_owned(),
+            directory: "/cache/models--meta-llama--Llama-3.1-8B-Instruct".to_owned(),
+            files: 5,
+            bytes: 4 * SHARD + 855,
+            bytes_fetched: 3 * SHARD,
+        },
+    ));
+    events.push(at(from + 100_000, Some(step), done(100.0)));
     events
 }
 

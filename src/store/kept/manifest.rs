@@ -50,6 +50,9 @@ pub struct Filled {
     pub run: String,
     /// The image's id.
     pub image: String,
+    /// Commits of the models that were there, by the recipe's names.
+    #[serde(default)]
+    pub models: BTreeMap<String, String>,
     /// When.
     pub at: String,
 }
@@ -290,7 +293,8 @@ fn hash(directory: &Directory, name: &str, stop: &AtomicBool) -> Result<String, 
             .map_err(StoreError::io("read", Path::new(name)))?;
         if count == 0 {
             let bytes = digest.finalize();
-            return Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+            let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            return Ok(digits.concat());
         }
         digest.update(&block[..count]);
     }

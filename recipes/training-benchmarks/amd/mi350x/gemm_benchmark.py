@@ -186,6 +186,8 @@ def main():
 
     torch.manual_seed(0)
     arguments.device = torch.device(arguments.device)
+    if arguments.device.index is not None:
+        torch.cuda.set_device(arguments.device)  # events belong to the current device; plain `cuda` is that
     usable(arguments)
     arguments.type = DTYPES[arguments.dtype]
     name = torch.cuda.get_device_name(arguments.device) if arguments.device.type == "cuda" else "CPU"

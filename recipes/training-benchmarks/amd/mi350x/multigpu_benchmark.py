@@ -11,6 +11,7 @@ Written for retrial: the script behind the published figures was never published
 import argparse
 import csv
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -18,12 +19,20 @@ import tempfile
 TRANSFORMER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "transformer_benchmark.py")
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def measure(gpus, arguments, rest):
     """One row of transformer_benchmark.py's figures.csv."""
     with tempfile.TemporaryDirectory() as directory:
-        # torchrun, which looks only every five seconds whether its processes have ended unless it is told otherwise.
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--monitor_interval=0.1"]
-        command += [f"--nproc_per_node={gpus}", TRANSFORMER, "--model", arguments.model]
+        # torchrun. By --standalone it would meet under this machine's name, which may have no address; and it looks only
+        # every five seconds whether its processes have ended, unless it is told otherwise.
+        command = [sys.executable, "-m", "torch.distributed.run", "--nnodes=1", "--master_addr=127.0.0.1"]
+        command += [f"--master_port={free_port()}", "--monitor_interval=0.1", f"--nproc_per_node={gpus}"]
+        command += [TRANSFORMER, "--model", arguments.model]
         command += ["--batch-size", str(arguments.batch_size), "--out", directory, *rest]
         ended = subprocess.run(command, check=False).returncode
         if ended:

@@ -91,6 +91,18 @@ fn a_pull_at_three_widths() {
 }
 
 #[test]
+fn a_fetch_at_three_widths() {
+    for columns in [60, 80, 120] {
+        let terminal = Emulated::new(columns, 24);
+        let events = script::fetch((2, "fetch-llama"), 0);
+        insta::assert_snapshot!(
+            format!("fetch_{columns}"),
+            screen_at(&events, 12_000, &terminal)
+        );
+    }
+}
+
+#[test]
 fn an_extraction() {
     insta::assert_snapshot!(screen_at(&script::run(), 21_900, &Emulated::new(80, 24)));
 }

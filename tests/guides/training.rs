@@ -1,7 +1,5 @@
 //! The training recipes against what the guides' host scripts do: the flags of `docker run` in
 //! `run_with_docker.sh`, what prepares the data, and what is done for each trial.
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use std::process::Command;
 
 use rstest::rstest;

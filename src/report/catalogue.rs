@@ -1,0 +1,226 @@
+//! The page of all recipes, `docs/recipes.md`: what each re-runs, what was published, what it asks, what it only
+//! tells and where it departs from its guide. Made from the recipes, so that it cannot say anything else.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::plan::text::duration;
+use crate::recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
+use crate::verdict::number::figure;
+
+/// A recipe as one choice of its variants has it.
+#[derive(Debug)]
+pub struct Entry {
+    /// `recipes/…/x.yaml`
+    pub file: String,
+    /// None: its default variants. Else `--set gpu=mi300x`, right after the entry with the default ones.
+    pub choice: Option<String>,
+    /// As resolved.
+    pub recipe: Recipe,
+}
+
+/// The page. `left_out`: what was published and has no recipe, and why.
+#[must_use]
+pub fn render(entries: &[Entry], left_out: &str) -> String {
+    let mut out = String::from(
+        "# The built-in recipes\n\n\
+         Made from the recipes by `make docs`. `retrial list` names them, `retrial show RECIPE` tells one, \
+         [recipe-format.md](recipe-format.md) explains the keys.\n\
+         `Takes` is where it was published, all scenarios and modes, besides downloads. \
+         Of several figures the official one decides.\n",
+    );
+    let mut group = None;
+    for entry in entries {
+        let submission = &entry.recipe.submission;
+        let own = (&submission.suite, &submission.round);
+        if entry.choice.is_none() && group != Some(own) {
+            group = Some(own);
+            let round = submission.round.as_deref().unwrap_or_default();
+            let _ = writeln!(out, "\n## {} {round}", submission.suite);
+        }
+        match &entry.choice {
+            None => whole(&mut out, entry),
+            Some(choice) => variant(&mut out, entry, choice),
+        }
+    }
+    let _ = write!(out, "\n{}\n", left_out.trim());
+    // A heading without a round has no blank at its end.
+    out.lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
+
+fn whole(out: &mut String, entry: &Entry) {
+    let recipe = &entry.recipe;
+    let _ = writeln!(out, "\n### {}\n", recipe.title);
+    let _ = writeln!(out, "[`{}`](../{})\n", recipe.name, entry.file);
+    if let Some(description) = &recipe.description {
+        let _ = writeln!(out, "{}\n", one_line(description));
+    }
+    about(out, recipe);
+    let takes = recipe.duration.map(|whole| duration(whole.as_secs()));
+    line(out, "takes", takes);
+    line(out, "image", Some(image(&recipe.image)));
+    let sources = recipe.submission.sources.iter().map(|source| link(source));
+    line(out, "sources", Some(sources.collect::<Vec<_>>().join(", ")));
+    figures(out, recipe);
+    list(out, "Told, not done", &recipe.told);
+    list(out, "Departures", &recipe.departures);
+}
+
+fn variant(out: &mut String, entry: &Entry, choice: &str) {
+    let recipe = &entry.recipe;
+    let _ = writeln!(out, "\n`{choice}`: {}\n", recipe.title);
+    about(out, recipe);
+    figures(out, recipe);
+}
+
+/// Whose it is, and what it asks of the host.
+fn about(out: &mut String, recipe: &Recipe) {
+    let submission = &recipe.submission;
+    let who = [
+        submission.submitter.as_deref(),
+        submission.division.as_deref(),
+        submission.system.as_deref(),
+        Some(submission.benchmark.as_str()),
+    ];
+    let who: Vec<&str> = who.into_iter().flatten().collect();
+    line(out, "submission", Some(who.join(", ")));
+    let requires = &recipe.requires;
+    let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY.decimal_places(1));
+    let gpus = requires.gpus.as_ref().map(|gpus| {
+        let partition = gpus.partition.as_ref();
+        let partition = partition
+            .map(|mode| format!(" as {mode}"))
+            .unwrap_or_default();
+        format!("{} × {}{partition}", gpus.count, gpus.models.join(" or "))
+    });
+    let hardware = [
+        gpus,
+        requires.rocm.as_ref().map(|range| format!("ROCm {range}")),
+        requires
+            .memory
+            .map(|bytes| format!("{} memory", size(bytes))),
+        requires.disk.map(|bytes| format!("{} disk", size(bytes))),
+    ];
+    let hardware: Vec<String> = hardware.into_iter().flatten().collect();
+    line(out, "needs", Some(hardware.join(", ")));
+}
+
+fn line(out: &mut String, key: &str, value: Option<String>) {
+    if let Some(value) = value.filter(|value| !value.is_empty()) {
+        let _ = writeln!(out, "- {key}: {value}");
+    }
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\n{title}:\n");
+    }
+    for line in lines {
+        let _ = writeln!(out, "- {}", one_line(line));
+    }
+}
+
+fn image(image: &Image) -> String {
+    match image {
+        Image::Pull { reference, .. } => format!("`{reference}`"),
+        Image::Build { context, .. } => format!("built from `{context}`"),
+    }
+}
+
+/// What is measured, and what was published of it.
+fn figures(out: &mut String, recipe: &Recipe) {
+    out.push_str(
+        "\n| measured | figure | official | guide | others |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for (name, scenario) in &recipe.scenarios {
+        let name = scenario.loadgen.as_deref().unwrap_or(name);
+        for (mode, measurement) in &scenario.modes {
+            rows(out, name, *mode, measurement);
+        }
+    }
+}
+
+fn rows(out: &mut String, scenario: &str, mode: Mode, measurement: &Measurement) {
+    if measurement.expect.is_empty() {
+        let _ = writeln!(out, "| {scenario} {mode} | | | | |");
+    }
+    if mode != Mode::Performance && !measurement.expect.is_empty() {
+        let _ = writeln!(out, "{}", in_one(scenario, mode, measurement));
+        return;
+    }
+    for (name, published) in &measurement.expect {
+        let unit = if name.ends_with("_ns") { "ns" } else { "" };
+        let mut kinds: BTreeMap<ExpectationKind, Vec<&Expectation>> = BTreeMap::new();
+        for one in published {
+            kinds.entry(one.kind).or_default().push(one);
+        }
+        let cell = |kind| {
+            kinds
+                .get(&kind)
+                .map(|list| told(list, unit))
+                .unwrap_or_default()
+        };
+        let _ = writeln!(
+            out,
+            "| {scenario} {mode} | {name} | {} | {} | {} |",
+            cell(ExpectationKind::Official),
+            kinds
+                .get(&ExpectationKind::Guide)
+                .map(|list| list
+                    .iter()
+                    .map(|one| figure(one.value, unit))
+                    .collect::<Vec<_>>()
+                    .join(", "))
+                .unwrap_or_default(),
+            cell(ExpectationKind::ThirdParty),
+        );
+    }
+}
+
+/// Accuracy has many figures, each a short one.
+fn in_one(scenario: &str, mode: Mode, measurement: &Measurement) -> String {
+    let cell = |kind| {
+        let of_kind = measurement.expect.iter().filter_map(|(name, published)| {
+            let one = published.iter().find(|one| one.kind == kind)?;
+            Some(format!("{name} {}", figure(one.value, "")))
+        });
+        of_kind.collect::<Vec<_>>().join(", ")
+    };
+    format!(
+        "| {scenario} {mode} | | {} | {} | {} |",
+        cell(ExpectationKind::Official),
+        cell(ExpectationKind::Guide),
+        cell(ExpectationKind::ThirdParty),
+    )
+}
+
+/// `93046 (5.1-0098)`; of many the range.
+fn told(list: &[&Expectation], unit: &str) -> String {
+    if let [one] = list {
+        let source = one.source.as_ref();
+        let source = source
+            .map(|source| format!(" ({source})"))
+            .unwrap_or_default();
+        return format!("{}{source}", figure(one.value, unit));
+    }
+    let values = || list.iter().map(|one| one.value);
+    format!(
+        "{}: {} to {}",
+        list.len(),
+        figure(values().fold(f64::INFINITY, f64::min), unit),
+        figure(values().fold(f64::NEG_INFINITY, f64::max), unit),
+    )
+}
+
+fn link(source: &str) -> String {
+    match source.split_once("://") {
+        Some((_, rest)) => format!("[{}]({source})", rest.split('/').next().unwrap_or(rest)),
+        None => source.to_owned(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,105 @@
+//! A run that fetches a model of the hub: interrupted, killed, refused, and which commit it keeps.
+
+use std::path::PathBuf;
+
+use crate::hub::{Access, At, Content, Fault, Hub, Repository};
+use crate::lab::{Lab, case, recipe_with};
+
+const NAME: &str = "owner/model";
+const FILE: &str = "model-00001-of-00002.safetensors";
+const SIZE: u64 = 4 << 20;
+const STEP: &str = "fetch-tiny";
+
+fn lab(hub: &Hub) -> Option<Lab> {
+    let keys = "models:\n  tiny: { source: { hub: owner/model }, mount: /model }\n";
+    let lab = Lab::new()?.recipe(&recipe_with(keys, &case("main", "true", "")));
+    let cache = lab.path("hub").display().to_string();
+    Some(
+        lab.env("HF_ENDPOINT", hub.endpoint())
+            .env("HF_HUB_CACHE", &cache)
+            .env("HF_TOKEN_PATH", "/nowhere/token")
+            .env("HF_HUB_OFFLINE", "0"),
+    )
+}
+
+fn model() -> Repository {
+    Repository::sharded(NAME, 2, SIZE)
+}
+
+/// What has arrived of the file so far.
+fn part(lab: &Lab) -> PathBuf {
+    let name = Content::generated(1, SIZE).sha256().to_owned() + ".incomplete";
+    lab.path("hub/models--owner--model/blobs").join(name)
+}
+
+fn until_arrived(lab: &Lab, bytes: u64) {
+    lab.until("the file has begun to arrive", |lab| {
+        std::fs::metadata(part(lab)).is_ok_and(|part| part.len() >= bytes)
+    });
+}
+
+#[test]
+fn it_says_what_came_and_writes_the_commit_down() {
+    let hub = Hub::start();
+    let commit = hub.add(model());
+    let Some(lab) = lab(&hub) else { return };
+    lab.run(&[])
+        .expect_exit(0)
+        .says("5 files, 8.4 MB, 8.4 MB of it fetched");
+    let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
+    assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
+    assert_eq!(host["models"]["tiny"]["revision"], "main");
+    assert_eq!(lab.count(STEP, "model_resolved"), 1);
+    assert_eq!(lab.count(STEP, "model"), 1);
+    assert_eq!(lab.count(STEP, "file"), 0, "ticks are not kept");
+    std::fs::remove_dir_all(lab.home_path()).unwrap();
+    lab.run(&[]).expect_exit(0).says("all of it here before");
+    assert_eq!(hub.downloads(NAME, FILE), 1);
+}
+
+#[test]
+fn interrupted_or_killed_it_goes_on_where_it_was_with_the_same_commit() {
+    for killed in [false, true] {
+        let hub = Hub::start();
+        let commit = hub.add(model());
+        hub.fault(Fault::Stall(1_000_000), &At::bytes(NAME, FILE), 1);
+        let Some(lab) = lab(&hub) else { return };
+        let mut going = lab.start(&[]);
+        until_arrived(&lab, 1_000_000);
+        if killed {
+            going.kill();
+        } else {
+            going.signal("INT");
+            going.end().expect_exit(130).says("retrial resume");
+        }
+        assert_eq!(std::fs::metadata(part(&lab)).unwrap().len(), 1_000_000);
+        hub.release();
+        // The branch moves on meanwhile.
+        hub.add(model().file("config.json", "{\"other\": 1}\n"));
+        hub.forget();
+        lab.retrial(&["resume", "last"]).expect_exit(0);
+        assert_eq!(hub.sent(NAME, FILE), SIZE - 1_000_000);
+        let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
+        assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
+        assert_eq!(lab.count(STEP, "model_resolved"), 1);
+    }
+}
+
+#[test]
+fn a_gated_model_says_which_page_to_visit() {
+    let hub = Hub::start();
+    hub.add(model().access(Access::Gated(vec!["me".to_owned()])));
+    hub.account("me", "hf_mine");
+    let Some(lab) = lab(&hub) else { return };
+    let page = format!("visit {}/{NAME} and ask for access", hub.endpoint());
+    lab.run(&[])
+        .expect_exit(3)
+        .says(&page)
+        .says("HF_TOKEN")
+        .says("there is no token");
+    let lab = lab.env("HF_TOKEN", "hf_mine");
+    lab.retrial(&["resume", "last"])
+        .expect_exit(0)
+        .does_not_say("hf_mine");
+    assert!(Lab::files_with(lab.home_path(), "hf_mine").is_empty());
+}

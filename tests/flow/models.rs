@@ -1,0 +1,159 @@
+//! Models of the hub in the container: real files that cannot be written, fetched once.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::hub::{Content, Hub, Repository};
+use crate::lab::{Lab, case, image, recipe_with};
+
+/// A hub with one model, and a lab whose cache begins empty.
+fn with_model(model: &str, commands: &str) -> Option<(Hub, Lab, String)> {
+    let hub = Hub::start();
+    let commit = hub.add(
+        Repository::new("lab/tiny")
+            .file("config.json", "{\"layers\": 2}")
+            .file("tokenizer/vocab.txt", "one two")
+            .lfs("model.safetensors", Content::generated(1, 3 << 20)),
+    );
+    let keys = format!(
+        "image: {}\nmodels: {{ tiny: {{ source: {{ hub: lab/tiny }}, {model} }} }}",
+        image("busybox")
+    );
+    let lab = Lab::new()?.recipe(&recipe_with(&keys, &case("main", commands, "")));
+    let cache = lab.path("hf").display().to_string();
+    let lab = lab
+        .env("HF_ENDPOINT", hub.endpoint())
+        .env("HF_HOME", &cache);
+    Some((hub, lab, commit))
+}
+
+const LOOK: &str = "cd /model
+find . -type l | sed 's/^/link /'
+cat config.json tokenizer/vocab.txt; echo
+sha256sum model.safetensors
+touch x 2>&1 || echo 'no new files'
+echo x 2>/dev/null >>config.json || echo 'no changes'
+echo commit ${{ models.tiny.commit }}";
+
+#[test]
+fn real_files_that_cannot_be_written_and_are_fetched_once() {
+    let Some((hub, lab, commit)) = with_model("mount: /model", LOOK) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    let said = lab.output("04-main-performance");
+    let content = Content::generated(1, 3 << 20);
+    let hash = content.sha256();
+    for line in [
+        "{\"layers\": 2}one two",
+        &format!("{hash}  model.safetensors"),
+        "no new files",
+        "no changes",
+        &format!("commit {commit}"),
+    ] {
+        assert!(said.contains(line), "no {line} in {said}");
+    }
+    assert!(!said.contains("link "), "{said}");
+    let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
+    assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
+
+    let downloads = hub.downloads("lab/tiny", "model.safetensors");
+    assert_eq!(downloads, 1);
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(hub.downloads("lab/tiny", "model.safetensors"), 1);
+    assert_eq!(lab.runs().len(), 2);
+
+    // One view for both, of the cache's own bytes.
+    let views = lab.path("hf/hub/models--lab--tiny/retrial");
+    let views: Vec<_> = fs::read_dir(views).unwrap().collect();
+    assert_eq!(views.len(), 1);
+    let view = views[0].as_ref().unwrap().path();
+    let status = fs::metadata(view.join("model.safetensors")).unwrap();
+    assert_eq!(status.nlink(), 2);
+}
+
+#[test]
+fn a_view_that_somebody_changed_is_not_mounted() {
+    let Some((_hub, lab, _)) = with_model("mount: /model", LOOK) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    let views = lab.path("hf/hub/models--lab--tiny/retrial");
+    let view = fs::read_dir(&views)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    fs::write(view.join("extra.bin"), "?").unwrap();
+    lab.run(&[])
+        .expect_exit(3)
+        .says("was changed by somebody")
+        .says(view.to_str().unwrap());
+    fs::remove_dir_all(view).unwrap();
+    lab.run(&[]).expect_exit(0);
+}
+
+#[test]
+fn beside_a_model_something_is_written_and_the_cache_stays_as_it_is() {
+    let commands = "mkdir -p /model/quantized
+cp /model/model.safetensors /model/quantized/
+echo x 2>/dev/null >/model/config.json || echo 'no changes'
+ls /model";
+    let Some((_hub, lab, commit)) = with_model("mount: /model, writable: [quantized]", commands)
+    else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    let said = lab.output("04-main-performance");
+    assert!(
+        said.contains("no changes\nconfig.json\nmodel.safetensors\nquantized\ntokenizer\n"),
+        "{said}"
+    );
+    let repository = lab.path("hf/hub/models--lab--tiny");
+    assert!(!repository.join("retrial").exists());
+    let blob = repository.join(format!("snapshots/{commit}/config.json"));
+    assert_eq!(fs::read_to_string(blob).unwrap(), "{\"layers\": 2}");
+}
+
+#[test]
+fn as_the_hubs_cache_of_the_runs_own_commit() {
+    let commands = "env | grep ^HF_ | sort
+cd $HF_HUB_CACHE/models--lab--tiny
+cat refs/main; echo
+cat snapshots/$(cat refs/main)/config.json";
+    let Some((hub, lab, commit)) = with_model("as: hub-cache", commands) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    let said = lab.output("04-main-performance");
+    assert!(
+        said.contains(&format!(
+            "HF_HUB_CACHE=/hub-cache\nHF_HUB_OFFLINE=1\n{commit}\n{{\"layers\": 2}}"
+        )),
+        "{said}"
+    );
+    drop(hub);
+}
+
+#[test]
+fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched() {
+    let Some(lab) = Lab::new() else { return };
+    let nowhere = lab.path("nowhere");
+    let keys = format!(
+        "models: {{ own: {{ source: {{ path: {} }}, mount: /model }} }}",
+        nowhere.display()
+    );
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "ls /model", "")));
+    let said = format!("model own: found nothing, wanted {}", nowhere.display());
+    lab.retrial(&["plan", "./recipe.yaml"])
+        .expect_exit(0)
+        .says(&said);
+    lab.run(&["--allow", "mounts"]).expect_exit(3).says(&said);
+    assert!(lab.runs().is_empty());
+    fs::create_dir(&nowhere).unwrap();
+    fs::write(Path::new(&nowhere).join("weights"), "w").unwrap();
+    lab.run(&["--allow", "mounts"]).expect_exit(0);
+    assert!(lab.output("03-main-performance").contains("weights"));
+}
