@@ -219,5 +219,5 @@ fn judged_without_an_engine() {
     ];
     lab.retrial(&arguments)
         .expect_exit(0)
-        .says("times 1.03472 for its convergence");
+        .says("1.03472 for its convergence");
 }

@@ -134,7 +134,10 @@ fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
 
 /// `38 figures hold, at 0.981–1.034 of what was published.`
 fn together(hold: &[&Judgement]) -> Option<String> {
-    let mut ratios: Vec<f64> = hold.iter().filter_map(|judgement| judgement.ratio).collect();
+    let mut ratios: Vec<f64> = hold
+        .iter()
+        .filter_map(|judgement| judgement.ratio)
+        .collect();
     ratios.sort_by(f64::total_cmp);
     let (least, most) = (ratios.first()?, ratios.last()?);
     let within = hold.iter().filter_map(|judgement| judgement.holds_within);
