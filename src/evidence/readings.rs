@@ -188,12 +188,13 @@ fn runs_in(text: &Text, wanted: &[(String, Take)]) -> Result<Vec<(Text, Training
     for file in text.files()? {
         let mut runs = Runs::new(wanted);
         each_line(&mut file.open()?, |line| runs.feed(line))?;
-        let found = runs
-            .finish()
-            .map_err(|because| match text.file == file.file {
-                true => because,
-                false => format!("{}: {because}", file.file.display()),
-            })?;
+        let found = runs.finish().map_err(|because| {
+            if text.file == file.file {
+                because
+            } else {
+                format!("{}: {because}", file.file.display())
+            }
+        })?;
         all.extend(found.into_iter().map(|run| (file.clone(), run)));
     }
     Ok(all)

@@ -1,6 +1,6 @@
 //! One trial of a run: how its step ended, and what it gave.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::figures::Text;
 use super::folder;
@@ -28,7 +28,13 @@ impl Trial<'_> {
     /// What it gave: nothing where it was not needed, several trials where its step trained several
     /// times.
     pub fn gather(&self, published: &mut Option<String>) -> Vec<TrialEvidence> {
-        let Some((mut trial, measure, check, folder)) = self.begun() else {
+        let Some(Begun {
+            mut trial,
+            measure,
+            check,
+            folder,
+        }) = self.begun()
+        else {
             return Vec::new();
         };
         let Some(folder) = folder else {
@@ -47,18 +53,7 @@ impl Trial<'_> {
     }
 
     /// How its step ended, with its steps and, where there is something to read, its results.
-    #[expect(
-        clippy::type_complexity,
-        reason = "taken apart at once, by the one caller"
-    )]
-    fn begun(
-        &self,
-    ) -> Option<(
-        TrialEvidence,
-        &Step,
-        Option<&Step>,
-        Option<std::path::PathBuf>,
-    )> {
+    fn begun(&self) -> Option<Begun<'_>> {
         let measure = self.step(|step| match &step.action {
             Action::Exec(exec) => matches!(&exec.purpose, Purpose::Measure { measurements, trial } if measurements.contains(&self.index) && *trial == self.number),
             _ => false,
@@ -80,17 +75,23 @@ impl Trial<'_> {
             // A trial that was not needed, or not reached: no evidence either way.
             return None;
         }
+        let begun = |trial, folder| Begun {
+            trial,
+            measure,
+            check,
+            folder,
+        };
         let relative = self.measured.results_directory(self.number);
         let mut trial = TrialEvidence::finished(self.number, relative.clone());
         trial.outcome = outcome(self.files, ended);
         if trial.outcome != StepOutcome::Finished {
-            return Some((trial, measure, check, None));
+            return Some(begun(trial, None));
         }
         if let Some(collect) = collect
             && let Some(because) = self.not_collected(collect)
         {
             trial.outcome = StepOutcome::NoNewResult { because };
-            return Some((trial, measure, check, None));
+            return Some(begun(trial, None));
         }
         if let Some(check) = check
             && let Some((
@@ -107,7 +108,7 @@ impl Trial<'_> {
             };
         }
         let folder = self.files.directory.join(&relative);
-        Some((trial, measure, check, Some(folder)))
+        Some(begun(trial, Some(folder)))
     }
 
     fn step(&self, wanted: impl Fn(&Step) -> bool) -> Option<&Step> {
@@ -178,6 +179,15 @@ impl Trial<'_> {
                 .collect(),
         })
     }
+}
+
+/// How a trial's step ended, and where what it left is.
+struct Begun<'a> {
+    trial: TrialEvidence,
+    measure: &'a Step,
+    check: Option<&'a Step>,
+    /// None where there is nothing to read.
+    folder: Option<PathBuf>,
 }
 
 fn outcome(files: &RunFiles<'_>, ended: Option<&StepEnd>) -> StepOutcome {

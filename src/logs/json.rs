@@ -1,4 +1,4 @@
-//! Figures of JSON documents: a JSONPath (RFC 9535), and what it leads to.
+//! Figures of JSON documents: a `JSONPath` (RFC 9535), and what it leads to.
 //!
 //! Benchmarks write JSON that is none: Python's `json.dump` prints `NaN` and `Infinity`, Windows
 //! tools put a byte order mark before it. Both are read; neither is a figure.
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     /// its member `value` is the figure.
     ///
     /// # Errors
-    /// [`JsonError::Path`] where it is no JSONPath.
+    /// [`JsonError::Path`] where it is no `JSONPath`.
     pub fn new(
         path: &'a str,
         by: &'a [String],

@@ -162,7 +162,9 @@ mod tests {
 
     fn near(pattern: &str, lines: &[&str]) -> String {
         let mut nearest = NearestLine::to(pattern);
-        lines.iter().for_each(|line| nearest.feed(line));
+        for line in lines {
+            nearest.feed(line);
+        }
         nearest.words()
     }
 

@@ -119,7 +119,9 @@ impl Estimate {
         };
         self.center += shift;
         if let Method::Ordered { sorted, .. } = &mut self.method {
-            sorted.iter_mut().for_each(|log| *log += shift);
+            for log in sorted {
+                *log += shift;
+            }
         }
         self
     }

@@ -45,7 +45,7 @@ pub(super) fn count(text: &str) -> Option<Wrong> {
     )
 }
 
-/// A JSONPath as RFC 9535 writes it: `metrics.rouge1` is short for `$.metrics.rouge1`.
+/// A `JSONPath` as RFC 9535 writes it: `metrics.rouge1` is short for `$.metrics.rouge1`.
 pub(crate) fn whole_json_path(text: &str) -> Cow<'_, str> {
     if text.starts_with('$') {
         Cow::Borrowed(text)

@@ -59,7 +59,7 @@ pub(crate) enum Format {
     KeepKey,
     /// A regular expression with a group.
     Pattern,
-    /// A JSONPath.
+    /// A `JSONPath`.
     JsonPath,
     /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
     Figure,

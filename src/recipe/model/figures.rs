@@ -36,7 +36,7 @@ pub enum Find {
     Pattern(String),
     /// A path into a JSON document.
     Json {
-        /// JSONPath (RFC 9535).
+        /// `JSONPath` (RFC 9535).
         path: String,
         /// Of a table: the member of each match that is the figure.
         value: Option<String>,

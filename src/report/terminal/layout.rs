@@ -93,7 +93,9 @@ fn by_itself(rows: &[Row], width: usize, verdict: &Verdict, paint: Paint) -> Opt
     }
     let laid_out = columns(&head, &lines, width, paint).or_else(|| {
         head.remove(4);
-        lines.iter_mut().for_each(|cells| drop(cells.remove(4)));
+        for cells in &mut lines {
+            cells.remove(4);
+        }
         columns(&head, &lines, width, paint)
     });
     laid_out.map(|laid_out| format!("{}\n{laid_out}", paint.bold(&title)))

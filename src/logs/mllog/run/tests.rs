@@ -37,7 +37,9 @@ fn read(lines: &[String], wanted: &[(&str, Take)]) -> Result<Vec<TrainingRun>, S
         .map(|(key, take)| ((*key).to_owned(), *take))
         .collect();
     let mut runs = Runs::new(&wanted);
-    lines.iter().for_each(|line| runs.feed(line));
+    for line in lines {
+        runs.feed(line);
+    }
     runs.finish()
 }
 
