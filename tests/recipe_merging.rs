@@ -175,6 +175,7 @@ fn anchors_and_merge_keys() {
     let texts = |index: usize| -> Vec<String> {
         recipe.setup[index]
             .1
+            .options
             .env
             .iter()
             .map(|(name, value)| format!("{name}={value}"))
