@@ -5,9 +5,6 @@
 mod hub;
 mod lab;
 
-#[path = "../hub/mod.rs"]
-mod hub;
-
 mod bystanders;
 mod disk;
 mod engines;
