@@ -16,6 +16,7 @@ mod host;
 mod images;
 mod kept;
 mod killed;
+mod locked;
 mod models;
 mod results;
 mod stopped;
