@@ -43,7 +43,6 @@ pub fn read(folder: &Path) -> BTreeMap<String, FigureValue> {
                 unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
                 better: Better::Higher,
                 take: Take::Last,
-                by: Vec::new(),
                 aggregate: Aggregate::Mean,
                 noise: None,
             };
