@@ -214,6 +214,11 @@ fn runs() {
 }
 
 #[test]
+fn data() {
+    check("docs/data.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -244,6 +249,7 @@ fn the_catalogue_is_of_these_recipes() {
 #[test]
 fn every_page_is_run() {
     let checked = [
+        "data.md",
         "recipe-format.md",
         "runs.md",
         "training-benchmarks.md",

@@ -149,7 +149,14 @@ fn the_guide_of_v4_1() {
         "{}",
         ran.text()
     );
-    assert!(model.join("quantized/quark_share/modelzoo").is_dir());
+    // The quantized weights are kept, and the person's own directory has none.
+    let kept = ran.home.path().join("cache/kept/llama2-70b-quark-fp8-v4.1");
+    let names = fs::read_dir(kept).unwrap();
+    let names: Vec<_> = names.map(|name| name.unwrap().path()).collect();
+    assert_eq!(names.len(), 1);
+    let modelzoo = names[0].join("current/content/quark_share/modelzoo");
+    assert!(modelzoo.is_dir());
+    assert!(!model.join("quantized/quark_share").exists());
 }
 
 /// What a person pastes does what `run` does: the same commands, the same files in the end.

@@ -209,6 +209,12 @@ pub enum Command {
         #[arg(long, value_name = "COMMAND|FILE|-")]
         from: Option<String>,
     },
+    /// Pin image digests and model commits beside the recipe
+    Lock {
+        /// What, and where
+        #[command(flatten)]
+        lock: LockArguments,
+    },
     /// Remove containers that runs left behind (only what carries our label)
     Clean {
         /// Only this run's
@@ -279,6 +285,9 @@ pub struct PlanArguments {
     /// When the image is pulled
     #[arg(long, value_enum, default_value_t = PullPolicy::Missing)]
     pub pull: PullPolicy,
+    /// Follow this lock in place of the recipe's own; `none`: follow none
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<String>,
     /// Let the recipe have this environment variable as a secret (`HF_TOKEN` needs no asking)
     #[arg(long = "secret", value_name = "NAME")]
     pub secrets: Vec<String>,
@@ -297,9 +306,23 @@ impl PlanArguments {
             from: None,
             keep: Keep::default(),
             pull: PullPolicy::default(),
+            lock: None,
             secrets,
         }
     }
+}
+
+/// What `lock` locks.
+#[derive(Debug, Clone, Args)]
+pub struct LockArguments {
+    /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
+    pub recipe: String,
+    /// The lock's file (else `mine.lock.yaml` beside ./mine.yaml, and below the home for a built-in one)
+    #[arg(short = 'o', long = "to", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Only say what differs from the lock; exit code 1 if something does
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// How `run` goes about it.

@@ -10,6 +10,8 @@ mod doctor;
 mod failure;
 mod judge;
 mod list;
+mod lock;
+mod locks;
 mod logs;
 mod new;
 mod new_from;
@@ -95,6 +97,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
             doctor::doctor(&global, recipe.as_ref())
         }
+        Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs => runs::runs(&global),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {

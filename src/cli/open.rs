@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::{Global, PlanArguments, RecipeArguments};
 use super::failure::Failure;
-use super::terminal;
+use super::{locks, terminal};
 use crate::catalog::{self, Catalog};
 use crate::engine::docker::Docker;
 use crate::host;
@@ -154,14 +154,38 @@ pub fn plan(
         hash: opened.resolved.hash.clone(),
     };
     let host = host_view(global);
-    let mut plan =
-        crate::plan::build(&opened.resolved.recipe, &origin, &choices(arguments), &host)?;
+    let mut recipe = opened.resolved.recipe.clone();
+    let lock = locks::follow(global, arguments, &opened.entry, &mut recipe)?;
+    let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), &host)?;
+    plan.lock = lock;
     plan.cache = cache(global).display().to_string();
     plan.lacks.extend(missing_models(
         &opened.resolved.recipe,
         origin.directory.as_deref(),
     ));
     Ok(plan)
+}
+
+/// Warnings of a recipe, and what its lock does not say.
+pub fn tell_warnings(global: &Global, opened: &Opened, plan: &Plan) {
+    if global.quiet {
+        return;
+    }
+    let warnings = opened.resolved.warnings.clone();
+    let warnings = locks::without_what_is_fixed(warnings, plan.lock.as_ref());
+    let warnings = warnings.render(terminal::error_color());
+    if !warnings.is_empty() {
+        terminal::note(&warnings);
+    }
+    if let Some(lock) = &plan.lock {
+        for difference in &lock.differs {
+            let recipe = &opened.entry.name;
+            terminal::note(&format!(
+                "warning: {}: {difference}\n  lock it anew: retrial lock {recipe}",
+                lock.path
+            ));
+        }
+    }
 }
 
 /// Models that lie on this host, and do not: said before anything is fetched.

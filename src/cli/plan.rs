@@ -13,11 +13,8 @@ pub fn plan(
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     let opened = open::recipe(&arguments.recipe)?;
-    let warnings = opened.resolved.warnings.render(terminal::error_color());
-    if !warnings.is_empty() && !global.quiet {
-        terminal::note(&warnings);
-    }
     let plan = open::plan(global, arguments, &opened, false)?;
+    open::tell_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
     let printed = if json {

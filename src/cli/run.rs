@@ -28,11 +28,8 @@ pub fn run(
         return super::plan::plan(global, arguments, PlanFormat::Text);
     }
     let opened = open::recipe(&arguments.recipe)?;
-    let warnings = opened.resolved.warnings.render(terminal::error_color());
-    if !warnings.is_empty() && !global.quiet {
-        terminal::note(&warnings);
-    }
     let mut plan = open::plan(global, arguments, &opened, true)?;
+    open::tell_warnings(global, &opened, &plan);
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;
     secrets_are_set(global, arguments, &plan)?;

@@ -156,6 +156,11 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let requires = &recipe.requires;
     let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY);
     let mut lines = vec![format!("image      {}", plan.image)];
+    lines.extend(
+        plan.lock
+            .iter()
+            .map(|lock| format!("locked     {}", lock.path)),
+    );
     if let Some(gpus) = &requires.gpus {
         let partition = gpus
             .partition

@@ -170,6 +170,13 @@ pub trait Engine: Send + Sync {
     /// The image, if the engine has it.
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
+    /// The digest that a reference has in its registry now; nothing is pulled.
+    async fn registry_digest(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+    ) -> Result<String, EngineError>;
+
     /// Pulls an image; passing faults are tried again, and told.
     async fn pull(
         &self,

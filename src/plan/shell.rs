@@ -113,6 +113,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             allow,
             ignore,
             mount,
+            ..
         } => {
             let model = FetchedModel {
                 name: model,

@@ -67,12 +67,24 @@ pub struct Plan {
     /// Kept directories are looked through byte by byte before they are taken over.
     #[serde(default)]
     pub verify_kept: bool,
+    /// The lock that was followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<FollowedLock>,
     /// Secrets by name.
     pub secrets: Vec<String>,
     /// What to do, in order.
     pub steps: Vec<Step>,
     /// Things to know before running.
     pub notes: Vec<String>,
+}
+
+/// The lock that a plan follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowedLock {
+    /// Its file.
+    pub path: String,
+    /// Where it does not say what the recipe asks.
+    pub differs: Vec<String>,
 }
 
 /// One thing that is done once.
@@ -207,6 +219,9 @@ pub enum Action {
         /// Globs of files to leave.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ignore: Vec<String>,
+        /// What its files must hash to, by path, as a lock says; nothing without one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        locked: BTreeMap<String, String>,
         /// Where it lies in the container.
         mount: ModelMount,
     },

@@ -58,6 +58,9 @@ pub fn render(plan: &Plan) -> String {
             "  takes       {whole} where it was published, all scenarios, besides downloads"
         );
     }
+    if let Some(lock) = &plan.lock {
+        let _ = writeln!(out, "  locked      {}", lock.path);
+    }
     section(
         &mut out,
         "the host lacks",

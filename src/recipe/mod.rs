@@ -17,6 +17,7 @@ mod format;
 pub mod further;
 mod keys;
 mod load;
+pub mod lock;
 mod measures;
 mod merge;
 pub mod model;
@@ -39,7 +40,7 @@ mod walk;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use origin::Origin;
-pub use resolve::{Kind, Resolved, check, resolve, variants};
+pub use resolve::{Kind, Resolved, check, fingerprint, resolve, variants};
 pub use settings::Setting;
 pub use source::{SIZE_LIMIT, Source, Span};
 pub(crate) use suggest::nearest;

@@ -10,13 +10,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::further::Further;
+
 mod figures;
 
 pub use figures::{
     Aggregate, Better, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, ReferenceConvergence, Take,
 };
-use super::further::Further;
 
 /// An ordered map, in the order of the file.
 pub type Ordered<V> = Vec<(String, V)>;
@@ -303,6 +304,9 @@ pub enum ModelSource {
         allow: Vec<String>,
         /// Globs of files to leave.
         ignore: Vec<String>,
+        /// What its files must hash to, by path, as a lock says; nothing without one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        locked: BTreeMap<String, String>,
     },
     /// A directory of the host.
     Path(Template),
@@ -325,6 +329,12 @@ pub struct CommandOptions {
     pub user: Option<String>,
     /// Shell.
     pub shell: Option<Vec<String>>,
+}
+
+/// Whether a revision of the hub is a commit, which nobody can move.
+#[must_use]
+pub fn is_commit(revision: &str) -> bool {
+    revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A dataset or a setup step.

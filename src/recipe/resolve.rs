@@ -113,6 +113,15 @@ pub fn resolve(
     }
 }
 
+/// SHA-256 of a recipe with its templates, under all variants; comments do not matter. None where
+/// it is no recipe.
+#[must_use]
+pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
+    let merged = load(source, templates, &mut Diagnostics::default())?;
+    let hash = Sha256::digest(emit(&merged).as_bytes());
+    Some(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 /// The variants of a recipe, for `show` and `--vary`.
 ///
 /// # Errors

@@ -219,6 +219,7 @@ impl Run<'_> {
                 revision,
                 allow,
                 ignore,
+                locked,
                 ..
             } => {
                 let wanted = Wanted {
@@ -227,7 +228,7 @@ impl Run<'_> {
                     allow: allow.clone(),
                     ignore: ignore.clone(),
                 };
-                models::fetch(session, step, model, &wanted).await
+                models::fetch(session, step, model, &wanted, locked).await
             }
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => exec::run(session, step, command, follows).await,

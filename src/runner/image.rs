@@ -50,10 +50,31 @@ pub async fn pull(
     })
     .await;
     match pulled {
-        Some(Ok(image)) => found(session, step, image),
+        Some(Ok(image)) => {
+            moved(session, step, reference).await?;
+            found(session, step, image)
+        }
         Some(Err(error)) => Ok(failed(error.to_string(), "")),
         None => Ok(StepEnd::Stopped),
     }
+}
+
+/// Says that a locked tag is another image by now. The lock's is used all the same, and a registry
+/// that does not answer is no fault.
+async fn moved(session: &Session, step: &Step, reference: &str) -> Result<(), RunError> {
+    let Some((tagged, locked)) = reference.split_once('@') else {
+        return Ok(());
+    };
+    if session.plan.lock.is_none() {
+        return Ok(());
+    }
+    let auth = credentials::for_image(tagged).await.ok().flatten();
+    let now = session.engine.registry_digest(tagged, auth).await;
+    if let Some(now) = now.ok().filter(|now| now != locked) {
+        let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
+        session.say(Some(step), What::Warning { text })?;
+    }
+    Ok(())
 }
 
 /// Builds the image.

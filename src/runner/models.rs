@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::error::RunError;
 use super::session::Session;
-use crate::fetch::{FetchError, Fetched, Hub, Progress, Wanted};
+use crate::fetch::{Digest, FetchError, Fetched, Hub, Progress, Snapshot, Wanted};
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::model::commit_later;
 use crate::plan::step::Step;
@@ -56,11 +56,12 @@ pub fn filled<T: Serialize + DeserializeOwned>(
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.
-pub async fn fetch(
+pub(super) async fn fetch(
     session: &Session,
     step: &Step,
     model: &str,
     wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
 ) -> Result<StepEnd, RunError> {
     let mut show = Show {
         session,
@@ -68,12 +69,17 @@ pub async fn fetch(
         warnings: 0,
         waited_for: BTreeSet::new(),
     };
-    match get(&mut show, model, wanted).await {
+    match get(&mut show, model, wanted, locked).await {
         Ok(fetched) => {
             write_down(session, step, model, fetched)?;
             Ok(StepEnd::Done { exit_code: None })
         }
         Err(Fault::Run(error)) => Err(error.into()),
+        Err(Fault::Other(because)) => Ok(StepEnd::failed(
+            StepFault::Host,
+            because,
+            "a commit never changes: this is not the hub that was locked, or the lock was changed",
+        )),
         Err(Fault::Hub(FetchError::Stopped)) => Ok(StepEnd::Stopped),
         Err(Fault::Hub(error)) => {
             let fault = if error.is_request() {
@@ -87,10 +93,38 @@ pub async fn fetch(
     }
 }
 
+/// The first file that is not what the lock says; the lock knows every file of the commit.
+fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Option<String> {
+    if locked.is_empty() {
+        return None;
+    }
+    snapshot.files.iter().find_map(|file| {
+        let (path, found) = (&file.path, hash(&file.digest));
+        match locked.get(path) {
+            Some(locked) if *locked == found => None,
+            Some(locked) => Some(format!(
+                "{path}: the lock has {locked}, the hub has {found}"
+            )),
+            None => Some(format!("{path}: the hub has it, and the lock does not")),
+        }
+    })
+}
+
+/// `sha256:…` or `git:…`, as locks have it.
+#[must_use]
+pub fn hash(digest: &Digest) -> String {
+    match digest {
+        Digest::Sha256(hex) => format!("sha256:{hex}"),
+        Digest::Git(hex) => format!("git:{hex}"),
+    }
+}
+
 /// Whose fault it is that a model is not there.
 enum Fault {
     Hub(FetchError),
     Run(StoreError),
+    /// Another file than the lock has.
+    Other(String),
 }
 
 impl From<FetchError> for Fault {
@@ -99,7 +133,12 @@ impl From<FetchError> for Fault {
     }
 }
 
-async fn get(show: &mut Show<'_>, model: &str, wanted: &Wanted) -> Result<Fetched, Fault> {
+async fn get(
+    show: &mut Show<'_>,
+    model: &str,
+    wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
+) -> Result<Fetched, Fault> {
     let (session, step) = (show.session, show.step);
     let hub = &Hub::from_environment()?;
     let before = session.state().models.remove(model);
@@ -107,9 +146,12 @@ async fn get(show: &mut Show<'_>, model: &str, wanted: &Wanted) -> Result<Fetche
         revision: before.clone().unwrap_or_else(|| wanted.revision.clone()),
         ..wanted.clone()
     };
-    let stop = &session.stop;
-    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stop).await;
+    let stopped = &session.stop;
+    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stopped).await;
     let snapshot = &show.follow(resolve).await?;
+    if let Some(because) = not_as_locked(snapshot, locked) {
+        return Err(Fault::Other(because));
+    }
     if before.is_none() {
         let what = What::ModelResolved {
             model: model.to_owned(),
@@ -119,7 +161,7 @@ async fn get(show: &mut Show<'_>, model: &str, wanted: &Wanted) -> Result<Fetche
         };
         session.say(Some(step), what).map_err(Fault::Run)?;
     }
-    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stop).await;
+    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stopped).await;
     let mut fetched = show.follow(fetch).await?;
     fetched.revision.clone_from(&wanted.revision);
     Ok(fetched)

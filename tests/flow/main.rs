@@ -5,9 +5,6 @@
 mod hub;
 mod lab;
 
-#[path = "../hub/mod.rs"]
-mod hub;
-
 mod bystanders;
 mod disk;
 mod engines;
@@ -19,6 +16,7 @@ mod host;
 mod images;
 mod kept;
 mod killed;
+mod locked;
 mod models;
 mod results;
 mod stopped;

@@ -251,8 +251,10 @@ fn holds_model(run: &[String], fetched: &[String], guides: &[String]) {
         let mut mounts = volumes.filter_map(|volume| volume.strip_prefix(place));
         mounts.next().unwrap().trim_end_matches(":ro").to_owned()
     };
-    let place = &fetched[6];
-    match fetched[5].as_str() {
+    let [.., how, place] = fetched else {
+        panic!("{fetched:?}");
+    };
+    match how.as_str() {
         "--local-dir" => {
             let mount = mount_of(&format!("{place}:"));
             let target = guides.iter().find(|word| word.starts_with('/'));

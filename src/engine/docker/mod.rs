@@ -121,6 +121,14 @@ impl Engine for Docker {
         image::inspect(&self.client, reference).await
     }
 
+    async fn registry_digest(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+    ) -> Result<String, EngineError> {
+        pull::registry_digest(&self.client, reference, auth).await
+    }
+
     async fn pull(
         &self,
         reference: &str,

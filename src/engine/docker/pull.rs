@@ -24,6 +24,21 @@ const TRIES: u32 = 5;
 /// The engine sends its first byte only when the registry has given the manifest.
 const FIRST_BYTE: Duration = Duration::from_mins(10);
 
+/// Asks the registry for a reference's digest, by way of the engine, as a pull would.
+pub async fn registry_digest(
+    client: &Client,
+    reference: &str,
+    auth: Option<RegistryAuth>,
+) -> Result<String, EngineError> {
+    let parsed = Reference::parse(reference)?;
+    let credentials = auth.map(|auth| credentials(&parsed, auth));
+    let name = parsed.lookup();
+    let found = client.inspect_registry_image(&name, credentials).await;
+    let found = found.map_err(|error| told(error, &parsed, 1))?;
+    let digest = found.descriptor.digest;
+    digest.ok_or_else(|| Fate::Other.error(&parsed, "the registry names no digest", 1))
+}
+
 /// Pulls an image and says what the engine then has.
 pub async fn pull(
     client: &Client,

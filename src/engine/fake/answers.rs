@@ -24,6 +24,15 @@ impl Engine for Fake {
         Ok(state.images.contains(reference).then(|| image(reference)))
     }
 
+    async fn registry_digest(
+        &self,
+        reference: &str,
+        _auth: Option<RegistryAuth>,
+    ) -> Result<String, EngineError> {
+        drop(self.call("registry_digest", reference)?);
+        Ok(image(reference).id)
+    }
+
     async fn pull(
         &self,
         reference: &str,

@@ -15,7 +15,7 @@ use super::model::commit_later;
 use super::power;
 use super::step::{Action, Condition, Plan, Step};
 use crate::recipe::expression::{Scope, render};
-use crate::recipe::model::{ModelSource, Ordered, Recipe, Template};
+use crate::recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
 
 pub use error::PlanError;
 
@@ -101,6 +101,7 @@ pub fn build(
         steps: builder.steps,
         notes: builder.notes,
         require_accuracy: false,
+        lock: None,
         cache: String::new(),
         verify_kept: false,
     })
@@ -154,11 +155,6 @@ impl Builder<'_> {
         }
         scope
     }
-}
-
-/// Whether a revision is a commit, which nobody can move.
-fn is_commit(revision: &str) -> bool {
-    revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn join(directory: &str, relative: &str) -> String {

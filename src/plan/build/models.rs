@@ -14,6 +14,7 @@ impl Builder<'_> {
                 revision,
                 allow,
                 ignore,
+                locked,
             } = &model.source
             {
                 let mount = self.model_mount(name, model)?;
@@ -23,6 +24,7 @@ impl Builder<'_> {
                     revision: revision.clone(),
                     allow: allow.clone(),
                     ignore: ignore.clone(),
+                    locked: locked.clone(),
                     mount,
                 };
                 self.step(&format!("fetch-{name}"), None, action);

@@ -1,6 +1,7 @@
 //! Models, datasets, setup steps, shared commands, companions.
 
 use super::{Checks, entries};
+use crate::recipe::model::is_commit;
 use crate::recipe::node::{Entry, Node};
 
 impl Checks<'_> {
@@ -68,8 +69,7 @@ impl Checks<'_> {
             Some(node) => (node.text().unwrap_or(""), &node.span),
             None => ("main", &hub.span),
         };
-        let commit =
-            revision.len() == 40 && revision.chars().all(|digit| digit.is_ascii_hexdigit());
+        let commit = is_commit(revision);
         // A tag or a short commit may be fixed; these two names are branches on every repository.
         if !commit && matches!(revision, "main" | "master") {
             let message = format!("the revision `{revision}` is a branch, which moves");

@@ -1,5 +1,7 @@
 //! Models, datasets, setup steps, shared commands, companions.
 
+use std::collections::BTreeMap;
+
 use super::read::Read;
 use crate::recipe::model::{
     Companion, CopyFromImage, Keep, KeptFile, Model, ModelSource, Place, Setup, SharedCommand,
@@ -30,6 +32,7 @@ pub(super) fn model(node: &Node) -> Option<Model> {
                 revision: source.string("revision").unwrap_or_else(|| "main".into()),
                 allow: source.strings("allow"),
                 ignore: source.strings("ignore"),
+                locked: BTreeMap::new(),
             }
         } else if let Some(path) = source.template("path") {
             ModelSource::Path(path)

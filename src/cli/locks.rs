@@ -1,0 +1,101 @@
+//! Where a recipe's lock lies, and a plan that follows it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::arguments::{Global, PlanArguments};
+use super::failure::Failure;
+use super::{open, terminal};
+use crate::catalog;
+use crate::plan::step::FollowedLock;
+use crate::recipe::lock::Lock;
+use crate::recipe::model::Recipe;
+use crate::recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
+use crate::store::StoreError;
+use crate::verdict::ExitCode;
+
+/// `mine.lock.yaml` beside `mine.yaml`; of a built-in recipe below the home.
+pub fn place(global: &Global, recipe: &catalog::Opened) -> PathBuf {
+    let path = if recipe.is_builtin() {
+        open::home(global).root().join("locks").join(&recipe.name)
+    } else {
+        PathBuf::from(&*recipe.source.path)
+    };
+    // `.yaml` and `.yml` only: a name may have other dots.
+    let is_yaml = |ending: &&std::ffi::OsStr| *ending == "yaml" || *ending == "yml";
+    let mut name = match path.extension().filter(is_yaml) {
+        Some(_) => path.with_extension("").into_os_string(),
+        None => path.into_os_string(),
+    };
+    name.push(".lock.yaml");
+    PathBuf::from(name)
+}
+
+/// Reads a lock; none where there is none. What is wrong with it is told here.
+pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
+    match fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::io("read", path)(error).into()),
+        Ok(status) if status.len() > SIZE_LIMIT as u64 => {
+            return Err(Failure::usage(format!(
+                "{} is no lock: it is too large",
+                path.display()
+            )));
+        }
+        Ok(_) => {}
+    }
+    let bytes = fs::read(path).map_err(StoreError::io("read", path))?;
+    let source = Source::from_bytes(path.display().to_string(), &bytes);
+    match source.and_then(|source| Lock::parse(&source)) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(problems) => {
+            terminal::note(&problems.render(terminal::error_color()));
+            terminal::note("  lock the recipe again, or go on without: --lock none");
+            Err(Failure::told(ExitCode::Usage))
+        }
+    }
+}
+
+/// Has the recipe use what its lock says, if it has one.
+pub fn follow(
+    global: &Global,
+    arguments: &PlanArguments,
+    entry: &catalog::Opened,
+    recipe: &mut Recipe,
+) -> Result<Option<FollowedLock>, Failure> {
+    let (path, named) = match arguments.lock.as_deref() {
+        Some("none") => return Ok(None),
+        Some(path) => (PathBuf::from(path), true),
+        None => (place(global, entry), false),
+    };
+    let Some(lock) = read(&path)? else {
+        if named {
+            let path = path.display();
+            return Err(Failure::usage(format!(
+                "--lock {path}: there is no such file"
+            )));
+        }
+        return Ok(None);
+    };
+    let mut differs = Vec::new();
+    if fingerprint(&entry.source, entry).is_some_and(|now| now != lock.fingerprint) {
+        differs.push("the recipe was changed since it was locked".to_owned());
+    }
+    differs.extend(lock.follow(recipe));
+    Ok(Some(FollowedLock {
+        path: path.display().to_string(),
+        differs,
+    }))
+}
+
+/// What is worth a look although a lock is followed: names that it has fixed are not.
+pub fn without_what_is_fixed(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
+    let mut rest = Diagnostics::default();
+    for warning in warnings {
+        let floats = ["floating-tag", "floating-revision"].contains(&warning.code);
+        if !floats || lock.is_none_or(|lock| !lock.differs.is_empty()) {
+            rest.push(warning);
+        }
+    }
+    rest
+}

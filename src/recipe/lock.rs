@@ -1,0 +1,356 @@
+//! A recipe's lock: which images and which commits stand for the names in it.
+//!
+//! It lies beside the recipe (`mine.lock.yaml`) and is read as strictly as the recipe is. Following
+//! it changes a resolved recipe: an image gets its digest, a model its commit and its files' hashes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::model::{Image, ModelSource, Recipe, is_commit};
+use super::node::{Entry, Node, Value};
+use super::parse::parse;
+use super::source::Source;
+use super::suggest::did_you_mean;
+
+/// The format that this retrial reads and writes.
+const FORMAT: i64 = 1;
+
+const KEYS: [&str; 5] = ["lock", "recipe", "fingerprint", "images", "models"];
+const MODEL_KEYS: [&str; 2] = ["commit", "files"];
+
+/// What a recipe's names stood for when it was locked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lock {
+    /// The recipe's name or path.
+    pub recipe: String,
+    /// Of the recipe with its templates, see [`super::fingerprint`].
+    pub fingerprint: String,
+    /// Digest by reference.
+    pub images: BTreeMap<String, String>,
+    /// By `owner/name@revision`.
+    pub models: BTreeMap<String, LockedModel>,
+}
+
+/// What a revision of a model was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LockedModel {
+    /// Its commit.
+    pub commit: String,
+    /// `sha256:…` or `git:…` by path, of every file.
+    pub files: BTreeMap<String, String>,
+}
+
+impl Lock {
+    /// The name of a model's revision in a lock.
+    #[must_use]
+    pub fn model_key(repository: &str, revision: &str) -> String {
+        format!("{repository}@{revision}")
+    }
+
+    /// Reads a lock.
+    ///
+    /// # Errors
+    /// Every problem of the file, with its place.
+    pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let lock = parse(source, &mut problems).map(|node| read(&node, &mut problems));
+        match lock {
+            Some(lock) if !problems.has_errors() => Ok(lock),
+            _ => Err(problems),
+        }
+    }
+
+    /// The file's text.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let mut out = String::from("# made by `retrial lock`: what the recipe's names stand for\n");
+        let _ = writeln!(out, "lock: {FORMAT}");
+        let _ = writeln!(out, "recipe: {}", text(&self.recipe));
+        let _ = writeln!(out, "fingerprint: {}", text(&self.fingerprint));
+        out.push_str(if self.images.is_empty() {
+            "images: {}\n"
+        } else {
+            "images:\n"
+        });
+        for (reference, digest) in &self.images {
+            let _ = writeln!(out, "  {}: {digest}", text(reference));
+        }
+        out.push_str(if self.models.is_empty() {
+            "models: {}\n"
+        } else {
+            "models:\n"
+        });
+        for (name, model) in &self.models {
+            let _ = writeln!(out, "  {}:", text(name));
+            let _ = writeln!(out, "    commit: {}", text(&model.commit));
+            out.push_str(if model.files.is_empty() {
+                "    files: {}\n"
+            } else {
+                "    files:\n"
+            });
+            for (path, hash) in &model.files {
+                let _ = writeln!(out, "      {}: {hash}", text(path));
+            }
+        }
+        out
+    }
+
+    /// Has a recipe use what is locked. Gives what it names and the lock does not know.
+    pub fn follow(&self, recipe: &mut Recipe) -> Vec<String> {
+        let mut unknown = Vec::new();
+        if let Image::Pull { reference, digest } = &mut recipe.image
+            && digest.is_none()
+            && !reference.contains('@')
+        {
+            match self.images.get(reference) {
+                Some(locked) => *digest = Some(locked.clone()),
+                None => unknown.push(format!("the image {reference} is not in the lock")),
+            }
+        }
+        for (_, model) in &mut recipe.models {
+            let ModelSource::Hub {
+                repository,
+                revision,
+                locked,
+                ..
+            } = &mut model.source
+            else {
+                continue;
+            };
+            let key = Self::model_key(repository, revision);
+            match self.models.get(&key) {
+                Some(model) => {
+                    revision.clone_from(&model.commit);
+                    locked.clone_from(&model.files);
+                }
+                None if is_commit(revision) => {}
+                None => unknown.push(format!("the model {key} is not in the lock")),
+            }
+        }
+        unknown
+    }
+
+    /// What is not the same in a newer lock, a line each.
+    #[must_use]
+    pub fn differences(&self, now: &Self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.fingerprint != now.fingerprint {
+            lines.push("the recipe was changed since it was locked".to_owned());
+        }
+        let commits = |lock: &Self| -> BTreeMap<String, String> {
+            let models = lock.models.iter();
+            let commit =
+                |(key, model): (&String, &LockedModel)| (key.clone(), model.commit.clone());
+            models.map(commit).collect()
+        };
+        compare("image", "registry", &self.images, &now.images, &mut lines);
+        compare("model", "hub", &commits(self), &commits(now), &mut lines);
+        for (key, model) in &self.models {
+            let now = now.models.get(key);
+            if now.is_some_and(|now| now.commit == model.commit && now.files != model.files) {
+                lines.push(format!(
+                    "model {key}: the hub has other files of the same commit"
+                ));
+            }
+        }
+        lines
+    }
+}
+
+fn compare(
+    what: &str,
+    place: &str,
+    locked: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+    lines: &mut Vec<String>,
+) {
+    for (name, locked) in locked {
+        match now.get(name) {
+            Some(now) if now == locked => {}
+            Some(now) => lines.push(format!(
+                "{what} {name}: the lock has {locked}, the {place} now has {now}"
+            )),
+            None => lines.push(format!(
+                "{what} {name}: the recipe does not name it any more"
+            )),
+        }
+    }
+    for name in now.keys().filter(|name| !locked.contains_key(*name)) {
+        lines.push(format!("{what} {name}: is not in the lock"));
+    }
+}
+
+/// A text in YAML: JSON's strings are YAML's, too.
+fn text(plain: &str) -> String {
+    let simple = |character: char| character.is_ascii_alphanumeric() || "-_./".contains(character);
+    if plain.starts_with(|first: char| first.is_ascii_alphabetic())
+        && plain.chars().all(simple)
+        && !["true", "false", "null", "yes", "no"].contains(&plain.to_lowercase().as_str())
+    {
+        return plain.to_owned();
+    }
+    serde_json::Value::from(plain).to_string()
+}
+
+fn read(node: &Node, problems: &mut Diagnostics) -> Lock {
+    known_keys(node, &KEYS, problems);
+    match node.get("lock").map(|format| (&format.value, format)) {
+        Some((Value::Scalar(scalar), _)) if scalar.integer() == Some(FORMAT) => {}
+        Some((_, format)) => {
+            let message = format!("this retrial reads locks of format {FORMAT}");
+            problems.push(
+                Diagnostic::error("lock-format", message, format.span.clone())
+                    .help("update retrial, or lock the recipe again"),
+            );
+        }
+        None => {
+            let message = "this is no lock: `lock: 1` is missing";
+            problems.push(
+                Diagnostic::error("lock-format", message, node.span.clone())
+                    .help("`retrial lock RECIPE` writes one"),
+            );
+        }
+    }
+    let said = |key: &str| node.get(key).and_then(Node::text).unwrap_or_default();
+    let mut lock = Lock {
+        recipe: said("recipe").to_owned(),
+        fingerprint: said("fingerprint").to_owned(),
+        ..Lock::default()
+    };
+    for entry in entries(node, "images") {
+        if let Some(digest) = hash(entry, &[("sha256:", 64)], "a digest, sha256:…", problems) {
+            lock.images.insert(entry.key.clone(), digest);
+        }
+    }
+    for entry in entries(node, "models") {
+        known_keys(&entry.value, &MODEL_KEYS, problems);
+        let commit = entry.value.entry("commit");
+        let Some(commit) = commit.and_then(|entry| hash(entry, &[("", 40)], "a commit", problems))
+        else {
+            let message = format!("model {}: its commit is missing or none", entry.key);
+            problems.push(Diagnostic::error(
+                "lock-model",
+                message,
+                entry.key_span.clone(),
+            ));
+            continue;
+        };
+        let kinds = [("sha256:", 64), ("git:", 40)];
+        let files = entries(&entry.value, "files").iter().filter_map(|file| {
+            let hash = hash(file, &kinds, "a hash, sha256:… or git:…", problems)?;
+            Some((file.key.clone(), hash))
+        });
+        let files = files.collect();
+        lock.models
+            .insert(entry.key.clone(), LockedModel { commit, files });
+    }
+    lock
+}
+
+fn entries<'a>(node: &'a Node, key: &str) -> &'a [Entry] {
+    node.get(key).map_or(&[], Node::entries)
+}
+
+fn known_keys(node: &Node, known: &[&str], problems: &mut Diagnostics) {
+    if !matches!(node.value, Value::Map(_)) {
+        let message = format!("a map of keys belongs here; this is {}", node.kind());
+        problems.push(Diagnostic::error("wrong-type", message, node.span.clone()));
+    }
+    for entry in node.entries() {
+        if !known.contains(&entry.key.as_str()) {
+            let message = format!("unknown key `{}`", entry.key);
+            let help = did_you_mean(&entry.key, known.iter().copied(), "the keys are");
+            let span = entry.key_span.clone();
+            problems.push(Diagnostic::error("unknown-key", message, span).help(help));
+        }
+    }
+}
+
+/// One of these prefixes, and so many hexadecimal digits.
+fn hash(
+    entry: &Entry,
+    kinds: &[(&str, usize)],
+    what: &str,
+    problems: &mut Diagnostics,
+) -> Option<String> {
+    let text = entry.value.text().unwrap_or_default();
+    let fits = kinds.iter().any(|(prefix, digits)| {
+        text.strip_prefix(prefix).is_some_and(|hex| {
+            let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+            hex.len() == *digits && hex.bytes().all(digit)
+        })
+    });
+    if !fits {
+        let message = format!(
+            "`{}` is not {what}",
+            text.chars().take(80).collect::<String>()
+        );
+        problems.push(
+            Diagnostic::error("lock-hash", message, entry.value.span.clone())
+                .help("locks are not written by hand: `retrial lock RECIPE`"),
+        );
+    }
+    fits.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lock() -> Lock {
+        let hex = "0123456789abcdef".repeat(4);
+        let model = LockedModel {
+            commit: hex[..40].to_owned(),
+            files: BTreeMap::from([
+                ("config.json".into(), format!("git:{}", &hex[..40])),
+                ("a: \"b\"#.bin".into(), format!("sha256:{hex}")),
+            ]),
+        };
+        Lock {
+            recipe: "./mine.yaml".into(),
+            fingerprint: hex.clone(),
+            images: BTreeMap::from([("rocm/x:7.1".into(), format!("sha256:{hex}"))]),
+            models: BTreeMap::from([("amd/tiny@main".into(), model)]),
+        }
+    }
+
+    fn problems(text: &str) -> String {
+        let found = Lock::parse(&Source::new("mine.lock.yaml", text));
+        found.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for lock in [lock(), Lock::default()] {
+            let source = Source::new("mine.lock.yaml", lock.to_yaml());
+            assert_eq!(Lock::parse(&source).unwrap(), lock);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        assert!(problems("images: {}\n").contains("mine.lock.yaml:1:1: this is no lock"));
+        assert!(problems("lock: 2\n").contains("mine.lock.yaml:1:7: this retrial reads locks"));
+        assert!(problems("lock: 1\nimage: {}\n").contains("2:1: unknown key `image`"));
+        let digest = "lock: 1\nimages: { a: sha256:12 }\n";
+        assert!(problems(digest).contains("2:14: `sha256:12` is not a digest"));
+        let commit = "lock: 1\nmodels: { a@main: { commit: main } }\n";
+        assert!(problems(commit).contains("2:29: `main` is not a commit"));
+    }
+
+    #[test]
+    fn what_moved_is_told() {
+        let (before, mut now) = (lock(), lock());
+        assert!(before.differences(&now).is_empty());
+        let other = format!("sha256:{}", "f".repeat(64));
+        now.images.insert("rocm/x:7.1".into(), other.clone());
+        now.images.insert("rocm/y".into(), other);
+        now.models.clear();
+        let said = before.differences(&now).join("\n");
+        assert!(said.contains("image rocm/x:7.1: the lock has sha256:0123"));
+        assert!(said.contains("the registry now has sha256:ffff"));
+        assert!(said.contains("image rocm/y: is not in the lock"));
+        assert!(said.contains("model amd/tiny@main: the recipe does not name it any more"));
+    }
+}

@@ -1,0 +1,99 @@
+//! A locked recipe runs what it was locked with, wherever tag and branch went meanwhile.
+
+use std::fs;
+
+use crate::hub::{Hub, Repository};
+use crate::lab::{Lab, case, image, recipe_with};
+
+const LOOK: &str = "cat /model/config.json; echo; id -u; echo commit ${{ models.tiny.commit }}";
+
+/// Has a tag of the lab's registry name an image of the lab, and the engine not know it.
+fn tag(lab: &Lab, name: &str, tag: &str) {
+    lab.docker(&["pull", "--quiet", &image(name)]);
+    lab.docker(&["tag", &image(name), tag]);
+    lab.docker(&["push", "--quiet", tag]);
+    lab.docker(&["rmi", tag]);
+}
+
+#[test]
+fn the_locked_image_and_commit_run_and_what_moved_is_told() {
+    let Some(lab) = Lab::new() else { return };
+    let hub = Hub::start();
+    let model = |text: &'static str| Repository::new("lab/tiny").file("config.json", text);
+    let first = hub.add(model("first"));
+    let moving =
+        image("busybox").replace("busybox:1", &format!("moving-{}:now", std::process::id()));
+    let keys = format!(
+        "image: {moving}\nmodels: {{ tiny: {{ source: {{ hub: lab/tiny }}, mount: /model }} }}"
+    );
+    let recipe = recipe_with(&keys, &case("main", LOOK, ""));
+    let cache = lab.path("hf").display().to_string();
+    let lab = lab
+        .recipe(&recipe)
+        .env("HF_ENDPOINT", hub.endpoint())
+        .env("HF_HOME", &cache);
+    tag(&lab, "busybox", &moving);
+
+    lab.retrial(&["lock", "./recipe.yaml", "--check"])
+        .expect_exit(2)
+        .says("is not locked");
+    let locked = lab.retrial(&["lock", "./recipe.yaml"]).expect_exit(0);
+    let locked = locked.says("./recipe.lock.yaml").says(&moving).says(&first);
+    assert!(hub.downloads("lab/tiny", "config.json") == 0, "no bytes");
+    lab.retrial(&["lock", "./recipe.yaml", "--check"])
+        .expect_exit(0)
+        .says("is what there is now");
+    drop(locked);
+
+    tag(&lab, "nonroot", &moving);
+    let second = hub.add(model("second"));
+    lab.retrial(&["lock", "./recipe.yaml", "--check"])
+        .expect_exit(1)
+        .says(&format!("image {moving}: the lock has sha256:"))
+        .says("the registry now has sha256:")
+        .says(&format!(
+            "model lab/tiny@main: the lock has {first}, the hub now has {second}"
+        ));
+    lab.retrial(&["plan", "./recipe.yaml"])
+        .expect_exit(0)
+        .says("locked      ./recipe.lock.yaml")
+        .says(&format!("lab/tiny at {first}"))
+        .does_not_say("not pinned")
+        .does_not_say("warning");
+    lab.run(&[]).expect_exit(0).says("the registry now has");
+    assert!(
+        lab.output("04-main-performance")
+            .starts_with(&format!("first\n0\ncommit {first}\n"))
+    );
+    assert!(!lab.text("verdict.json").contains("unpinned"));
+
+    // What a lock says of a recipe that was changed is told, and another lock can be named.
+    lab.retrial(&["lock", "./recipe.yaml", "--to", "mine.lock.yaml"])
+        .expect_exit(0);
+    let changed = recipe.replace("title: Flow", "title: Changed");
+    fs::write(lab.path("recipe.yaml"), changed).unwrap();
+    lab.retrial(&["plan", "./recipe.yaml"])
+        .expect_exit(0)
+        .says("the recipe was changed since it was locked");
+    lab.run(&["--lock", "mine.lock.yaml"]).expect_exit(0);
+    let newest = lab.runs().pop().unwrap();
+    let output = fs::read_to_string(newest.join("steps/04-main-performance/output.log")).unwrap();
+    assert!(
+        output.starts_with(&format!("second\n1000\ncommit {second}\n")),
+        "{output}"
+    );
+}
+
+#[test]
+fn a_lock_that_was_written_by_hand_is_held_to_its_form() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true").beside(
+        "recipe.lock.yaml",
+        "lock: 1\nimages: { debian:bookworm-slim: latest }\nmodel: {}\n",
+    );
+    lab.run(&[])
+        .expect_exit(2)
+        .says("unknown key `model`")
+        .says("is not a digest");
+    lab.run(&["--lock", "none"]).expect_exit(0);
+}
