@@ -74,6 +74,6 @@ fn json_is_of_recipes() {
     let objects = objects.as_array().unwrap();
     assert_eq!(objects.len(), 4);
     let keys: Vec<&String> = objects[0].as_object().unwrap().keys().collect();
-    let asked = "benchmark gpus name round source submitter suite system title";
+    let asked = "name title suite round submitter system benchmark gpus source";
     assert_eq!(keys, asked.split(' ').collect::<Vec<_>>());
 }
