@@ -157,3 +157,23 @@ fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched() {
     lab.run(&["--allow", "mounts"]).expect_exit(0);
     assert!(lab.output("03-main-performance").contains("weights"));
 }
+
+#[test]
+fn an_image_without_room_is_refused_before_anything_is_done() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!(
+        "image: {}\nrequires: {{ disk: 900 TiB }}",
+        image("never-pulled")
+    );
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.run(&[])
+        .expect_exit(3)
+        .says("is free where the engine keeps images")
+        .says("900 TiB");
+    assert!(lab.runs().is_empty());
+    // It is pulled then, and there is none.
+    lab.run(&["--force"])
+        .expect_exit(3)
+        .says("pull failed")
+        .says("warning: ");
+}
