@@ -9,9 +9,9 @@ use super::terminal;
 use crate::engine::api::Engine;
 use crate::fetch::Settings;
 use crate::host;
+use crate::plan::Plan;
 use crate::plan::choices::PullPolicy;
 use crate::plan::step::{Action, Condition};
-use crate::plan::Plan;
 
 /// Whether the image that will be pulled has room, as far as this machine can tell.
 pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Result<(), Failure> {

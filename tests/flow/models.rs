@@ -74,6 +74,23 @@ fn real_files_that_cannot_be_written_and_are_fetched_once() {
 }
 
 #[test]
+fn a_commit_that_nobody_fetches_is_refused() {
+    let Some((hub, lab, commit)) = with_model("mount: /model", LOOK) else {
+        return;
+    };
+    lab.run(&["--skip", "fetch-tiny"])
+        .expect_exit(2)
+        .says("main-performance names models.tiny.commit");
+    assert!(hub.requests().is_empty());
+    let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
+    let pinned = format!("hub: lab/tiny, revision: {commit}");
+    let lab = lab.recipe(&text.replace("hub: lab/tiny", &pinned));
+    lab.retrial(&["plan", "./recipe.yaml", "--skip", "fetch-tiny"])
+        .expect_exit(0)
+        .says(&format!("echo commit {commit}"));
+}
+
+#[test]
 fn a_view_that_somebody_changed_is_not_mounted() {
     let Some((_hub, lab, _)) = with_model("mount: /model", LOOK) else {
         return;
