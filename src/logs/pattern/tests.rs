@@ -100,7 +100,113 @@ fn a_sum_beyond_all_bounds_is_no_figure() {
     assert!(matches!(error, PatternError::NotANumber { .. }));
 }
 
+/// A table's entries, each as one figure.
+fn entries(pattern: &Pattern, lines: &[&str]) -> Result<Vec<(String, f64)>, String> {
+    let mut reader = pattern.reader();
+    for line in lines {
+        reader.feed(line);
+    }
+    let entries = reader.entries().map_err(|error| error.to_string())?;
+    let figures = entries.into_iter();
+    figures
+        .map(|(name, taking)| Ok((name, taking.one()?.value)))
+        .collect()
+}
+
+#[test]
+fn a_table_has_a_figure_for_each_name() {
+    let by = ["dtype".to_owned(), "shape".to_owned()];
+    let pattern = Pattern::new(
+        r"^(?<dtype>\w+) +(?<shape>[\dx ]+): ([\d.,]+) TFLOP/s",
+        Take::Last,
+        "TFLOP/s",
+    );
+    let pattern = pattern.unwrap().by(&by).unwrap();
+    let lines = [
+        "bf16 8192 x 8192: 1,010.5 TFLOP/s",
+        "fp16 8192x8192: 990 TFLOP/s",
+        "bf16  8192  x  8192: 1,011.5 TFLOP/s",
+        "total: 3 TFLOP/s",
+    ];
+    let found = entries(&pattern, &lines).unwrap();
+    let expected = [("bf16 8192 x 8192", 1011.5), ("fp16 8192x8192", 990.0)];
+    assert_eq!(
+        found,
+        expected.map(|(name, value)| (name.to_owned(), value))
+    );
+    let unknown = Pattern::new("(a)", Take::Last, "").unwrap().by(&by);
+    assert!(matches!(unknown, Err(PatternError::NoGroup { .. })));
+}
+
+#[test]
+fn a_table_has_an_end() {
+    let pattern = Pattern::new(r"(?<n>\d+)=(\d+)", Take::Last, "").unwrap();
+    let pattern = pattern.by(&["n".to_owned()]).unwrap();
+    let mut reader = pattern.reader();
+    for number in 0..=MOST_ENTRIES {
+        reader.feed(&format!("{number}=1"));
+    }
+    assert!(matches!(
+        reader.entries(),
+        Err(PatternError::TooManyEntries { .. })
+    ));
+}
+
+#[rstest]
+#[case("ms", "latency: 2.06 ms", Some(2.06))]
+#[case("s", "latency: 2.06 ms", Some(0.002_06))]
+#[case("tokens/s", "latency: 12.3 k", Some(12_300.0))]
+#[case("GFLOP/s", "latency: 1,053 TFLOPS", Some(1_053_000.0))]
+#[case("GB", "latency: 2.06 ms", None)]
+fn a_unit_is_converted_where_the_pattern_reads_it(
+    #[case] unit: &'static str,
+    #[case] line: &str,
+    #[case] expected: Option<f64>,
+) {
+    let read = r"latency: (?<value>[\d.,]+) ?(?<unit>\w+)";
+    let pattern = Pattern::new(read, Take::Last, unit).unwrap();
+    match (entries(&pattern, &[line]), expected) {
+        (Ok(found), Some(expected)) => {
+            assert!((found[0].1 / expected - 1.0).abs() < 1e-12, "{found:?}");
+        }
+        (Err(error), None) => assert!(error.contains("captured the unit `ms`"), "{error}"),
+        (found, _) => panic!("{found:?}"),
+    }
+    // Without such a group a number is taken as it stands.
+    let plain = Pattern::new(r"latency: ([\d.,]+)", Take::Last, unit).unwrap();
+    let printed = line["latency: ".len()..].split(' ').next().unwrap();
+    let printed: f64 = printed.replace(',', "").parse().unwrap();
+    assert_eq!(
+        entries(&plain, &[line]).unwrap(),
+        [(String::new(), printed)]
+    );
+}
+
 proptest! {
+    #[test]
+    fn a_table_in_two_parts_is_the_table(
+        lines in prop::collection::vec("[a-c]=[0-9]{1,3}|[a-c]=x|noise", 0..30),
+        cut in 0_usize..30,
+        take in prop::sample::select(vec![Take::First, Take::Last, Take::Min, Take::Max, Take::Sum]),
+    ) {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.ends_with('x')).collect();
+        let pattern = Pattern::new(r"(?<name>[a-c])=(\d+)", take, "").unwrap();
+        let pattern = pattern.by(&["name".to_owned()]).unwrap();
+        let (before, after) = lines.split_at(cut.min(lines.len()));
+        let mut whole = pattern.reader();
+        for part in [before, after] {
+            let mut reader = pattern.reader();
+            for line in part {
+                reader.feed(line);
+            }
+            whole.join(reader);
+        }
+        let joined = whole.entries().map(|entries| {
+            entries.into_iter().map(|(name, taking)| (name, taking.one().unwrap().value)).collect::<Vec<_>>()
+        });
+        prop_assert_eq!(joined.map_err(|error| error.to_string()), entries(&pattern, &lines));
+    }
+
     #[test]
     fn min_mean_and_max_are_in_order(values in prop::collection::vec(-1e9_f64..1e9, 1..50)) {
         let lines: Vec<String> = values.iter().map(|value| format!("v={value}")).collect();
