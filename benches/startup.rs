@@ -1,6 +1,6 @@
-//! How long the program takes to begin: `--version`, and `plan` of a recipe.
+//! How long the program takes to begin: `--version`, and `plan` of a recipe; and `check` of all recipes.
 //!
-//! The target is 10 ms of wall time each. `true` beside it shows what starting any process costs
+//! The target is 10 ms of wall time each, 0.3 s for all recipes. `true` beside it shows what starting any process costs
 //! on this machine.
 #![expect(clippy::unwrap_used, reason = "benches")]
 
@@ -11,24 +11,15 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use retrial::catalog::Catalog;
+use retrial::recipe::resolve;
 use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World};
 
 const PAIRS: usize = 101;
 const ASKED_S: f64 = 0.010;
 
-/// What recipes do not say by themselves.
-const SETTINGS: &[(&str, &str)] = &[
-    (
-        "mlperf-inference/v4.1/amd/llama2-70b-mi300x",
-        "model=/model",
-    ),
-    (
-        "mlperf-inference/v4.1/amd/llama2-70b-mi300x",
-        "dataset=/dataset",
-    ),
-    ("mlperf-inference/v4.1/amd/llama2-70b-mi300x", "hist=/hist"),
-];
+/// What `check` of all built-in recipes may take.
+const CHECK_ASKED_S: f64 = 0.3;
 
 fn main() {
     let world = World::new();
@@ -42,14 +33,20 @@ fn main() {
     ];
     for name in Catalog::builtin().names() {
         let mut words = vec!["plan".to_owned(), name.clone()];
-        for (recipe, setting) in SETTINGS {
-            if name == *recipe {
-                words.extend(["--set".to_owned(), (*setting).to_owned()]);
-            }
+        for unset in unset(&name) {
+            words.extend(["--set".to_owned(), format!("{unset}=/{unset}")]);
         }
         cases.push((format!("retrial plan {name}"), words));
     }
-    for (what, words) in cases {
+    let mut cases: Vec<_> = cases
+        .into_iter()
+        .map(|(what, words)| (what, words, ASKED_S))
+        .collect();
+    let names = Catalog::builtin().names();
+    let what = format!("retrial check of all {} recipes", names.len());
+    let words = std::iter::once("check".to_owned()).chain(names);
+    cases.push((what, words.collect(), CHECK_ASKED_S));
+    for (what, words, asked) in cases {
         paired::wait_for_quiet(Duration::from_mins(1));
         println!("{what}  ({})", paired::machine());
         let pairs = Pairs::run(
@@ -66,8 +63,20 @@ fn main() {
             || timed(|| quietly(&mut Command::new("true"))),
         );
         pairs.report("retrial", "true", None);
-        pairs.report_limit(ASKED_S);
+        pairs.report_limit(asked);
     }
+}
+
+/// The params that a recipe must be given.
+fn unset(name: &str) -> Vec<String> {
+    let opened = Catalog::builtin().open(name).unwrap();
+    let Err(problems) = resolve(name, &opened.source, &opened, &[]) else {
+        return Vec::new();
+    };
+    let unset = problems.iter().filter(|problem| problem.code == "unset");
+    unset
+        .map(|problem| problem.span.slice().to_owned())
+        .collect()
 }
 
 fn quietly(command: &mut Command) {

@@ -228,6 +228,11 @@ fn runs() {
 }
 
 #[test]
+fn data() {
+    check("docs/data.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -264,6 +269,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "models.md",
+        "data.md",
         "recipe-format.md",
         "runs.md",
         "training-benchmarks.md",

@@ -77,12 +77,11 @@ fn row(kept: &Kept) -> (String, u64, String) {
         None => "not whole".to_owned(),
         Some(manifest) => {
             let filled = &manifest.filled;
-            format!(
-                "{} files, by {}, {}",
-                manifest.files.len(),
-                filled.run,
-                filled.at
-            )
+            let files = match manifest.files.len() {
+                1 => "1 file".to_owned(),
+                count => format!("{count} files"),
+            };
+            format!("{files}, by {}, {}", filled.run, filled.at)
         }
     };
     (kept.label.clone(), kept.bytes, about)

@@ -6,18 +6,25 @@ use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{open, supervise, terminal};
 use crate::evidence::accuracy;
-use crate::evidence::figures::{self, Text};
+use crate::evidence::figures::Text;
 use crate::evidence::folder;
+use crate::evidence::loadgen::loadgen_evidence;
 use crate::evidence::place::Place;
+use crate::evidence::readings::readings;
 use crate::journal::{Event, State};
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
-use crate::recipe::model::{Mode, Trials};
+use crate::recipe::model::{FigureSource, Find, Mode, Trials};
 use crate::report::human;
 use crate::runner::judge_run;
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
+
+/// Where the output of a step that was not ours is looked for.
+const OUTPUT: &str = "output.log";
+/// Where MLCommons keeps the logs of a submission's runs.
+const TRAINING_LOGS: &str = "result_*.txt";
 
 /// What the command line says of the results.
 pub struct Asked<'a> {
@@ -118,17 +125,21 @@ fn judge_folders(
     asked: &Asked<'_>,
 ) -> Result<Vec<(PathBuf, Verdict)>, Failure> {
     let folders = folder::find_all(directory);
-    if folders.is_empty() {
-        return Err(Failure::usage(format!(
-            "{}: neither a run of ours (plan.json) nor a result of LoadGen ({}) is in or below it",
-            directory.display(),
-            folder::SUMMARY
-        )));
-    }
     let plan = asked
         .recipe
         .map(|recipe| plan_of(global, recipe, asked.settings))
         .transpose()?;
+    if folders.is_empty() {
+        return match plan {
+            Some(plan) => Ok(vec![own_results(directory, &plan, asked)?]),
+            None => Err(Failure::usage(format!(
+                "{}: neither a run of ours (plan.json) nor a result of LoadGen ({}) is in or below \
+                 it; for figures that are not LoadGen's, --recipe says how they are read",
+                directory.display(),
+                folder::SUMMARY
+            ))),
+        };
+    }
     let full = directory
         .canonicalize()
         .unwrap_or_else(|_| directory.to_owned());
@@ -169,6 +180,74 @@ fn judge_folders(
     Ok(judged.collect())
 }
 
+/// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
+fn own_results(
+    directory: &Path,
+    plan: &Plan,
+    asked: &Asked<'_>,
+) -> Result<(PathBuf, Verdict), Failure> {
+    let found: Vec<Evidence> = plan
+        .measurements
+        .iter()
+        .filter(|one| !one.loadgen && !one.figures.is_empty())
+        .filter(|one| asked.scenario.is_none_or(|name| one.is_named(name)))
+        .map(|one| one_folder(directory, one))
+        .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
+        .collect();
+    if found.is_empty() {
+        return Err(Failure::usage(format!(
+            "{}: none of the figures of {} is in it; the output of its command is looked for in \
+             {OUTPUT}, training logs in {TRAINING_LOGS}",
+            directory.display(),
+            plan.recipe
+        )));
+    }
+    let context = Context {
+        submission: plan.submission.clone(),
+        rules: plan.judge.clone(),
+        variant: plan.variant.clone(),
+        require_accuracy: asked.require_accuracy,
+        ..Context::default()
+    };
+    Ok((directory.to_owned(), verdict::judge(&context, &found)))
+}
+
+fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
+    let mut evidence = evidence_of(measured);
+    evidence.path = directory.display().to_string();
+    let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
+    let trained = measured
+        .figures
+        .iter()
+        .any(|(_, figure)| is_trained(figure));
+    let usual = if trained { TRAINING_LOGS } else { OUTPUT };
+    let read = readings(&measured.figures, &|source| {
+        let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
+        vec![Text {
+            directory: directory.to_owned(),
+            file: file.into(),
+        }]
+    });
+    for (number, reading) in (1..).zip(read) {
+        let path = directory.display().to_string();
+        let mut trial = verdict::TrialEvidence::finished(number, path);
+        reading.add_to(&mut trial);
+        evidence.trials.push(trial);
+    }
+    evidence
+}
+
+/// A measurement without trials.
+fn evidence_of(measured: &MeasurementPlan) -> Evidence {
+    let mut evidence = Evidence::new(measured.scenario.clone(), measured.mode);
+    evidence.loadgen = measured.loadgen;
+    evidence.expect.clone_from(&measured.expect);
+    evidence.limits.clone_from(&measured.limits);
+    evidence.published_target_qps = measured.target_qps;
+    evidence.figure_meta = crate::evidence::run::figure_meta(measured);
+    evidence
+}
+
 /// One folder's result: a further trial of a measurement that is there, or a new one.
 fn add(
     evidence: &mut Vec<Evidence>,
@@ -196,11 +275,9 @@ fn add(
         .or(said)
         .unwrap_or_else(|| name_of(&shown));
     let measured = plan.and_then(|plan| {
-        let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-        plan.measurements.iter().find(|one| {
-            one.mode == mode
-                && (folded(&one.scenario) == folded(&name) || folded(&one.key) == folded(&name))
-        })
+        plan.measurements
+            .iter()
+            .find(|one| one.mode == mode && one.is_named(&name))
     });
     let measured = measured
         .cloned()
@@ -214,37 +291,32 @@ fn add(
         one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of
     });
     let index = existing.unwrap_or_else(|| {
-        let mut one = Evidence::new(measured.scenario.clone(), mode);
+        let mut one = evidence_of(&measured);
         one.path = trials_of.display().to_string();
         one.loadgen = true;
-        one.expect.clone_from(&measured.expect);
-        one.limits.clone_from(&measured.limits);
-        one.published_target_qps = measured.target_qps;
-        one.figure_meta = crate::evidence::run::figure_meta(&measured);
         evidence.push(one);
         evidence.len() - 1
     });
     let one = &mut evidence[index];
     let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
     let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
-    crate::evidence::run::loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
+    loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
     if mode == Mode::Accuracy && measured.figures.is_empty() {
         trial.figures.extend(accuracy::read(&shown));
     }
-    for (name, source) in &measured.figures {
+    let texts = |source: &FigureSource| {
         // The output of a step is not among the results; what a script prints is kept in this file.
         let file = source
             .file
             .as_ref()
             .map_or(accuracy::ACCURACY, |file| file.0.as_str());
-        let text = Text {
+        vec![Text {
             directory: shown.clone(),
             file: file.into(),
-        };
-        match figures::find(source, &[text]) {
-            Ok(value) => drop(trial.figures.insert(name.clone(), value)),
-            Err(because) => drop(trial.missing.insert(name.clone(), because)),
-        }
+        }]
+    };
+    for reading in readings(&measured.figures, &texts) {
+        reading.add_to(&mut trial);
     }
     one.trials.push(trial);
     Ok(())

@@ -39,15 +39,15 @@ pub fn read(folder: &Path) -> BTreeMap<String, FigureValue> {
             let source = FigureSource {
                 find: Find::Pattern(pattern.to_owned()),
                 file: None,
+                by: Vec::new(),
                 unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
                 better: Better::Higher,
                 take: Take::Last,
-                by: Vec::new(),
                 aggregate: Aggregate::Mean,
                 noise: None,
             };
-            let found = figures::find(&source, &text).ok()?;
-            Some((name.to_owned(), found))
+            let mut found = figures::find(name, &source, &text).ok()?;
+            Some((name.to_owned(), found.remove(name)?))
         })
         .collect()
 }

@@ -2,8 +2,13 @@
 //! Every file is opened by the store, which trusts nothing in it.
 
 pub mod accuracy;
+pub mod context;
 pub mod figures;
 pub mod folder;
+pub mod loadgen;
 pub mod place;
+pub mod readings;
 pub mod run;
 mod scan;
+pub mod texts;
+mod trial;

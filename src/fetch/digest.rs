@@ -36,7 +36,7 @@ impl Digest {
         Self::sha256(name).or_else(|| Self::git(name))
     }
 
-    /// The digits: the ETag, and the blob's name in the cache.
+    /// The digits: the hub's `ETag`, and the blob's name in the cache.
     #[must_use]
     pub fn hex(&self) -> &str {
         match self {

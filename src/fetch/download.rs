@@ -203,7 +203,8 @@ impl Download<'_> {
             };
             let piece: Bytes = match piece {
                 Ok(Some(piece)) => piece,
-                Ok(None) if sink.position() == size => return Ok(Answer::Whole),
+                // A connection that breaks after the last byte has done its work.
+                Ok(None) | Err(_) if sink.position() == size => return Ok(Answer::Whole),
                 Ok(None) => {
                     return Ok(Answer::Cut(Trouble::Passing {
                         because: "the answer ended early".to_owned(),
@@ -211,8 +212,6 @@ impl Download<'_> {
                         wait: None,
                     }));
                 }
-                // A connection that breaks after the last byte has done its work.
-                Err(_) if sink.position() == size => return Ok(Answer::Whole),
                 Err(error) => return Ok(Answer::Cut(passing(error))),
             };
             if sink.position() + piece.len() as u64 > size {

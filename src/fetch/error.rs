@@ -126,7 +126,7 @@ pub enum FetchError {
     },
     /// The patterns leave nothing.
     #[error(
-        "no file of {repository} at {commit} is wanted: {files} there, and allow {allow:?}, ignore {ignore:?} leave none\n  look at the names: {page}"
+        "no file of {repository} at {commit} is wanted: {files} there, and {patterns} leave none\n  look at the names: {page}"
     )]
     NothingWanted {
         /// Which repository.
@@ -135,10 +135,8 @@ pub enum FetchError {
         commit: String,
         /// How many there are.
         files: usize,
-        /// What is allowed.
-        allow: Vec<String>,
-        /// What is ignored.
-        ignore: Vec<String>,
+        /// What is allowed and ignored.
+        patterns: String,
         /// Where to look.
         page: String,
     },

@@ -1,32 +1,26 @@
 //! The hub and its cache: what a revision is, and its files on this machine.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use super::cache::Place;
 use super::digest::Digest;
-use super::download::Download;
 use super::error::FetchError;
+use super::getter::{Getter, present};
 use super::listing::{self, RemoteFile, Snapshot};
-use super::lock::{BlobLock, holder};
 use super::pattern;
 use super::progress::{Progress, Teller};
 use super::refusal::{Ask, page};
 use super::settings::Settings;
+use super::space;
 use super::transport::Transport;
 use super::tree::Tree;
-use super::{sink, space, verified};
 use crate::journal::FileStand;
-
-/// Between two looks whether another process is done with a file.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// What is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,14 +73,6 @@ impl Fetched {
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }
-}
-
-/// How getting one blob ended.
-enum Got {
-    /// It is there.
-    There { came: u64 },
-    /// Somebody else fetches it.
-    Busy,
 }
 
 /// A hub, and its cache on this machine.
@@ -182,10 +168,11 @@ impl Hub {
         for file in &files {
             Teller::new(to, &file.path, file.size).tell(FileStand::Waiting, 0);
         }
+        let getter = self.getter(&place, snapshot, to, stop);
         // What another process fetches comes last: until then there is something else to do.
-        let (mut came, busy) = self.all(&place, snapshot, files, false, to, stop).await?;
-        came += self.all(&place, snapshot, busy, true, to, stop).await?.0;
-        self.named(&place, snapshot, came)
+        let (mut came, busy) = getter.all(files, false).await?;
+        came += getter.all(busy, true).await?.0;
+        named(&place, snapshot, came)
     }
 
     /// What the cache has of a revision, checked, without asking the hub.
@@ -199,6 +186,23 @@ impl Hub {
         let snapshot = self.known(&place, wanted, &to)?;
         self.checked(&snapshot, &to, &CancellationToken::new())
             .await
+    }
+
+    fn getter<'a>(
+        &'a self,
+        place: &'a Place,
+        snapshot: &'a Snapshot,
+        to: &'a UnboundedSender<Progress>,
+        stop: &CancellationToken,
+    ) -> Getter<'a> {
+        Getter {
+            transport: &self.transport,
+            place,
+            snapshot,
+            to,
+            // The first fault ends the others; a stop from outside ends them too.
+            stop: stop.child_token(),
+        }
     }
 
     fn place(&self, repository: &str) -> Place {
@@ -232,8 +236,7 @@ impl Hub {
                 repository,
                 commit,
                 files: all,
-                allow,
-                ignore,
+                patterns: format!("allow {allow:?}, ignore {ignore:?}"),
             });
         }
         Ok(Snapshot {
@@ -293,13 +296,7 @@ impl Hub {
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
         let place = self.place(&snapshot.repository);
-        let mut lacking = Vec::new();
-        for file in &snapshot.files {
-            let teller = Teller::new(to, &file.path, file.size);
-            if !self.is_right(&place, file, teller, stop).await? {
-                lacking.push(file.path.clone());
-            }
-        }
+        let lacking = self.getter(&place, snapshot, to, stop).lacking().await?;
         if !lacking.is_empty() {
             return Err(FetchError::Incomplete {
                 repository: snapshot.repository.clone(),
@@ -308,179 +305,34 @@ impl Hub {
                 files: lacking,
             });
         }
-        self.named(&place, snapshot, 0)
+        named(&place, snapshot, 0)
     }
+}
 
-    /// Gets blobs, some at a time. Gives the bytes that came, and the files that somebody else
-    /// fetches, which there are none of where they are waited for.
-    async fn all<'a>(
-        &self,
-        place: &Place,
-        snapshot: &Snapshot,
-        files: Vec<&'a RemoteFile>,
-        wait: bool,
-        to: &UnboundedSender<Progress>,
-        stop: &CancellationToken,
-    ) -> Result<(u64, Vec<&'a RemoteFile>), FetchError> {
-        // The first fault ends the others; what they have is written down first.
-        let stop = stop.child_token();
-        let (mut came, mut busy, mut fault) = (0, Vec::new(), None);
-        let work = files.into_iter().map(|file| {
-            let (place, stop) = (&place, &stop);
-            async move {
-                let got = self.one(place, snapshot, file, wait, to, stop).await;
-                (file, got)
-            }
+/// Gives every blob its name, and says where everything is.
+fn named(place: &Place, snapshot: &Snapshot, came: u64) -> Result<Fetched, FetchError> {
+    let mut files = Vec::new();
+    for file in &snapshot.files {
+        place.name(&snapshot.commit, &file.path, &file.digest)?;
+        let blob = place.blob(&file.digest);
+        files.push(FetchedFile {
+            path: file.path.clone(),
+            // The Python client's blob may be a link into its store for all repositories.
+            blob: fs::canonicalize(&blob).map_err(FetchError::io("look at", &blob))?,
+            size: file.size,
+            digest: file.digest.clone(),
         });
-        let mut work =
-            futures_util::stream::iter(work).buffer_unordered(self.settings().parallel.max(1));
-        while let Some((file, got)) = work.next().await {
-            match got {
-                Ok(Got::There { came: bytes }) => came += bytes,
-                Ok(Got::Busy) => busy.push(file),
-                Err(error) => {
-                    fault.get_or_insert(error);
-                    stop.cancel();
-                }
-            }
-        }
-        fault.map_or(Ok((came, busy)), Err)
     }
-
-    /// Gets one blob.
-    async fn one(
-        &self,
-        place: &Place,
-        snapshot: &Snapshot,
-        file: &RemoteFile,
-        wait: bool,
-        to: &UnboundedSender<Progress>,
-        stop: &CancellationToken,
-    ) -> Result<Got, FetchError> {
-        let mut teller = Teller::new(to, &file.path, file.size);
-        let digest = &file.digest;
-        let before = present(place, file).map(|blob| inode(&blob));
-        if before.is_some() && self.is_right(place, file, teller.clone(), stop).await? {
-            return Ok(Got::There { came: 0 });
-        }
-        if stop.is_cancelled() {
-            return Err(FetchError::Stopped);
-        }
-        place.prepare(digest)?;
-        let path = place.lock(digest);
-        let lock = match BlobLock::take(&path)? {
-            Some(lock) => lock,
-            None if wait => {
-                teller.waiting(holder(&path));
-                self.waited(place, file, &mut teller, stop).await?
-            }
-            None => return Ok(Got::Busy),
-        };
-        // Whoever had the lock may have fetched it.
-        let now = present(place, file).map(|blob| inode(&blob));
-        if now.is_some()
-            && now != before
-            && self.is_right(place, file, teller.clone(), stop).await?
-        {
-            return Ok(Got::There { came: 0 });
-        }
-        let blob = place.blob(digest);
-        if fs::symlink_metadata(&blob).is_ok() {
-            fs::remove_file(&blob).map_err(FetchError::io("remove", &blob))?;
-            teller.thrown_out("what the cache had under its name was something else".to_owned());
-        }
-        let download = Download {
-            transport: &self.transport,
-            place,
-            ask: Ask {
-                repository: &snapshot.repository,
-                revision: &snapshot.commit,
-                path: Some(&file.path),
-            },
-            file,
-            stop,
-        };
-        let came = download.run(lock, &mut teller).await?;
-        teller.tell(FileStand::Done, file.size);
-        Ok(Got::There { came })
-    }
-
-    /// The lock, once its holder is done with it. How far that one is can be seen meanwhile.
-    async fn waited(
-        &self,
-        place: &Place,
-        file: &RemoteFile,
-        teller: &mut Teller,
-        stop: &CancellationToken,
-    ) -> Result<BlobLock, FetchError> {
-        let (path, part) = (place.lock(&file.digest), place.part(&file.digest));
-        loop {
-            if let Some(lock) = BlobLock::take(&path)? {
-                return Ok(lock);
-            }
-            let there = fs::metadata(&part).map_or(0, |part| part.len());
-            teller.tell(FileStand::Downloading, there.min(file.size));
-            // The kernel's own waiting for a lock cannot be ended by a stop.
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return Err(FetchError::Stopped),
-                () = tokio::time::sleep(LOOK) => {}
-            }
-        }
-    }
-
-    /// Whether the blob that is there is the right one.
-    async fn is_right(
-        &self,
-        place: &Place,
-        file: &RemoteFile,
-        mut teller: Teller,
-        stop: &CancellationToken,
-    ) -> Result<bool, FetchError> {
-        let digest = &file.digest;
-        let Some(blob) = present(place, file) else {
-            return Ok(false);
-        };
-        if !verified::is_known(place, digest, &blob) {
-            let mut told = teller.clone();
-            let tell = move |done| told.tell(FileStand::Checking, done);
-            let found = sink::hash(&place.blob(digest), digest, file.size, stop, tell).await;
-            match found {
-                Err(_) if stop.is_cancelled() => return Err(FetchError::Stopped),
-                Err(error) => return Err(error),
-                Ok(found) if found != *digest => return Ok(false),
-                Ok(_) => verified::keep(place, digest, &blob),
-            }
-        }
-        teller.tell(FileStand::There, file.size);
-        Ok(true)
-    }
-
-    /// Gives every blob its name, and says where everything is.
-    fn named(&self, place: &Place, snapshot: &Snapshot, came: u64) -> Result<Fetched, FetchError> {
-        let mut files = Vec::new();
-        for file in &snapshot.files {
-            place.name(&snapshot.commit, &file.path, &file.digest)?;
-            let blob = place.blob(&file.digest);
-            files.push(FetchedFile {
-                path: file.path.clone(),
-                // The Python client's blob may be a link into its store for all repositories.
-                blob: fs::canonicalize(&blob).map_err(FetchError::io("look at", &blob))?,
-                size: file.size,
-                digest: file.digest.clone(),
-            });
-        }
-        place.keep_commit(&snapshot.revision, &snapshot.commit)?;
-        Ok(Fetched {
-            repository: snapshot.repository.clone(),
-            revision: snapshot.revision.clone(),
-            commit: snapshot.commit.clone(),
-            cache: place.cache().to_owned(),
-            directory: place.snapshot(&snapshot.commit),
-            files,
-            bytes_fetched: came,
-        })
-    }
+    place.keep_commit(&snapshot.revision, &snapshot.commit)?;
+    Ok(Fetched {
+        repository: snapshot.repository.clone(),
+        revision: snapshot.revision.clone(),
+        commit: snapshot.commit.clone(),
+        cache: place.cache().to_owned(),
+        directory: place.snapshot(&snapshot.commit),
+        files,
+        bytes_fetched: came,
+    })
 }
 
 /// One file of each content: a repository may hold the same bytes under several names.
@@ -498,14 +350,4 @@ fn distinct(snapshot: &Snapshot) -> Vec<&RemoteFile> {
             .then_with(|| one.path.cmp(&other.path))
     });
     files
-}
-
-/// The blob in the cache, if one of the right size is there.
-fn present(place: &Place, file: &RemoteFile) -> Option<Metadata> {
-    let blob = fs::metadata(place.blob(&file.digest)).ok()?;
-    (blob.is_file() && blob.len() == file.size).then_some(blob)
-}
-
-fn inode(blob: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(blob)
 }

@@ -10,7 +10,7 @@
 //! - `listing`, `pattern`: commit and files; `tree`: the same from the cache.
 //! - `cache`, `lock`, `verified`, `space`: the cache's layout and what is known of its blobs.
 //! - `digest`, `sink`, `download`: bytes on their way to the disk.
-//! - `hub`: all of it together.
+//! - `getter`: all blobs of a snapshot; `hub`: all of it together.
 //!
 //! No crate of the hub's is used: hf-hub 1.0 loses a file's SHA-256 when it lists (the field is
 //! `oid`, it reads `sha256`), does not resume inside a file, retries without the wait that the hub
@@ -20,6 +20,7 @@ mod cache;
 mod digest;
 mod download;
 mod error;
+mod getter;
 mod hub;
 mod listing;
 mod lock;

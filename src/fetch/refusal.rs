@@ -71,7 +71,7 @@ pub fn meaning(
     }
     Trouble::Lasting(match status {
         StatusCode::UNAUTHORIZED => unauthorized(settings, ask, code, &words),
-        StatusCode::FORBIDDEN => forbidden(settings, ask, code, words),
+        StatusCode::FORBIDDEN => forbidden(settings, ask, code, &words),
         StatusCode::NOT_FOUND => missing(settings, ask, code),
         _ => FetchError::Malformed {
             what: ask.words(),
@@ -104,7 +104,7 @@ fn unauthorized(settings: &Settings, ask: &Ask<'_>, code: &str, words: &str) -> 
     }
 }
 
-fn forbidden(settings: &Settings, ask: &Ask<'_>, code: &str, words: String) -> FetchError {
+fn forbidden(settings: &Settings, ask: &Ask<'_>, code: &str, words: &str) -> FetchError {
     let page = page(settings, ask);
     let (because, advice) = match (&settings.token, code) {
         (Some(token), "GatedRepo") => (
@@ -211,11 +211,11 @@ fn lead(words: &str) -> String {
     }
 }
 
-fn or(words: String, other: &str) -> String {
+fn or(words: &str, other: &str) -> String {
     if words.is_empty() {
         other.to_owned()
     } else {
-        crate::logs::sanitize(&words).into_owned()
+        crate::logs::sanitize(words).into_owned()
     }
 }
 

@@ -113,7 +113,7 @@ pub async fn hash(
 ) -> Result<Digest, FetchError> {
     let mut hasher = Hasher::of(wanted, size);
     let (place, stop) = (path.to_owned(), stop.clone());
-    let hashed = blocking(move || {
+    let work = blocking(move || {
         let mut file = File::open(place)?;
         read_through(&mut file, size, &stop, |bytes, position| {
             hasher.update(bytes);
@@ -121,7 +121,7 @@ pub async fn hash(
         })?;
         Ok(hasher.finish())
     });
-    hashed.await.map_err(FetchError::io("read", path))
+    work.await.map_err(FetchError::io("read", path))
 }
 
 /// Reads so many bytes, piece by piece; a stop ends it.

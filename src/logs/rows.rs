@@ -81,7 +81,11 @@ pub fn read(
             .iter()
             .all(|(column, wanted)| same(&at(*column), wanted));
         if !fits {
-            let found: Vec<String> = head.filter.iter().map(|(column, _)| at(*column).into_owned()).collect();
+            let found: Vec<String> = head
+                .filter
+                .iter()
+                .map(|(column, _)| at(*column).into_owned())
+                .collect();
             let found = found.join(" ");
             if seen.len() < 50 && !seen.contains(&found) {
                 seen.push(found);
@@ -97,7 +101,11 @@ pub fn read(
             column: cell.column.clone(),
             text: shortened(&text),
         })?;
-        let words: Vec<String> = head.by.iter().map(|column| at(*column).into_owned()).collect();
+        let words: Vec<String> = head
+            .by
+            .iter()
+            .map(|column| at(*column).into_owned())
+            .collect();
         let name = words.join(" ");
         let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
         if entries.len() == MOST_ENTRIES && !entries.contains_key(&name) {
@@ -124,7 +132,11 @@ fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
         _ if rows == 0 => "there is none below the head".to_owned(),
         Some(_) if meant > 0 => format!("{meant} fit"),
         _ => {
-            let columns: Vec<&str> = cell.filter.iter().map(|(column, _)| column.as_str()).collect();
+            let columns: Vec<&str> = cell
+                .filter
+                .iter()
+                .map(|(column, _)| column.as_str())
+                .collect();
             format!(
                 "{} of the {rows} there are: {}",
                 columns.join(" "),
@@ -169,7 +181,10 @@ impl Head {
             .collect();
         let mut begin = 0;
         let mut nearest: Option<(usize, String, String)> = None;
-        for line in bytes.split_inclusive(|byte| *byte == b'\n').take(MOST_LINES) {
+        for line in bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(MOST_LINES)
+        {
             for separator in [b',', b';', b'\t'] {
                 let names = cells(line, separator);
                 let at = |name: &str| names.iter().position(|known| known == name.trim());
@@ -179,7 +194,9 @@ impl Head {
                     .filter(|name| at(name).is_none())
                     .collect();
                 if missing.is_empty() {
-                    let all = |names: &[&str]| -> Vec<usize> { names.iter().filter_map(|name| at(name)).collect() };
+                    let all = |names: &[&str]| -> Vec<usize> {
+                        names.iter().filter_map(|name| at(name)).collect()
+                    };
                     let positions = all(&wanted);
                     let (filter, rest) = positions[1..].split_at(cell.filter.len());
                     return Ok(Self {
@@ -195,8 +212,8 @@ impl Head {
                         by: rest.to_vec(),
                     });
                 }
-                // A line of several cells, above all one that has some of the columns.
-                let score = 2 * (wanted.len() - missing.len()) + usize::from(names.len() > 1);
+                // Above all a line that has some of the columns, else one of many cells.
+                let score = 100 * (wanted.len() - missing.len()) + names.len().min(99);
                 if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
                     nearest = Some((score, missing[0].to_owned(), names.join(", ")));
                 }
@@ -204,9 +221,10 @@ impl Head {
             begin += line.len();
         }
         let (column, near) = match nearest {
-            Some((_, column, line)) => {
-                (column, format!("; the nearest line is: {}", shortened(&line)))
-            }
+            Some((_, column, line)) => (
+                column,
+                format!("; the nearest line is: {}", shortened(&line)),
+            ),
             None => (cell.column.clone(), String::new()),
         };
         Err(RowsError::NoHead { column, near })
@@ -252,7 +270,8 @@ mod tests {
     }
 
     fn one(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
-        let mut entries = read(text.as_bytes(), cell, &[], take).map_err(|error| error.to_string())?;
+        let mut entries =
+            read(text.as_bytes(), cell, &[], take).map_err(|error| error.to_string())?;
         Ok(entries.remove("").unwrap().one()?.value)
     }
 
@@ -268,7 +287,10 @@ mod tests {
         let cell = cell("TFLOP/s", filter, row);
         assert_eq!(one(TABLE, &cell, Take::Last), Ok(expected));
         let tabs = TABLE.replace("\"1,008.75\"", "1008.75").replace(',', "\t");
-        assert_eq!(one(&format!("\u{feff}{tabs}"), &cell, Take::Last), Ok(expected));
+        assert_eq!(
+            one(&format!("\u{feff}{tabs}"), &cell, Take::Last),
+            Ok(expected)
+        );
         let crlf = TABLE.replace('\n', "\r\n");
         assert_eq!(one(&crlf, &cell, Take::Last), Ok(expected));
     }
@@ -277,7 +299,13 @@ mod tests {
     fn a_table() {
         let by = ["dtype".to_owned(), "shape".to_owned()];
         let text = TABLE.replace("nan", "930");
-        let entries = read(text.as_bytes(), &cell("TFLOP/s", &[], None), &by, Take::Last).unwrap();
+        let entries = read(
+            text.as_bytes(),
+            &cell("TFLOP/s", &[], None),
+            &by,
+            Take::Last,
+        )
+        .unwrap();
         let names: Vec<&str> = entries.keys().map(String::as_str).collect();
         assert_eq!(names, ["bf16 4096", "bf16 8192", "fp16 8192"]);
     }

@@ -10,8 +10,9 @@ use crate::recipe::model::{KeptFile, Place};
 /// Where a directory that is being filled is mounted while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
 
-/// Copies what the image has at `$1`. As root, with owners and rights; then any user may write.
-pub const SEED: &str = "if [ -d \"$1\" ]; then cp -a \"$1/.\" /.retrial-stage/ || exit; fi; chmod a+rwx /.retrial-stage";
+/// Copies what the image has at `$1`. As root, with owners and rights; then any user may write. A
+/// command on the host is no user of the image: for one, all of it is given to `$2`.
+pub const SEED: &str = r#"if [ -d "$1" ]; then cp -a "$1/." /.retrial-stage/ || exit; fi; [ -z "$2" ] || chown -hR "$2" /.retrial-stage || exit; chmod a+rwx /.retrial-stage"#;
 
 /// A kept directory, as far as it is known before the image is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,6 +34,13 @@ impl MeasurementPlan {
         format!("{}-{}", self.key.to_lowercase(), self.mode)
     }
 
+    /// Whether this name means its scenario: `single-stream` is `SingleStream`.
+    #[must_use]
+    pub fn is_named(&self, name: &str) -> bool {
+        let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+        folded(&self.scenario) == folded(name) || folded(&self.key) == folded(name)
+    }
+
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, trial: u32) -> String {

@@ -10,13 +10,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::further::Further;
+
 mod figures;
 
 pub use figures::{
     Aggregate, Better, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, ReferenceConvergence, Take,
 };
-use super::further::Further;
 
 /// An ordered map, in the order of the file.
 pub type Ordered<V> = Vec<(String, V)>;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::container;
+use super::container::{self, KEPT_LABEL, RUN_LABEL};
 use super::error::RunError;
+use super::follow::disk_full;
 use super::models::filled;
 use super::session::Session;
 use super::{exec, host, seed};
@@ -101,6 +102,7 @@ pub async fn fill(
         ));
     }
     place.publish(&stage, &manifest)?;
+    tidy(session, &place).await?;
     let size = size(&manifest);
     decided(session, step, format!("filled {}: {size}", place.label()))
 }
@@ -162,9 +164,15 @@ impl Filling<'_> {
                 let mut command = command.clone();
                 let content = self.stage.content().display().to_string();
                 command.env.push(("RETRIAL_KEEP".to_owned(), content));
-                host::run(session, step, &command, again).await?
+                let end = host::run(session, step, &command, again).await?;
+                let content = self.stage.content();
+                let mut chmod = tokio::process::Command::new("chmod");
+                chmod.args(["-R", rights(&self.fill.kept)]).arg(content);
+                let _ = chmod.stderr(std::process::Stdio::null()).status().await;
+                end
             }
         };
+        let end = disk_full_first(&self.stage.content(), end);
         if end.is_done() {
             self.stage.mark_filled()?;
             container::remove(session).await?;
@@ -184,7 +192,12 @@ impl Filling<'_> {
         }
         let content = self.stage.content();
         let path = &self.fill.kept.path;
-        if let Err(end) = seed::seed(session, step, self.image, path, &content).await? {
+        let owner = match self.fill.on {
+            Place::Container => String::new(),
+            Place::Host => owner(),
+        };
+        let seeded = seed::seed(session, step, self.image, path, &content, &owner).await?;
+        if let Err(end) = seeded {
             return Ok(Err(end));
         }
         if self.fill.on == Place::Host {
@@ -211,15 +224,9 @@ impl Filling<'_> {
         let Some(container) = session.state().container else {
             return;
         };
-        let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
-        let owner = format!("{}:{}", user.as_raw(), group.as_raw());
         let kept = &self.fill.kept;
-        let rights = if kept.writable {
-            "a+rwX"
-        } else {
-            "u+rwX,go+rX,go-w"
-        };
         let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
+        let (owner, rights) = (owner(), rights(kept));
         let words = ["/bin/sh", "-c", script, "sh", &owner, rights, &kept.path];
         let spec = ExecSpec {
             command: words.map(str::to_owned).to_vec(),
@@ -228,6 +235,54 @@ impl Filling<'_> {
         };
         let _ = session.engine.exec(&container, &spec).await;
     }
+}
+
+/// A full disk explains any failure.
+fn disk_full_first(content: &Path, end: StepEnd) -> StepEnd {
+    match end {
+        StepEnd::Failed { last_lines, .. } if disk_full(content) => StepEnd::Failed {
+            fault: StepFault::Host,
+            because: format!("the disk of {} is full", content.display()),
+            exit_code: None,
+            last_lines,
+            advice:
+                "make room (what is kept: retrial clean --kept), or keep elsewhere: --cache DIR"
+                    .to_owned(),
+        },
+        end => end,
+    }
+}
+
+/// Who we are, for `chown`.
+fn owner() -> String {
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    format!("{}:{}", user.as_raw(), group.as_raw())
+}
+
+/// Rights that what is kept has, for `chmod`: everybody may read it.
+fn rights(kept: &KeptDirectory) -> &'static str {
+    if kept.writable {
+        "a+rwX"
+    } else {
+        "u+rwX,go+rX,go-w"
+    }
+}
+
+/// Removes what is in nobody's use any more: what was not whole, and what others had begun to fill
+/// before this one was there. A run whose container lives puts its own away.
+async fn tidy(session: &Session, place: &KeptPlace) -> Result<(), RunError> {
+    let containers = session.engine.containers(RUN_LABEL).await?;
+    let label = |name: &str| {
+        let labels = containers.iter().filter_map(|one| one.labels.get(name));
+        labels.cloned().collect::<Vec<_>>()
+    };
+    let (runs, mounted) = (label(RUN_LABEL), label(KEPT_LABEL));
+    let mine = place.label();
+    let in_use = mounted
+        .iter()
+        .any(|all| all.split(',').any(|one| one == mine));
+    place.tidy(&runs, in_use);
+    Ok(())
 }
 
 /// Takes the filling container away, and what it was filling.

@@ -2,6 +2,7 @@
 
 use super::error::RunError;
 use super::session::Session;
+use crate::evidence::context::context;
 use crate::evidence::run::{self, RunFiles};
 use crate::journal::State;
 use crate::journal::What;
@@ -22,7 +23,7 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
         plan: &plan,
         state: &state,
     };
-    let mut context = run::context(&files);
+    let mut context = context(&files);
     context.require_accuracy = require_accuracy || plan.require_accuracy;
     Ok(verdict::judge(&context, &run::gather(&files)))
 }
@@ -64,7 +65,7 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
         state: &state,
     };
     let mut evidence = run::gather_one(&files, measurement);
-    let context = run::context(&files);
+    let context = context(&files);
     // Looked at only after a stage: the latest one before this trial.
     let (looks, seen) = stages
         .iter()

@@ -56,7 +56,7 @@ pub fn filled<T: Serialize + DeserializeOwned>(
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.
-pub async fn fetch(
+pub(super) async fn fetch(
     session: &Session,
     step: &Step,
     model: &str,
@@ -146,8 +146,8 @@ async fn get(
         revision: before.clone().unwrap_or_else(|| wanted.revision.clone()),
         ..wanted.clone()
     };
-    let stop = &session.stop;
-    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stop).await;
+    let stopped = &session.stop;
+    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stopped).await;
     let snapshot = &show.follow(resolve).await?;
     if let Some(because) = not_as_locked(snapshot, locked) {
         return Err(Fault::Other(because));
@@ -161,7 +161,7 @@ async fn get(
         };
         session.say(Some(step), what).map_err(Fault::Run)?;
     }
-    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stop).await;
+    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stopped).await;
     let mut fetched = show.follow(fetch).await?;
     fetched.revision.clone_from(&wanted.revision);
     Ok(fetched)

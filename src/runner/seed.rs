@@ -17,19 +17,20 @@ use crate::plan::step::Step;
 /// Between two looks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Copies what the image has at `path` into the directory `stage`.
+/// Copies what the image has at `path` into the directory `stage`, with its owners unless one is named.
 pub async fn seed(
     session: &Session,
     step: &Step,
     image: &str,
     path: &str,
     stage: &Path,
+    owner: &str,
 ) -> Result<Result<(), StepEnd>, RunError> {
     let labels = [
         (RUN_LABEL, session.run.id().to_owned()),
         (PATH_LABEL, session.run.path().display().to_string()),
     ];
-    let words = ["-c", SEED, "sh", path];
+    let words = ["-c", SEED, "sh", path, owner];
     let spec = ContainerSpec {
         name: format!("retrial-{}-seed", session.run.id()),
         image: image.to_owned(),

@@ -131,7 +131,7 @@ impl KeptPlace {
         }
         let path = self.current().join("manifest.json");
         let Some(manifest) = Manifest::read(&path) else {
-            return Ok(Standing::Broken("its manifest is gone".to_owned()));
+            return self.adopt(wanted, &path, stop);
         };
         if let Some(because) = manifest.lacks(wanted) {
             return Ok(Standing::Broken(because));
@@ -148,9 +148,46 @@ impl KeptPlace {
         if let Some(because) = broken {
             return Ok(Standing::Broken(because));
         }
-        let manifest = touched.unwrap_or(manifest);
-        manifest.write(&path)?;
+        if let Some(touched) = &touched {
+            touched.write(&path)?;
+        }
+        Ok(Standing::Whole(touched.unwrap_or(manifest)))
+    }
+
+    /// What nobody wrote down (a person filled it by a shell plan) is whole where the recipe lists it.
+    fn adopt(
+        &self,
+        wanted: &[Wanted],
+        path: &Path,
+        stop: &AtomicBool,
+    ) -> Result<Standing, StoreError> {
+        if wanted.is_empty() || wanted.iter().any(|file| file.sha256.is_none()) {
+            return Ok(Standing::Broken("its manifest is gone".to_owned()));
+        }
+        let filled = Filled {
+            run: "no run of ours".to_owned(),
+            ..Filled::default()
+        };
+        let manifest = Manifest::make(&self.content(), filled, stop)?;
+        if let Some(because) = manifest.lacks(wanted) {
+            return Ok(Standing::Broken(because));
+        }
+        manifest.write(path)?;
         Ok(Standing::Whole(manifest))
+    }
+
+    /// Removes what was not whole, unless somebody has it mounted, and what runs had begun to fill,
+    /// but for those of `runs`. What is not ours to remove stays: `clean --kept` tells its size.
+    pub fn tidy(&self, runs: &[String], in_use: bool) {
+        for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let stage = name.strip_prefix("stage-");
+            let abandoned = stage.is_some_and(|run| runs.iter().all(|known| known != run));
+            if abandoned || name.starts_with("old") && !in_use {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
     }
 
     /// Takes what is not whole out of the way. It is not removed: a benchmark may be reading it.
@@ -158,11 +195,7 @@ impl KeptPlace {
     /// # Errors
     /// Where the file system says no.
     pub fn set_aside(&self) -> Result<(), StoreError> {
-        let current = self.current();
-        let free = (1..10_000).map(|number| self.path().join(format!("old-{number}")));
-        let aside = free.into_iter().find(|path| !path.exists());
-        let aside = aside.unwrap_or_else(|| self.path().join("old"));
-        fs::rename(&current, &aside).map_err(StoreError::io("rename", &current))
+        move_aside(&self.current())
     }
 
     /// The directory in which a run fills it.
@@ -201,7 +234,10 @@ impl Stage {
     /// # Errors
     /// Where the cache cannot be written.
     pub fn begin(&self) -> Result<(), StoreError> {
-        self.discard()?;
+        if self.discard().is_err() {
+            // Somebody else's files, of a container that did not end well.
+            move_aside(&self.path)?;
+        }
         let content = self.content();
         fs::create_dir_all(&content).map_err(StoreError::io("create", &content))?;
         // Any user of the container writes to it.
@@ -231,9 +267,21 @@ impl Stage {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(StoreError::io("remove", &self.path)(error))
             }
-            _ => Ok(()),
+            _ => {
+                // Nothing is left where nothing was kept before.
+                let _ = self.path.parent().map(fs::remove_dir);
+                Ok(())
+            }
         }
     }
+}
+
+/// Gives a name free.
+fn move_aside(path: &Path) -> Result<(), StoreError> {
+    let mut free = (1..10_000).map(|number| path.with_file_name(format!("old-{number}")));
+    let aside = free.find(|path| !path.exists());
+    let aside = aside.unwrap_or_else(|| path.with_file_name("old"));
+    fs::rename(path, &aside).map_err(StoreError::io("rename", path))
 }
 
 fn root(cache: &Path) -> PathBuf {

@@ -2,7 +2,7 @@
 //! bounds lie.
 
 use super::statistics::{Comparison, Estimate, aggregate};
-use super::{Context, Evidence, FigureValue, reference};
+use super::{Context, Evidence, FigureValue, convergence, reference};
 use crate::recipe::model::{Aggregate, Better, Expectation};
 
 /// Rounding of logarithms: a figure that lies exactly on the margin is no worse than asked.
@@ -40,6 +40,8 @@ pub(super) struct Compared {
     pub alpha: f64,
     /// Declared deviation of the published figure.
     pub sigma: f64,
+    /// What the trials made one are multiplied with, where reference convergence points are known.
+    pub factor: Option<f64>,
 }
 
 /// Every figure that something was published for.
@@ -65,12 +67,14 @@ fn compare_one(
         .map(|trial| trial.figures.get(name))
         .collect();
     let usable = |value: f64| value.is_finite() && value > 0.0;
+    let dropped = convergence::dropped(evidence, name);
     let values: Option<Vec<f64>> = found
         .iter()
-        .map(|figure| {
+        .enumerate()
+        .map(|(position, figure)| {
             figure
                 .map(|figure| figure.value)
-                .filter(|value| usable(*value))
+                .filter(|value| usable(*value) || dropped == Some(position))
         })
         .collect();
     let values = values.unwrap_or_default();
@@ -87,8 +91,12 @@ fn compare_one(
         aggregate: meta.aggregate,
         noise: reference::noise(context, evidence, name, expectation),
     };
+    // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
+    let factor = convergence::of(evidence, name)
+        .and_then(Result::ok)
+        .map(|convergence| convergence.factor);
     let estimate = (!values.is_empty() && usable(expectation.value))
-        .then(|| Estimate::of(&values, &comparison));
+        .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), meta.better));
     let margin = reference::margin(context, evidence.mode, expectation);
     Some(Compared {
         figure: name.to_owned(),
@@ -103,6 +111,7 @@ fn compare_one(
         threshold: (1.0 - margin).ln(),
         alpha: context.alpha(evidence.stages.len()),
         sigma,
+        factor,
     })
 }
 
@@ -114,7 +123,7 @@ pub(super) fn unit(evidence: &Evidence, name: &str) -> String {
         .filter_map(|trial| trial.figures.get(name))
         .map(|figure| figure.unit.clone())
         .find(|unit| !unit.is_empty())
-        .or_else(|| evidence.figure_meta.get(name)?.unit.clone())
+        .or_else(|| evidence.meta_of(name)?.unit.clone())
         .unwrap_or_default()
 }
 
@@ -147,7 +156,7 @@ impl Compared {
 
     /// The trials made one.
     pub fn measured(&self) -> Option<FigureValue> {
-        let value = aggregate(&self.values, self.aggregate)?;
+        let value = aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
         Some(FigureValue::new(value, self.unit.clone()))
     }
 

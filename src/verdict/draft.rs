@@ -115,6 +115,7 @@ impl<'a> Draft<'a> {
             }),
             confidence: 1.0 - compared.alpha,
             margin: compared.margin,
+            normalised_by: compared.factor,
             noise: noise(compared),
             trials: u32::try_from(self.evidence.trials.len()).unwrap_or(u32::MAX),
             holds_within: bounds.map(|(lower, _)| (1.0 - exp(lower)).max(0.0)),

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recipe::model::{Aggregate, Better, Expectation, Limit, Mode, Ordered};
+use crate::recipe::model::{
+    Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
+};
 
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +57,18 @@ impl Evidence {
             trials: Vec::new(),
         }
     }
+
+    /// What the recipe says of a figure; of a table's entry, what it says of the table.
+    pub(super) fn meta_of(&self, figure: &str) -> Option<&FigureMeta> {
+        self.figure_meta
+            .get(figure)
+            .or_else(|| self.figure_meta.get(table_of(figure)?))
+    }
+}
+
+/// The table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
+pub(crate) fn table_of(figure: &str) -> Option<&str> {
+    figure.split_once('[').map(|(table, _)| table)
 }
 
 /// What is known of a figure that the recipe defines.
@@ -68,6 +82,8 @@ pub struct FigureMeta {
     pub noise: Option<f64>,
     /// Its unit.
     pub unit: Option<String>,
+    /// Reference convergence points, by which `MLCommons` normalises it.
+    pub rcp: Option<ReferenceConvergence>,
 }
 
 /// One trial.

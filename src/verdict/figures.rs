@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::compare::unit;
 use super::statistics::aggregate;
-use super::{Evidence, FigureValue, number, reference};
+use super::{Evidence, FigureValue, convergence, number, reference};
 use crate::recipe::model::Mode;
 
 /// The figure that is shown first where nothing was published.
@@ -51,22 +51,32 @@ pub(super) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
     let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
     for trial in &evidence.trials {
         for (name, figure) in &trial.figures {
-            if figure.value.is_finite() {
+            if !figure.value.is_nan() {
                 values.entry(name).or_default().push(figure.value);
             }
         }
     }
     values
         .into_iter()
-        .map(|(name, values)| {
+        .filter_map(|(name, values)| {
             let unit = unit(evidence, name);
             let how = reference::meta(evidence, name, &unit).aggregate;
             // Counts and differences may be zero or less: those have no logarithm.
-            let value = aggregate(&values, how).unwrap_or_else(|| {
-                let count = f64::from(u32::try_from(values.len()).unwrap_or(u32::MAX));
-                values.iter().map(|value| value / count).sum()
-            });
-            (name.clone(), FigureValue::new(value, unit))
+            let value = aggregate(&values, how).or_else(|| finite_mean(&values))?;
+            let factor = convergence::of(evidence, name)
+                .and_then(Result::ok)
+                .map_or(1.0, |convergence| convergence.factor);
+            Some((name.clone(), FigureValue::new(value * factor, unit)))
         })
         .collect()
+}
+
+fn finite_mean(values: &[f64]) -> Option<f64> {
+    let finite: Vec<f64> = values
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite())
+        .collect();
+    let count = f64::from(u32::try_from(finite.len()).unwrap_or(u32::MAX));
+    (!finite.is_empty()).then(|| finite.iter().map(|value| value / count).sum())
 }

@@ -11,6 +11,7 @@
 
 mod compare;
 mod context;
+pub mod convergence;
 mod coupling;
 mod draft;
 pub mod evidence;

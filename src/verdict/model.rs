@@ -127,6 +127,10 @@ pub struct Judgement {
     pub confidence: f64,
     /// The margin, as a fraction.
     pub margin: f64,
+    /// What the trials made one were multiplied with by reference convergence points (`MLPerf`
+    /// Training).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalised_by: Option<f64>,
     /// The noise of one trial.
     pub noise: Noise,
     /// How many trials it was judged on.

@@ -18,8 +18,7 @@ pub(super) fn decisive(expectations: &[Expectation]) -> Option<usize> {
 /// What is known of a figure: from the recipe, else from its name and unit.
 pub(super) fn meta(evidence: &Evidence, figure: &str, unit: &str) -> FigureMeta {
     evidence
-        .figure_meta
-        .get(figure)
+        .meta_of(figure)
         .cloned()
         .unwrap_or_else(|| FigureMeta {
             better: direction(figure, unit),
@@ -43,7 +42,7 @@ pub(super) fn noise(
     figure: &str,
     expectation: &Expectation,
 ) -> Option<f64> {
-    let of_meta = || evidence.figure_meta.get(figure).and_then(|meta| meta.noise);
+    let of_meta = || evidence.meta_of(figure).and_then(|meta| meta.noise);
     let of_run = || match evidence.mode {
         Mode::Performance => context
             .rules

@@ -3,7 +3,11 @@
 //!
 //! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
 
-use super::{Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, number};
+use super::evidence::table_of;
+use super::{
+    Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
+};
+use crate::logs::nearest::listed;
 use crate::recipe::model::{Limit, Mode};
 
 /// What the rules say of one scenario in one mode.
@@ -55,7 +59,31 @@ pub(super) fn check(evidence: &Evidence) -> Checked {
         let kept = checked.failed.len() + checked.invalid.len() == before;
         checked.valid_trials.push(kept);
     }
+    check_convergence(&mut checked, evidence);
     checked
+}
+
+/// MLPerf Training: not faster than chance explains.
+fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
+    const RULE: &str = "convergence";
+    let named = evidence.figure_meta.keys();
+    for found in named.filter_map(|name| convergence::of(evidence, name)) {
+        match found {
+            Ok(found) => {
+                let asked = format!("at least {} samples", number::grouped(found.fewest));
+                let found = format!(
+                    "{} samples, {} in the reference",
+                    number::grouped(found.samples),
+                    number::grouped(found.reference)
+                );
+                checked.pass(None, RULE, found, &asked);
+            }
+            Err(error) => {
+                checked.fail(None, RULE, error.to_string(), "as the reference");
+                checked.invalid.push(error.to_string());
+            }
+        }
+    }
 }
 
 fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence) {
@@ -128,10 +156,19 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
         let shown = found.map_or_else(|| "no such figure".to_owned(), show);
         let asked = "a figure above zero";
         // A ratio to it is taken, which zero, less and NaN have none of.
+        let samples = trial.parameters.get(convergence::SAMPLES);
+        let lost = samples.is_some_and(|samples| convergence::is_infinite(*samples));
+        let dropped = convergence::dropped(evidence, name)
+            .and_then(|position| evidence.trials.get(position))
+            .is_some_and(|dropped| dropped.trial == trial.trial);
         if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
             checked.pass(number, name, shown, asked);
+        } else if dropped {
+            let found = "did not converge: the slowest, which is dropped".to_owned();
+            checked.pass(number, name, found, "one such run at most");
         } else {
             checked.invalid.push(match found {
+                Some(_) if lost => format!("{which}the run did not converge"),
                 Some(_) => format!("{which}{name} is {shown}, which is no figure to compare"),
                 None => format!("{which}{name} is missing{}", why_missing(trial, name)),
             });
@@ -163,8 +200,18 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
 }
 
 fn why_missing(trial: &TrialEvidence, name: &str) -> String {
+    let table = table_of(name);
     let because = trial.missing.get(name);
-    because.map_or(String::new(), |because| format!(": {because}"))
+    let because = because.or_else(|| trial.missing.get(table?));
+    if let Some(because) = because {
+        return format!(": {because}");
+    }
+    let Some(table) = table else {
+        return String::new();
+    };
+    let there = trial.figures.keys().map(String::as_str);
+    let there = there.filter(|known| table_of(known) == Some(table));
+    format!(": the table has {}", listed(there))
 }
 
 fn check_limit(

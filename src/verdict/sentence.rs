@@ -101,6 +101,12 @@ fn ground(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
         }
         Noise::Unknown => words.push("too few to judge".to_owned()),
     }
+    if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
+        words.push(format!(
+            "times {} for its convergence",
+            number::grouped(factor)
+        ));
+    }
     if compared.sigma > 0.0 {
         words.push(format!(
             "published with a deviation of {}",

@@ -110,6 +110,20 @@ impl Estimate {
         }
     }
 
+    /// The same of trials that are all multiplied with a factor, which is taken as exact.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64, better: Better) -> Self {
+        let shift = match better {
+            Better::Higher => factor.ln(),
+            Better::Lower => -factor.ln(),
+        };
+        self.center += shift;
+        if let Method::Ordered { sorted, .. } = &mut self.method {
+            sorted.iter_mut().for_each(|log| *log += shift);
+        }
+        self
+    }
+
     /// One-sided bounds of the log ratio, each with error `alpha`.
     #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
@@ -160,7 +174,14 @@ impl Estimate {
 #[must_use]
 pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
-    if values.is_empty() || !values.iter().all(usable) {
+    let bad = values.iter().filter(|value| !usable(value)).count();
+    // A run that did not converge is infinitely slow: of five or more the Olympic mean drops it.
+    let lost = values
+        .iter()
+        .filter(|value| value.is_infinite() && value.is_sign_positive())
+        .count();
+    let drops_it = how == Aggregate::Olympic && values.len() > 4 && bad == 1 && lost == 1;
+    if values.is_empty() || (bad > 0 && !drops_it) {
         return None;
     }
     let same = Comparison {
@@ -266,8 +287,9 @@ fn winsorized(logs: &[f64], sigma: f64) -> Method {
     ordered[0] = ordered[1];
     ordered[last] = ordered[last - 1];
     let (count, kept) = (float(logs.len()), float(logs.len() - 2));
+    let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     Method::Student {
-        deviation: deviation(logs),
+        deviation: deviation(&finite),
         error: self::deviation(&ordered) * count.sqrt() / kept,
         degrees: kept - 1.0,
         sigma,

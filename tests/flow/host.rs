@@ -129,6 +129,20 @@ fn it_outlives_the_tool() {
 }
 
 #[test]
+fn it_is_stopped_without_a_tool_that_follows_it() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&on_host("echo $$; echo going; sleep 603", ""));
+    let going = lab.start(&ALLOW);
+    lab.until_printed("02-setup-own", "going");
+    going.kill();
+    let output = lab.output("02-setup-own");
+    let pid = output.lines().next().unwrap();
+    assert!(alive(pid), "it goes on");
+    lab.retrial(&["stop", "last"]).expect_exit(0);
+    assert!(!alive(pid), "{pid} lives on");
+}
+
+#[test]
 fn one_that_was_killed_meanwhile_is_done_again() {
     let Some(lab) = Lab::new() else { return };
     let commands = "test -e again || { touch again; echo going; sleep 600; }";

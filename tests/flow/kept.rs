@@ -337,8 +337,7 @@ fn a_waiting_run_can_be_stopped() {
     first.end().expect_exit(130);
     assert_eq!(lab.containers(), [""; 0]);
     assert!(kept(&lab.path("cache")).is_empty());
-    let place = fs::read_dir(lab.path("cache/kept/data")).unwrap().next();
-    let left = fs::read_dir(place.unwrap().unwrap().path()).unwrap();
+    let left = fs::read_dir(lab.path("cache/kept/data")).unwrap();
     assert_eq!(left.count(), 0, "nothing of it is left");
 }
 
@@ -441,7 +440,8 @@ fn what_a_container_has_mounted_is_not_removed() {
 #[test]
 fn the_shell_plan_does_the_same() {
     let Some(lab) = Lab::new() else { return };
-    let lab = lab.recipe(&keeps("", DOWNLOAD, &listed(8, HASH), "cat /data/file"));
+    let text = keeps("", DOWNLOAD, &listed(8, HASH), "cat /data/file");
+    let lab = lab.recipe(&text);
     let script = |lab: &Lab| {
         let plan = lab.retrial(&["plan", "./recipe.yaml", "--format", "shell"]);
         let name = format!("flow-kept-{}", std::process::id());
@@ -467,8 +467,26 @@ fn the_shell_plan_does_the_same() {
     assert!(!script(&lab).contains("downloading"), "it is kept");
     // What nobody wrote down is looked at before it is taken over.
     lab.run(&[]).expect_exit(0);
+    assert!(decision(&lab).starts_with("kept already"));
+    lab.retrial(&["clean", "--kept", "data"]).expect_exit(0);
+    let again = beside(&lab).recipe(&text);
+    again.run(&[]).expect_exit(0);
+    assert!(decision(&again).starts_with("filled"));
     assert!(
         !script(&lab).contains("downloading"),
         "what `run` keeps, too"
     );
+}
+
+#[test]
+fn a_container_that_failed_to_fill_can_be_looked_into() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
+    lab.run(&["--keep", "on-failure"])
+        .expect_exit(4)
+        .says("retrial shell");
+    let seen = lab.docker(&["exec", &lab.container(), "cat", "/data/file"]);
+    assert_eq!(seen, "half");
+    lab.retrial(&["clean", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
 }

@@ -91,6 +91,68 @@ pub fn run_on(engine: &Engine, host: &str, recipe: &str, arguments: &[&str]) -> 
     Ran { output, home }
 }
 
+/// What a stand-in's file says of its run.
+pub struct Described {
+    pub recipe: String,
+    pub results: usize,
+    force: bool,
+    settings: Vec<String>,
+    skip: Vec<String>,
+    /// Directories that the recipe is given, with content or empty.
+    _directories: tempfile::TempDir,
+}
+
+impl Described {
+    pub fn read(standin: &str) -> Self {
+        let own = root().join("tests/standins").join(standin);
+        let directories = tempfile::tempdir().unwrap();
+        let (mut recipe, mut results, mut force) = (String::new(), 0, false);
+        let (mut settings, mut skip) = (Vec::new(), Vec::new());
+        for line in fs::read_to_string(own.join("standin")).unwrap().lines() {
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["recipe", name] => recipe = name.to_owned(),
+                ["results", count] => results = count.parse().unwrap(),
+                ["set", setting] => settings.push(setting.to_owned()),
+                // On the planted host of another GPU.
+                ["force"] => force = true,
+                ["skip", step] => skip.push(step.to_owned()),
+                ["directory", param, ref content @ ..] => {
+                    let path = directories.path().join(param);
+                    fs::create_dir(&path).unwrap();
+                    for content in content {
+                        let files =
+                            format!("cp -r {}/. {}", own.join(content).display(), path.display());
+                        assert!(
+                            Command::new("sh")
+                                .args(["-c", &files])
+                                .status()
+                                .unwrap()
+                                .success()
+                        );
+                    }
+                    settings.push(format!("{param}={}", path.display()));
+                }
+                _ => {}
+            }
+        }
+        Self {
+            recipe,
+            results,
+            force,
+            settings,
+            skip,
+            _directories: directories,
+        }
+    }
+
+    pub fn arguments(&self) -> Vec<&str> {
+        let settings = self.settings.iter().flat_map(|one| ["--set", one]);
+        let skip = self.skip.iter().flat_map(|one| ["--skip", one]);
+        let force = self.force.then_some("--force");
+        settings.chain(skip).chain(force).collect()
+    }
+}
+
 /// Scenario, mode and outcome of each result.
 pub fn outcomes(verdict: &Value) -> Vec<(String, String, String)> {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();

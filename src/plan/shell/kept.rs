@@ -40,11 +40,15 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> Str
     let _ = writeln!(out, "kept_{number}={}", directory(kept, &image));
     let _ = writeln!(out, "if [ ! -d \"$kept_{number}/current\" ]; then");
     let mut lines = String::new();
+    let owner = match on {
+        Place::Container => "''",
+        Place::Host => "\"$(id -u):$(id -g)\"",
+    };
     let _ = writeln!(lines, "stage=$kept_{number}/stage-shell");
     lines.push_str("rm -rf \"$stage\"; mkdir -p \"$stage/content\"\n");
     let _ = writeln!(
         lines,
-        "docker run --rm --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path}",
+        "docker run --rm --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}",
         quote(SEED)
     );
     match on {

@@ -1,9 +1,9 @@
 //! Scenarios and their modes, figures, expectations, the rules of judging.
 
 use super::figures::{EXPECTATION, FIGURE, LIMIT};
-use super::shared::{MEASURED_COMMAND, MEASURED_ENV, SHELL, SILENCE, TEXT, TIMEOUT, USER};
+use super::shared::{MEASURED_COMMAND, MEASURED_ENV, SHELL, SILENCE, TIMEOUT, USER};
 use crate::recipe::format::Format as F;
-use crate::recipe::shape::{Choice, Object, Reach, Shape as S, choice, key};
+use crate::recipe::shape::{Object, Reach, Shape as S, key};
 
 pub(super) static MODES: Object = Object {
     what: "a scenario",

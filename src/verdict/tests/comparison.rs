@@ -246,6 +246,7 @@ fn olympic(#[case] minutes: &[f64], #[case] expected: Outcome) {
         aggregate: Aggregate::Olympic,
         noise: Some(0.001),
         unit: Some("min".to_owned()),
+        ..FigureMeta::default()
     };
     let evidence = own("training", "time_to_train", "", minutes)
         .with_meta("time_to_train", meta)

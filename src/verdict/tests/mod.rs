@@ -1,7 +1,7 @@
 //! Every outcome, qualifier, precedence and exit code, by table.
 
 mod accuracy;
-mod build;
+pub(super) mod build;
 mod comparison;
 mod corpus;
 mod properties;

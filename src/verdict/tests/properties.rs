@@ -46,7 +46,7 @@ prop_compose! {
         for trial in &mut evidence.trials {
             trial.validity = if valid { Validity::Valid } else { Validity::NotStated };
         }
-        let meta = FigureMeta { better, aggregate, noise, unit: None };
+        let meta = FigureMeta { better, aggregate, noise, ..FigureMeta::default() };
         let published = Expectation { sigma, noise, margin, ..official(published) };
         let limit = Limit { min, max: None, below };
         evidence.with_meta(TOKENS, meta).expecting(TOKENS, published).limited(TOKENS, limit)

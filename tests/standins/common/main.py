@@ -8,6 +8,7 @@ while [ $# -gt 0 ]; do
   case $1 in
   --config-path) value "$@"; config_path=$2; shift ;;
   --config-name) value "$@"; config_name=$2; shift ;;
+  --backend) value "$@"; shift ;;
   config_path=*) config_path=${1#*=} ;;
   config_name=*) config_name=${1#*=} ;;
   test_mode=*) test_mode=${1#*=} ;;
@@ -15,6 +16,7 @@ while [ $# -gt 0 ]; do
   harness_config.output_log_dir=*) output=${1#*=} ;;
   harness_config.dataset_path=*) dataset=${1#*=} ;;
   harness_config.accuracy_dataset_path=*) accuracy_dataset=${1#*=} ;;
+  harness_config.target_qps=* | harness_config.duration_sec=*) [[ ${1#*=} =~ ^[0-9.]+$ ]] || wrong "${1%%=*} is a number, not '${1#*=}'" ;;
   vllm_sampling_config.max_tokens=*) [[ ${1#*=} =~ ^[0-9]+$ ]] || wrong "max_tokens is a number, not '${1#*=}'" ;;
   *) wrong "unrecognized argument: '$1'" ;;
   esac

@@ -2,74 +2,14 @@
 //! enough for ours.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod client;
+#[path = "../hub/mod.rs"]
 mod hub;
+mod run;
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-use hub::{Access, At, Content, Fault, Hub, Place, Repository, python};
+use client::{Client, good};
+use hub::{Access, At, Content, Fault, Hub, Place, Repository};
 use sha2::Digest as _;
-
-/// The client with a cache of its own.
-struct Client {
-    python: PathBuf,
-    endpoint: String,
-    home: tempfile::TempDir,
-}
-
-impl Client {
-    fn of(hub: &Hub) -> Option<Self> {
-        Some(Self {
-            python: python()?,
-            endpoint: hub.endpoint().to_owned(),
-            home: tempfile::tempdir().unwrap(),
-        })
-    }
-
-    fn command(&self, program: &Path, environment: &[(&str, &str)]) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .env("HOME", self.home.path())
-            .env("HF_HOME", self.home.path())
-            .env("HF_ENDPOINT", &self.endpoint)
-            .env("HF_HUB_DISABLE_PROGRESS_BARS", "1")
-            .env("HF_HUB_DISABLE_TELEMETRY", "1")
-            .env("NO_COLOR", "1")
-            .envs(environment.iter().copied());
-        command
-    }
-
-    /// Runs a script after the usual imports; gives what it printed.
-    fn script(&self, environment: &[(&str, &str)], text: &str) -> String {
-        let text = format!(
-            "from huggingface_hub import *\nfrom huggingface_hub.errors import *\n\ndef refused(kind, call):\n    try:\n        call()\n    except kind as error:\n        return str(error)\n    raise AssertionError(f'no {{kind}}')\n\n{text}"
-        );
-        let mut command = self.command(&self.python, environment);
-        let output = command.args(["-c", &text]).output().unwrap();
-        good(&output)
-    }
-
-    /// `hf` with these words.
-    fn hf(&self, environment: &[(&str, &str)], words: &[&str]) -> Output {
-        let mut command = self.command(&self.python.with_file_name("hf"), environment);
-        command.args(words).output().unwrap()
-    }
-
-    /// A file of the cache.
-    fn cached(&self, repository: &str, commit: &str, file: &str) -> Vec<u8> {
-        let name = format!("models--{}", repository.replace('/', "--"));
-        let path = self.home.path().join("hub").join(name);
-        std::fs::read(path.join("snapshots").join(commit).join(file)).unwrap()
-    }
-}
-
-fn good(output: &Output) -> String {
-    let problem = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{problem}");
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
 
 fn tiny() -> Repository {
     Repository::new("amd/tiny")

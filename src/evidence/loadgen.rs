@@ -1,0 +1,60 @@
+//! What `LoadGen`'s logs say of a trial.
+
+use std::collections::BTreeMap;
+
+use crate::logs::loadgen::{self, Run, Standing};
+use crate::plan::measurement::MeasurementPlan;
+use crate::recipe::model::Mode;
+use crate::verdict::{FigureValue, TrialEvidence, Validity};
+
+/// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
+/// the recipe expects, validity, and what was asked for.
+pub fn loadgen_evidence(
+    run: &Run,
+    measured: &MeasurementPlan,
+    trial: &mut TrialEvidence,
+    published: &mut Option<String>,
+) {
+    let all = run.figures();
+    let value = |figure: &crate::logs::Figure| FigureValue::new(figure.value, figure.unit.clone());
+    trial.figures.extend(
+        all.iter()
+            .map(|(name, figure)| (name.to_string(), value(figure))),
+    );
+    let named = measured
+        .expect
+        .iter()
+        .map(|(name, _)| name)
+        .chain(measured.limits.iter().map(|(name, _)| name));
+    for name in named {
+        if let Some(found) = run.resolve(name) {
+            trial.figures.insert(name.clone(), value(&found.figure));
+        }
+    }
+    if let (Some(scenario), Mode::Performance) = (run.scenario(), measured.mode) {
+        let tokens = all
+            .keys()
+            .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
+        *published = Some(loadgen::published_metric(scenario, tokens).to_owned());
+    }
+    let validity = run.validity();
+    let mut reasons = validity.reasons;
+    for disagreement in run.disagreements() {
+        reasons.push(format!(
+            "{}: the summary says {}, the detail log {}",
+            disagreement.name, disagreement.summary.value, disagreement.detail.value
+        ));
+    }
+    trial.validity = match validity.verdict {
+        Standing::Valid if reasons.is_empty() => Validity::Valid,
+        Standing::Unknown if reasons.is_empty() => Validity::NotStated,
+        _ => Validity::Invalid(reasons),
+    };
+    if let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(run.parameters()) {
+        let numbers: BTreeMap<String, f64> = parameters
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_f64()?)))
+            .collect();
+        trial.parameters.extend(numbers);
+    }
+}

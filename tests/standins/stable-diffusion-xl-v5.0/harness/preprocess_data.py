@@ -1,0 +1,1 @@
+[ -e /data/captions.tsv ] && touch /data/preprocessed
