@@ -15,11 +15,7 @@ pub fn catalogue() -> Result<ExitCode, Failure> {
         let (_, variants) = summarize_all(&found.source, &found)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         let mut choices = vec![None];
-        choices.extend(
-            variants
-                .into_iter()
-                .map(|(axis, value, _)| Some((axis, value))),
-        );
+        choices.extend(variants.into_iter().map(|one| Some((one.axis, one.value))));
         for choice in choices {
             let settings: Vec<Setting> = choice
                 .iter()

@@ -6,7 +6,7 @@ use super::arguments::{Global, ListFilter, Output};
 use super::failure::Failure;
 use super::terminal;
 use crate::catalog::Catalog;
-use crate::recipe::{Summary, summarize_all};
+use crate::recipe::{Summary, VariantSummary, summarize_all};
 use crate::verdict::ExitCode;
 
 /// A recipe: what it says with its default variants, and with those that are another submission.
@@ -15,8 +15,7 @@ struct Found {
     summary: Summary,
     /// Whether it fits the filter as it is; else only with one of the variants.
     fits: bool,
-    /// Axis, value, what it says.
-    variants: Vec<(String, String, Summary)>,
+    variants: Vec<VariantSummary>,
 }
 
 /// Lists the built-in recipes.
@@ -84,7 +83,7 @@ fn filtered(mut recipes: Vec<Found>, filter: &ListFilter) -> Result<Vec<Found>, 
     for (facet, asked, of) in &facets {
         for asked in *asked {
             let every = recipes.iter().flat_map(|recipe| {
-                let variants = recipe.variants.iter().map(|(.., summary)| summary);
+                let variants = recipe.variants.iter().map(|variant| &variant.summary);
                 std::iter::once(&recipe.summary).chain(variants)
             });
             let known: Vec<&str> = every.flat_map(of).collect();
@@ -101,7 +100,7 @@ fn filtered(mut recipes: Vec<Found>, filter: &ListFilter) -> Result<Vec<Found>, 
     };
     for recipe in &mut recipes {
         recipe.fits = fits(&recipe.summary);
-        recipe.variants.retain(|(.., summary)| fits(summary));
+        recipe.variants.retain(|variant| fits(&variant.summary));
     }
     recipes.retain(|recipe| recipe.fits || !recipe.variants.is_empty());
     Ok(recipes)
@@ -153,8 +152,8 @@ fn as_text(recipes: &[Found]) -> Vec<String> {
         ));
         let word = if recipe.fits { "also" } else { "with" };
         for axis in axes(&recipe.variants) {
-            let of_axis = recipe.variants.iter().filter(|(name, ..)| name == axis);
-            let values: Vec<&str> = of_axis.map(|(_, value, _)| value.as_str()).collect();
+            let of_axis = recipe.variants.iter().filter(|one| one.axis == axis);
+            let values: Vec<&str> = of_axis.map(|one| one.value.as_str()).collect();
             lines.push(format!("    {word} --set {axis}={}", values.join("|")));
         }
     }
@@ -162,8 +161,8 @@ fn as_text(recipes: &[Found]) -> Vec<String> {
 }
 
 /// The axes, each once.
-fn axes(variants: &[(String, String, Summary)]) -> Vec<&str> {
-    let mut axes: Vec<&str> = variants.iter().map(|(axis, ..)| axis.as_str()).collect();
+fn axes(variants: &[VariantSummary]) -> Vec<&str> {
+    let mut axes: Vec<&str> = variants.iter().map(|one| one.axis.as_str()).collect();
     axes.dedup();
     axes
 }

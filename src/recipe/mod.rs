@@ -44,7 +44,7 @@ pub use resolve::{Kind, Resolved, check, fingerprint, resolve, variants};
 pub use settings::Setting;
 pub use source::{SIZE_LIMIT, Source, Span};
 pub(crate) use suggest::nearest;
-pub use summary::{Summary, summarize, summarize_all};
+pub use summary::{Summary, VariantSummary, summarize, summarize_all};
 pub use variants::{Axis, Choice, Impossible, Variants};
 
 /// Where templates come from, and what lies beside a recipe. The catalog has an implementation

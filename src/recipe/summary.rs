@@ -38,6 +38,17 @@ pub struct Summary {
     pub source: Option<String>,
 }
 
+/// What a recipe says of itself with another value of one axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct VariantSummary {
+    /// `gpu`
+    pub axis: String,
+    /// `mi300x`
+    pub value: String,
+    /// What it says then.
+    pub summary: Summary,
+}
+
 /// What a recipe says of itself, with its default variants.
 ///
 /// # Errors
@@ -47,14 +58,14 @@ pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, 
     Ok(summary)
 }
 
-/// As [`summarize`], and of each variant that is another submission: axis, value and what it says.
+/// As [`summarize`], and of each variant that is another submission.
 ///
 /// # Errors
 /// The file is no recipe.
 pub fn summarize_all(
     source: &Source,
     templates: &dyn Templates,
-) -> Result<(Summary, Vec<(String, String, Summary)>), Diagnostics> {
+) -> Result<(Summary, Vec<VariantSummary>), Diagnostics> {
     let mut problems = Diagnostics::default();
     let Some(merged) = load(source, templates, &mut problems) else {
         return Err(problems);
@@ -80,7 +91,11 @@ pub fn summarize_all(
             }
             let other = of(&merged, choice);
             if other.is_another_submission(&first) {
-                others.push((axis.name.clone(), value.clone(), other));
+                others.push(VariantSummary {
+                    axis: axis.name.clone(),
+                    value: value.clone(),
+                    summary: other,
+                });
             }
         }
     }
