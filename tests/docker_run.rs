@@ -9,7 +9,7 @@ use retrial::plan::build::Origin;
 use retrial::plan::choices::Choices;
 use retrial::plan::host::HostView;
 use retrial::recipe::docker_run::{
-    DockerRunError, FLAGS, Nothing, Surroundings, Treatment, commands, line, read,
+    DockerRunError, FLAGS, Nothing, Surroundings, Treatment, Word, commands, line, read,
 };
 use retrial::recipe::{Kind, NoTemplates, Setting, Source, check, resolve};
 
@@ -61,7 +61,7 @@ fn flags(text: &str, ours: bool) -> Flags {
         flags.push((name.to_owned(), spelled(name, &value)));
     }
     flags.sort();
-    let command = line.command.iter().map(|word| word.shown()).collect();
+    let command = line.command.iter().map(Word::shown).collect();
     (flags, line.image.shown(), command)
 }
 
@@ -98,7 +98,6 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let origin = Origin {
         directory: Some("/guide".to_owned()),
         hash: resolved.hash.clone(),
-        ..Origin::default()
     };
     let plan = plan::build(
         &resolved.recipe,
@@ -115,7 +114,7 @@ fn made(script: &str) -> (Flags, Vec<String>) {
     let flags = flags(&script[at..], true);
     let executed = commands(&script[at..]).unwrap();
     let exec = |words: &Vec<_>| -> Option<String> {
-        let words: &Vec<retrial::recipe::docker_run::Word> = words;
+        let words: &Vec<Word> = words;
         (words[1].plain() == Some("exec")).then(|| words.last().unwrap().shown())
     };
     (flags, executed.iter().filter_map(exec).collect())
@@ -186,7 +185,7 @@ fn the_plans_of_guides_have_their_flags() {
             None | Some("/bin/bash" | "sleep") => assert!(executed[0].contains("write here")),
             Some(_) => {
                 let words = commands(&executed[0]).unwrap();
-                let words: Vec<String> = words[0].iter().map(|word| word.shown()).collect();
+                let words: Vec<String> = words[0].iter().map(Word::shown).collect();
                 assert_eq!(words, theirs.2, "{what}");
             }
         }
@@ -308,14 +307,37 @@ fn a_whole_block() {
     }
 }
 
+/// Secrets are handed on by name; their values are in no file, though the shell knows them.
+#[test]
+fn secrets_stay_where_they_are() {
+    let shell = Shell::new(&[("HF_TOKEN", "hf_value"), ("WANDB_API_KEY", "wandb_value")]);
+    let block = "export HF_TOKEN=hf_given\ndocker login -u me -p geheim\ndocker run -e HF_TOKEN -e WANDB_API_KEY=third -e HUGGING_FACE_HUB_TOKEN=$HF_TOKEN a:1 get --token ${HF_TOKEN} --key=$WANDB_API_KEY";
+    let reading = read("x", block, &shell).unwrap();
+    for value in ["hf_value", "hf_given", "wandb_value", "third", "geheim"] {
+        assert!(
+            !reading.recipe.contains(value),
+            "{value}: {}",
+            reading.recipe
+        );
+    }
+    let (_, executed) = made(&script(&reading.recipe, &[]));
+    assert_eq!(
+        executed,
+        ["HF_TOKEN=\"$HF_TOKEN\" get --token \"$HF_TOKEN\" \"--key=$WANDB_API_KEY\""]
+    );
+    let told = reading.told.join("\n");
+    assert!(
+        told.contains("retrial run --secret WANDB_API_KEY"),
+        "{told}"
+    );
+}
+
 #[test]
 fn what_cannot_be_taken_over_is_refused_by_name() {
     let refused = |text: &str| -> String {
         let problems: Vec<DockerRunError> = read("x", text, &Nothing).unwrap_err();
-        problems
-            .iter()
-            .map(|problem| format!("{problem}\n"))
-            .collect()
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        told.join("\n")
     };
     for (text, word) in [
         ("ls", "no `docker run`"),
@@ -339,6 +361,11 @@ fn what_cannot_be_taken_over_is_refused_by_name() {
         ("docker run a 'b", "never closed"),
         ("docker run a echo '${{ x }}'", "expression"),
         ("docker run --shm-size lots a", "--shm-size lots"),
+        (
+            "docker run -e X=hf_abcdefghijklmnopqrst a",
+            "a token of the Hugging Face hub",
+        ),
+        ("docker run -e X=$MY_TOKEN a", "looks like a secret"),
         ("docker exec -d x y\ndocker run a", "docker exec --detach"),
     ] {
         assert!(refused(text).contains(word), "{text}: {}", refused(text));
@@ -382,7 +409,14 @@ fn quoted(text: &str) -> String {
 
 /// Docker takes the last of flags that come once, and each of the others.
 fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String)> {
-    let many = ["volume", "device", "group-add", "cap-drop", "tmpfs", "add-host"];
+    let many = [
+        "volume",
+        "device",
+        "group-add",
+        "cap-drop",
+        "tmpfs",
+        "add-host",
+    ];
     let words = commands(order).unwrap();
     let given = line(&words[0][2..]).unwrap().flags;
     flags.clear();
@@ -416,11 +450,11 @@ proptest! {
     ) {
         let mut text = format!("docker run {}", flags.join(" "));
         for (target, source) in &mounts {
-            text += &format!(" -v {}", quoted(&format!("{source}:{target}")));
+            text.extend([" -v ", &quoted(&format!("{source}:{target}"))]);
         }
         text += " debian:12 python3";
         for word in &command {
-            text += &format!(" {}", quoted(word));
+            text.extend([" ", &quoted(word)]);
         }
         let reading = read("x", &text, &Nothing).unwrap();
         let ((ours, image, _), executed) = made(&script(&reading.recipe, &[]));
@@ -428,7 +462,7 @@ proptest! {
         prop_assert_eq!(ours, theirs);
         prop_assert_eq!(image, "debian:12");
         let again = commands(&executed[0]).unwrap();
-        let again: Vec<String> = again[0].iter().skip(1).map(|word| word.shown()).collect();
+        let again: Vec<String> = again[0].iter().skip(1).map(Word::shown).collect();
         prop_assert_eq!(again, command);
     }
 

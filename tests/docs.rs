@@ -11,6 +11,11 @@ use std::process::Command;
 
 use regex::Regex;
 
+#[path = "hub/mod.rs"]
+mod hub;
+
+use hub::{Content, Hub, Repository};
+
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -72,7 +77,7 @@ fn files(text: &str) -> Vec<(String, String)> {
     found
 }
 
-fn run(command: &str, directory: &Path) -> Vec<String> {
+fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
     let output = Command::new("bash")
@@ -82,6 +87,8 @@ fn run(command: &str, directory: &Path) -> Vec<String> {
         .env("RETRIAL_HOME", directory.join(".home"))
         .env("RETRIAL_CACHE", directory.join(".cache"))
         .env("HOME", directory)
+        .env("HF_ENDPOINT", hub.endpoint())
+        .env_remove("HF_TOKEN")
         .env_remove("RUST_BACKTRACE")
         .env(
             "DOCKER_CONFIG",
@@ -168,6 +175,13 @@ fn check(file: &str) {
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
+    // The hub that pages speak of.
+    let hub = Hub::start();
+    hub.add(
+        Repository::new("example/tiny")
+            .file("greeting.txt", "good morning\n")
+            .lfs("model.safetensors", Content::generated(1, 2 << 20)),
+    );
     let overwrite = std::env::var("RETRIAL_DOCS").is_ok_and(|value| value == "overwrite");
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let mut wrong = Vec::new();
@@ -175,7 +189,7 @@ fn check(file: &str) {
     assert!(!shown.is_empty(), "{file} shows no command");
     let mut printed_all = Vec::new();
     for shown in &shown {
-        let printed = run(&shown.command, directory.path());
+        let printed = run(&shown.command, directory.path(), &hub);
         if !same(&shown.output, &printed) {
             wrong.push(format!(
                 "$ {}\n--- shown\n{}\n--- printed\n{}",
@@ -224,6 +238,11 @@ fn verdicts() {
 }
 
 #[test]
+fn models() {
+    check("docs/models.md");
+}
+
+#[test]
 fn trouble() {
     check("docs/trouble.md");
 }
@@ -250,6 +269,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
+        "models.md",
         "recipe-format.md",
         "runs.md",
         "training-benchmarks.md",

@@ -264,7 +264,7 @@ async fn rarer_flags() {
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     assert_eq!(flags.len(), 17);
     compare(&lab, "further", "create", &flags, |spec| {
-        spec.further = further.clone()
+        spec.further = further.clone();
     })
     .await;
 }

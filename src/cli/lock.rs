@@ -2,6 +2,7 @@
 //! its variants. Nothing is pulled or downloaded but listings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -108,7 +109,7 @@ async fn resolved(global: &Global, entry: &Opened, named: &Named) -> Result<Lock
         }
     }
     if !named.models.is_empty() {
-        let hub = Hub::from_environment().map_err(fetch_failure)?;
+        let hub = Hub::from_environment().map_err(|error| fetch_failure(&error))?;
         for (repository, revision) in &named.models {
             let model = commit(&hub, repository, revision).await?;
             lock.models
@@ -151,7 +152,7 @@ async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedMod
     // Tries and waits are not shown: this is a question, not a download.
     let (to, _nobody) = unbounded_channel();
     let snapshot = hub.resolve(&wanted, &to, &CancellationToken::new()).await;
-    let snapshot = snapshot.map_err(fetch_failure)?;
+    let snapshot = snapshot.map_err(|error| fetch_failure(&error))?;
     let files = snapshot.files.into_iter();
     Ok(LockedModel {
         commit: snapshot.commit,
@@ -159,7 +160,7 @@ async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedMod
     })
 }
 
-fn fetch_failure(error: FetchError) -> Failure {
+fn fetch_failure(error: &FetchError) -> Failure {
     if error.is_request() {
         Failure::usage(error.to_string())
     } else {
@@ -190,7 +191,7 @@ fn tell(
     }
     let mut out = format!("{}\n", path.display());
     for (name, what) in now.images.iter().chain(&commits(now)) {
-        out.push_str(&format!("  {name}\n    {what}\n"));
+        let _ = writeln!(out, "  {name}\n    {what}");
     }
     terminal::print(&out);
     if global.quiet {

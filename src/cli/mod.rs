@@ -18,6 +18,7 @@ mod new_from;
 mod open;
 mod plan;
 mod resume;
+mod room;
 mod run;
 mod runs;
 mod shell;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::arguments::{Global, Output, PlanArguments, PlanFormat, RunArguments};
 use super::failure::Failure;
 use super::open::{self, Opened};
-use super::{supervise, terminal, trust};
+use super::{room, supervise, terminal, trust};
 use crate::plan::{Plan, shell};
 use crate::store::lock::RunLock;
 use crate::store::{RunDirectory, StoreError};
@@ -40,6 +40,7 @@ pub fn run(
     }
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
+        room::for_the_image(&engine, &plan, run.force).await?;
         let directory = home.new_run(&stem(&plan))?;
         write_down(global, &directory, &opened, &plan, &engine)?;
         if run.detach {

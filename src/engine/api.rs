@@ -170,6 +170,9 @@ pub trait Engine: Send + Sync {
     /// The image, if the engine has it.
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
+    /// The directory of the engine's machine where images and containers lie, if it says so.
+    async fn root_directory(&self) -> Result<Option<PathBuf>, EngineError>;
+
     /// The digest that a reference has in its registry now; nothing is pulled.
     async fn registry_digest(
         &self,

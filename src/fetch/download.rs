@@ -31,7 +31,7 @@ pub struct Download<'a> {
 
 /// How one answer ended.
 enum Answer {
-    /// All bytes are here.
+    /// All bytes that were asked for are here.
     Whole,
     /// It was cut.
     Cut(Trouble),
@@ -87,6 +87,7 @@ impl Download<'_> {
         teller.tell(FileStand::Downloading, sink.position());
         let mut tries = Tries::new(self.transport, &self.ask, teller.channel(), self.stop);
         let mut begun: Option<Response> = None;
+        let mut restarts = 0;
         while sink.position() < self.file.size {
             let answer = match begun.take() {
                 Some(answer) => Ok(answer),
@@ -117,6 +118,13 @@ impl Download<'_> {
                     }
                 }
                 Answer::FromTheStart(answer) => {
+                    restarts += 1;
+                    // Cut each time, and never gone on with: that could be for ever.
+                    if restarts > self.transport.settings.patience.tries {
+                        sink.finish().await?;
+                        let because = "it is cut again and again, and the hub gives no ranges";
+                        return Ok(Err(because.to_owned()));
+                    }
                     sink.finish().await?;
                     sink = self.sink(lock, true).await?;
                     begun = answer;
@@ -152,14 +160,26 @@ impl Download<'_> {
             })
     }
 
+    /// Where an answer ends that begins at `from`.
+    fn end(&self, from: u64) -> u64 {
+        let at_once = self.transport.settings.at_once;
+        from.saturating_add(at_once).min(self.file.size)
+    }
+
     async fn ask_from(&self, from: u64) -> Result<Result<Response, Trouble>, FetchError> {
         let parts = self.ask.repository.split('/');
         let parts = parts.chain(["resolve", self.ask.revision]);
         let url = self.transport.url(parts.chain(self.file.path.split('/')));
+        let end = self.end(from);
+        let range = match (from, end == self.file.size) {
+            (0, true) => None,
+            (_, true) => Some(format!("bytes={from}-")),
+            (_, false) => Some(format!("bytes={from}-{}", end - 1)),
+        };
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Ok(Err(Trouble::Lasting(FetchError::Stopped))),
-            answer = self.transport.open(&self.ask, url, from) => Ok(answer),
+            answer = self.transport.open(&self.ask, url, range.as_deref()) => Ok(answer),
         }
     }
 
@@ -171,8 +191,9 @@ impl Download<'_> {
         teller: &mut Teller,
     ) -> Result<Answer, FetchError> {
         let (size, from) = (self.file.size, sink.position());
+        let mut end = self.end(from);
         match answer.status() {
-            StatusCode::OK if from == 0 => {}
+            StatusCode::OK if from == 0 => end = size,
             // It knows no ranges, and sends everything.
             StatusCode::OK => return Ok(Answer::FromTheStart(Some(answer))),
             StatusCode::PARTIAL_CONTENT => {
@@ -188,9 +209,9 @@ impl Download<'_> {
         }
         if let Some(length) = answer
             .content_length()
-            .filter(|length| *length != size - from)
+            .filter(|length| *length != end - from)
         {
-            let because = format!("it sends {length} bytes where {} are left", size - from);
+            let because = format!("it sends {length} bytes where {} are to come", end - from);
             return Ok(Answer::Wrong(because));
         }
         loop {
@@ -204,7 +225,7 @@ impl Download<'_> {
             let piece: Bytes = match piece {
                 Ok(Some(piece)) => piece,
                 // A connection that breaks after the last byte has done its work.
-                Ok(None) | Err(_) if sink.position() == size => return Ok(Answer::Whole),
+                Ok(None) | Err(_) if sink.position() == end => return Ok(Answer::Whole),
                 Ok(None) => {
                     return Ok(Answer::Cut(Trouble::Passing {
                         because: "the answer ended early".to_owned(),
@@ -214,7 +235,7 @@ impl Download<'_> {
                 }
                 Err(error) => return Ok(Answer::Cut(passing(error))),
             };
-            if sink.position() + piece.len() as u64 > size {
+            if sink.position() + piece.len() as u64 > end {
                 return Ok(Answer::Wrong(format!(
                     "it sends more than the {size} bytes it lists"
                 )));

@@ -10,6 +10,9 @@ use super::error::FetchError;
 
 /// Files that are fetched at the same time, as the Python client does it.
 const PARALLEL: usize = 8;
+/// The hub's CDN gives no more than 50 GB at once by plain requests (`MAX_HTTP_DOWNLOAD_SIZE` of
+/// the Python client, which refuses larger files without Xet); by ranges it gives everything.
+const AT_ONCE: u64 = 40_000_000_000;
 
 /// How to reach the hub, as whom, and where its files are kept.
 #[derive(Debug, Clone)]
@@ -26,6 +29,8 @@ pub struct Settings {
     pub offline: bool,
     /// Files at the same time.
     pub parallel: usize,
+    /// Bytes that are asked for at once.
+    pub at_once: u64,
     /// How often and how long to try.
     pub patience: Patience,
 }
@@ -97,13 +102,16 @@ impl Settings {
     /// # Errors
     /// Where the endpoint is no URL.
     pub fn new(endpoint: &str, cache: impl Into<PathBuf>) -> Result<Self, FetchError> {
+        let cache = cache.into();
         Ok(Self {
             endpoint: url(endpoint)?,
             token: None,
             token_path: PathBuf::new(),
-            cache: cache.into(),
+            // What lies in it is mounted into containers, which knows no working directory.
+            cache: std::path::absolute(&cache).unwrap_or(cache),
             offline: false,
             parallel: PARALLEL,
+            at_once: AT_ONCE,
             patience: Patience::default(),
         })
     }

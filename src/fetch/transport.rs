@@ -53,14 +53,17 @@ impl Transport {
         url
     }
 
-    /// The beginning of an answer, from byte `from` on.
-    pub async fn open(&self, ask: &Ask<'_>, url: Url, from: u64) -> Result<Response, Trouble> {
+    /// The beginning of an answer: all of it, or a range of bytes (`bytes=100-`).
+    pub async fn open(
+        &self,
+        ask: &Ask<'_>,
+        url: Url,
+        range: Option<&str>,
+    ) -> Result<Response, Trouble> {
         let mut headers = HeaderMap::new();
         // What is compressed on the way has no ranges, and another size.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if from > 0
-            && let Ok(range) = HeaderValue::from_str(&format!("bytes={from}-"))
-        {
+        if let Some(Ok(range)) = range.map(HeaderValue::from_str) {
             headers.insert(RANGE, range);
         }
         // The hub's own host only: reqwest drops it where a redirect leads elsewhere.
@@ -118,7 +121,7 @@ impl Transport {
         let mut tries = Tries::new(self, ask, to.clone(), stop);
         loop {
             let once = async {
-                let mut answer = self.open(ask, url.clone(), 0).await?;
+                let mut answer = self.open(ask, url.clone(), None).await?;
                 let headers = answer.headers().clone();
                 let mut body = Vec::new();
                 while let Some(piece) = answer.chunk().await.map_err(passing)? {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::claim::{Claim, claim, claim_of};
 use super::engine_back::with_engine;
 use super::error::RunError;
-use super::fill::{self, Kept};
+use super::kept::{self, Kept};
 use super::model_mounts;
 use super::models::filled;
 use super::session::Session;
@@ -30,7 +30,7 @@ pub const KEPT_LABEL: &str = "io.retrial.kept";
 
 /// Creates and starts the container that measures.
 pub async fn create(session: &Session, step: &Step) -> Result<StepEnd, RunError> {
-    match fill::mounts(session, step).await? {
+    match kept::mounts(session, step).await? {
         Ok(kept) => create_with(session, step, "", kept).await,
         Err(end) => Ok(end),
     }

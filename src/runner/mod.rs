@@ -23,6 +23,7 @@ mod follow;
 mod host;
 mod image;
 mod judge;
+mod kept;
 mod latest;
 mod left_out;
 mod model_mounts;

@@ -52,6 +52,21 @@ async fn what_cannot_fit_is_not_begun() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cache_that_may_only_be_read_will_do() {
+    let mut scene = scene();
+    let Some(small) = Small::mount(scene.cache(), "40m") else {
+        return;
+    };
+    let fetched = scene.main().await.fetched();
+    let mut mount = Command::new("mount");
+    mount.args(["-o", "remount,ro"]).arg(&small.0);
+    assert!(mount.status().unwrap().success());
+    assert_eq!(scene.main().await.fetched().files, fetched.files);
+    scene.settings.offline = true;
+    assert_eq!(scene.main().await.fetched().files, fetched.files);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_disk_that_fills_up_is_told_and_the_rest_comes_later() {
     let scene = scene();
     let Some(small) = Small::mount(scene.cache(), "40m") else {

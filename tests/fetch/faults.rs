@@ -86,6 +86,33 @@ async fn cuts_cost_no_byte_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_too_large_for_one_answer_comes_by_ranges() {
+    let mut scene = scene();
+    scene.settings.at_once = 1_500_000;
+    scene.hub.fault(Fault::Cut(1_000_000), &bytes(), 1);
+    let fetched = scene.main().await.fetched();
+    is_right(&fetched);
+    assert_eq!(fetched.bytes_fetched, SIZE);
+    let requests = scene.hub.requests();
+    let ranges: Vec<&str> = requests
+        .iter()
+        .filter(|request| request.place == Place::Bytes)
+        .filter_map(|request| request.range.as_deref())
+        .collect();
+    let asked = [
+        "bytes=0-1499999",
+        "bytes=1000000-2499999",
+        "bytes=2500000-3999999",
+        "bytes=4000000-",
+    ];
+    assert_eq!(ranges, asked);
+    // One that knows no ranges gives all of it at once.
+    std::fs::remove_dir_all(scene.cache()).unwrap();
+    scene.hub.fault(Fault::WholeFile, &bytes(), 1);
+    is_right(&scene.main().await.fetched());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_hubs_wait_is_kept() {
     let scene = scene();
     scene.hub.fault(Fault::Busy(1), &bytes(), 1);

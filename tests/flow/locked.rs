@@ -78,6 +78,15 @@ fn the_locked_image_and_commit_run_and_what_moved_is_told() {
     lab.run(&["--lock", "mine.lock.yaml"]).expect_exit(0);
     let newest = lab.runs().pop().unwrap();
     let output = fs::read_to_string(newest.join("steps/04-main-performance/output.log")).unwrap();
+    // The engine keeps no more of it than it had.
+    let repository = moving.trim_end_matches(":now");
+    let format = "{{.Repository}}@{{.Digest}}";
+    for left in lab
+        .docker(&["images", "--digests", "--format", format, repository])
+        .lines()
+    {
+        lab.docker(&["rmi", left]);
+    }
     assert!(
         output.starts_with(&format!("second\n1000\ncommit {second}\n")),
         "{output}"

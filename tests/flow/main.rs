@@ -10,6 +10,7 @@ mod disk;
 mod engines;
 mod failing;
 mod faults;
+mod figures;
 mod fetch;
 mod happy;
 mod host;

@@ -74,6 +74,23 @@ fn real_files_that_cannot_be_written_and_are_fetched_once() {
 }
 
 #[test]
+fn a_commit_that_nobody_fetches_is_refused() {
+    let Some((hub, lab, commit)) = with_model("mount: /model", LOOK) else {
+        return;
+    };
+    lab.run(&["--skip", "fetch-tiny"])
+        .expect_exit(2)
+        .says("main-performance names models.tiny.commit");
+    assert!(hub.requests().is_empty());
+    let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
+    let pinned = format!("hub: lab/tiny, revision: {commit}");
+    let lab = lab.recipe(&text.replace("hub: lab/tiny", &pinned));
+    lab.retrial(&["plan", "./recipe.yaml", "--skip", "fetch-tiny"])
+        .expect_exit(0)
+        .says(&format!("echo commit {commit}"));
+}
+
+#[test]
 fn a_view_that_somebody_changed_is_not_mounted() {
     let Some((_hub, lab, _)) = with_model("mount: /model", LOOK) else {
         return;
@@ -156,4 +173,24 @@ fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched() {
     fs::write(Path::new(&nowhere).join("weights"), "w").unwrap();
     lab.run(&["--allow", "mounts"]).expect_exit(0);
     assert!(lab.output("03-main-performance").contains("weights"));
+}
+
+#[test]
+fn an_image_without_room_is_refused_before_anything_is_done() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!(
+        "image: {}\nrequires: {{ disk: 900 TiB }}",
+        image("never-pulled")
+    );
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.run(&[])
+        .expect_exit(3)
+        .says("is free where the engine keeps images")
+        .says("900 TiB");
+    assert!(lab.runs().is_empty());
+    // It is pulled then, and there is none.
+    lab.run(&["--force"])
+        .expect_exit(3)
+        .says("pull failed")
+        .says("warning: ");
 }

@@ -184,8 +184,14 @@ fn what_is_judged_and_told() {
     let plan = plan("mlperf-training/v5.1/amd/llama2-70b-lora", "MI300X", &[]);
     let measurement = &plan["measurements"][0];
     assert_eq!(measurement["trials"]["min"], 10);
-    let limits = measurement["limits"].to_string();
-    assert!(limits.contains("0.925"), "{limits}");
+    let (name, score) = (&measurement["figures"][0][0], &measurement["figures"][0][1]);
+    assert_eq!(
+        (name.as_str(), &score["aggregate"]),
+        (Some("time_to_train"), &"olympic".into())
+    );
+    let source = &score["find"]["mllog"];
+    assert_eq!(source["target"]["max"], 0.925);
+    assert_eq!(source["rcp"]["runs"], 10);
     let notes = plan["notes"].to_string();
     for told in [
         "cpupower frequency-set -g performance",

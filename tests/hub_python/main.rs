@@ -1,6 +1,6 @@
 //! The tests' hub under the Python client: where the real client is content, the hub is faithful
 //! enough for ours.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod client;
 #[path = "../hub/mod.rs"]

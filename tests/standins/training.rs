@@ -22,7 +22,6 @@ fn figure(verdict: &Value, name: &str) -> f64 {
 #[case(LORA, "mi355x-8", "MI355X", 10.18)]
 #[case(LORA, "mi300x-8", "MI300X", 27.97)]
 #[case(LLAMA31, "mi355x-8", "MI355X", 99.71)]
-#[ignore = "figures from :::MLLOG are not read yet"]
 fn ten_published_logs_make_the_published_score(
     #[case] recipe: &str,
     #[case] host: &str,
@@ -55,7 +54,6 @@ fn ten_published_logs_make_the_published_score(
 /// A score is of ten runs: one says nothing. The page cache is cleared from inside a container
 /// that is not privileged.
 #[test]
-#[ignore = "figures from :::MLLOG are not read yet"]
 fn one_trial_is_inconclusive() {
     let Some(engine) = engine() else { return };
     let ran = run_on(&engine, "mi355x-8", LORA, &["--trials", "1"]);
@@ -65,7 +63,6 @@ fn one_trial_is_inconclusive() {
 #[rstest]
 #[case("worse", 1, "not reproduced")]
 #[case("inaccurate", 1, "invalid")]
-#[ignore = "figures from :::MLLOG are not read yet"]
 fn what_goes_wrong_is_told_apart(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
     let Some(engine) = engine() else { return };
     let text = std::fs::read_to_string(super::root().join(format!("recipes/{LORA}.yaml"))).unwrap();

@@ -16,7 +16,7 @@ mod pull;
 mod pull_fault;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -119,6 +119,12 @@ impl Engine for Docker {
 
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
         image::inspect(&self.client, reference).await
+    }
+
+    async fn root_directory(&self) -> Result<Option<PathBuf>, EngineError> {
+        let info = self.client.info().await;
+        let info = info.map_err(|error| fault::fault("ask where images lie", error))?;
+        Ok(info.docker_root_dir.map(PathBuf::from))
     }
 
     async fn registry_digest(

@@ -1,6 +1,6 @@
 //! The fake's side of the trait: what each call answers and changes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
@@ -22,6 +22,10 @@ impl Engine for Fake {
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
         let state = self.call("image", reference)?;
         Ok(state.images.contains(reference).then(|| image(reference)))
+    }
+
+    async fn root_directory(&self) -> Result<Option<PathBuf>, EngineError> {
+        Ok(None)
     }
 
     async fn registry_digest(

@@ -63,6 +63,18 @@ pub enum PlanError {
         /// The path, rendered.
         path: String,
     },
+    /// A model's fetch is left out, and something needs what only the fetch tells.
+    #[error(
+        "{step} is left out, and {user} names models.{model}.commit, which only the fetch tells\n  name the commit as the model's revision, or lock the recipe: retrial lock"
+    )]
+    CommitUnknown {
+        /// The fetch.
+        step: String,
+        /// The step that names the commit.
+        user: String,
+        /// The model.
+        model: String,
+    },
     /// Programs look for the hub's cache in one place.
     #[error(
         "models {one} and {other}: `as: hub-cache` with two mounts, and programs look in one\n  give both the same `mount`, or none"

@@ -159,6 +159,7 @@ impl Builder<'_> {
         let mut figures = from.figures.clone();
         for (name, figure) in &mut figures {
             if let Some(file) = &figure.file {
+                let file = &below_results(file, from.results.as_ref());
                 let place = format!("scenarios.{key}.{mode}.figures.{name}.file");
                 figure.file = Some(Template(expression(&place, file, &scope)?));
             }
@@ -243,6 +244,14 @@ impl Builder<'_> {
             has: has.join(", "),
         }
     }
+}
+
+/// A file's path in the container, as one below the results that are fetched.
+fn below_results(file: &Template, results: Option<&Template>) -> Template {
+    let inner = results
+        .and_then(|results| file.0.strip_prefix(results.0.trim_end_matches('/')))
+        .and_then(|rest| rest.strip_prefix('/'));
+    inner.map_or_else(|| file.clone(), |inner| Template(inner.to_owned()))
 }
 
 /// Whether what was typed means this scenario: `single-stream` is `SingleStream`.

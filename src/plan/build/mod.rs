@@ -71,6 +71,7 @@ pub fn build(
     let keep = Condition::Unless { keep: choices.keep };
     builder.step_when("remove", Some("main"), keep, Action::Remove);
     builder.leave_out()?;
+    builder.commits_are_known()?;
 
     let sources: Vec<String> = container
         .mounts

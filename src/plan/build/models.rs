@@ -2,8 +2,8 @@
 
 use super::error::PlanError;
 use super::{Builder, expression};
-use crate::plan::model::{Form, HUB_CACHE, ModelMount};
-use crate::plan::step::{Action, Purpose};
+use crate::plan::model::{Form, HUB_CACHE, ModelMount, commit_later};
+use crate::plan::step::{Action, Condition, Purpose, Step};
 use crate::recipe::model::{CommandOptions, Model, ModelSource};
 
 impl Builder<'_> {
@@ -28,6 +28,31 @@ impl Builder<'_> {
                     mount,
                 };
                 self.step(&format!("fetch-{name}"), None, action);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether each commit that a step names is told by a fetch before it.
+    pub(super) fn commits_are_known(&self) -> Result<(), PlanError> {
+        for fetch in &self.steps {
+            let (Action::FetchModel { model, .. }, Condition::Skipped { .. }) =
+                (&fetch.action, &fetch.when)
+            else {
+                continue;
+            };
+            let later = commit_later(model);
+            let names = |step: &&Step| {
+                let skipped = matches!(step.when, Condition::Skipped { .. });
+                let text = serde_json::to_string(&step.action).unwrap_or_default();
+                !skipped && text.contains(&later)
+            };
+            if let Some(user) = self.steps.iter().find(names) {
+                return Err(PlanError::CommitUnknown {
+                    step: fetch.name.clone(),
+                    user: user.name.clone(),
+                    model: model.clone(),
+                });
             }
         }
         Ok(())

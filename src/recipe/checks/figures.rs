@@ -13,6 +13,7 @@ impl Checks<'_> {
     pub(super) fn figures(&mut self, measurement: &Node) {
         for figure in entries(measurement, "figures") {
             self.figure(figure);
+            self.file(measurement, figure);
         }
         for name in entries(measurement, "expect") {
             self.given(measurement, name, &|node| node.get("values").is_some());
@@ -69,6 +70,33 @@ impl Checks<'_> {
         }
     }
 
+    /// A file that is fetched: it lies below `results`.
+    fn file(&mut self, measurement: &Node, figure: &Entry) {
+        let Some(file) = figure.value.get("file").filter(|_| !self.partial) else {
+            return;
+        };
+        let written = file.text().unwrap_or_default();
+        let help = match measurement.get("results").and_then(Node::text) {
+            None => "say which directory is fetched: `results: /path/in/the/container`".to_owned(),
+            Some(results) => {
+                let root = results.trim_end_matches('/');
+                let inner = written
+                    .strip_prefix(root)
+                    .is_some_and(|rest| rest.starts_with('/'));
+                if inner || !written.starts_with('/') {
+                    return;
+                }
+                format!("only what lies below `{results}` is fetched: write the path below it")
+            }
+        };
+        self.error(
+            "not-fetched",
+            format!("`{written}` is not among the results"),
+            &file.span,
+            help,
+        );
+    }
+
     /// The groups that `by` names, and those that are left for the figure.
     fn pattern(&mut self, figure: &Node, pattern: &Node) {
         let Some(regex) = pattern.text().and_then(|text| regex::Regex::new(text).ok()) else {
@@ -81,7 +109,14 @@ impl Checks<'_> {
             if !named.contains(&text) || matches!(text, "value" | "unit") {
                 let help = match nearest(text, named.iter().copied()) {
                     Some(near) if near != text => format!("did you mean `{near}`?"),
-                    _ => format!("write it: `(?<{}>\\S+)`; `value` and `unit` have a meaning of their own", if text.is_empty() || matches!(text, "value" | "unit") { "name" } else { text }),
+                    _ => format!(
+                        "write it: `(?<{}>\\S+)`; `value` and `unit` have a meaning of their own",
+                        if text.is_empty() || matches!(text, "value" | "unit") {
+                            "name"
+                        } else {
+                            text
+                        }
+                    ),
                 };
                 let message = format!("the pattern has no group `{text}` to name figures by");
                 self.error("unknown-group", message, &group.span, help);
@@ -163,7 +198,9 @@ impl Checks<'_> {
             let help = if table {
                 format!("name its entries: `{name}: {{values: {{ENTRY: …}}}}`, or `{name}[ENTRY]`")
             } else {
-                format!("it has one `value`; `by` in `figures: {{{name}: …}}` would make it a table")
+                format!(
+                    "it has one `value`; `by` in `figures: {{{name}: …}}` would make it a table"
+                )
             };
             self.error("unknown-figure", wrong, &named.key_span, help);
         }
@@ -171,7 +208,10 @@ impl Checks<'_> {
 
     fn expectation(&mut self, entry: &Entry) {
         for expectation in several(&entry.value) {
-            let listed = expectation.get("values").into_iter().flat_map(Node::entries);
+            let listed = expectation
+                .get("values")
+                .into_iter()
+                .flat_map(Node::entries);
             for value in expectation
                 .get("value")
                 .into_iter()

@@ -99,6 +99,24 @@ pub enum DockerRunError {
         /// The variable.
         name: String,
     },
+    /// A token as it is.
+    #[error(
+        "{flag}: a token of the Hugging Face hub stands in it\n  write $HF_TOKEN in its place: a recipe holds no secrets"
+    )]
+    Token {
+        /// The flag, or what it stands in.
+        flag: String,
+    },
+    /// A secret where it would be written down.
+    #[error(
+        "{flag}: `${{{name}}}` looks like a secret, and would stand in the recipe\n  hand it on by --env {name}"
+    )]
+    Secret {
+        /// The flag, or what it stands in.
+        flag: String,
+        /// The variable.
+        name: String,
+    },
     /// What a recipe would take for its own expression.
     #[error("`${{{{` in `{text}`: a recipe would take it for an expression of its own")]
     Expression {

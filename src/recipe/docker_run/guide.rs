@@ -4,6 +4,7 @@
 use super::error::DockerRunError;
 use super::flags::{Flag, Treatment, long};
 use super::line::{Given, Line, line};
+use super::secret;
 use super::words::{Word, is_name};
 
 /// A block of a guide.
@@ -89,8 +90,7 @@ impl Sorter {
             }
             [] if begin == words.len() => {}
             _ => {
-                let shown: Vec<String> = words.iter().map(Word::shown).collect();
-                self.rest.push(shown.join(" "));
+                self.rest.push(secret::shown(words));
             }
         }
         self.variables.extend(assigned);

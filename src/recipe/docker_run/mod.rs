@@ -14,6 +14,7 @@ mod guide;
 mod line;
 mod mounts;
 mod parts;
+mod secret;
 mod text;
 mod translate;
 mod words;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::Surroundings;
 use super::error::DockerRunError;
+use super::secret::{is_secret, token_in};
 use super::words::{Piece, Word};
 use crate::recipe::emit::quoted;
 use crate::recipe::quote::quote;
@@ -89,6 +90,19 @@ impl<'a> Parts<'a> {
                     self.problems.push(DockerRunError::Expression { text });
                     return None;
                 }
+                Piece::Text(text) if token_in(text).is_some() => {
+                    self.problems.push(DockerRunError::Token {
+                        flag: flag.to_owned(),
+                    });
+                    return None;
+                }
+                Piece::Variable { name, .. } if is_secret(name) => {
+                    self.problems.push(DockerRunError::Secret {
+                        flag: flag.to_owned(),
+                        name: name.clone(),
+                    });
+                    return None;
+                }
                 Piece::Text(text) => said.push_str(text),
                 Piece::Variable { name, default } => {
                     let is_path = path && at == 0;
@@ -109,6 +123,19 @@ impl<'a> Parts<'a> {
 
     /// A word as a command's text says it, quoted where it must be.
     pub(super) fn say_quoted(&mut self, word: &Word) -> Option<String> {
+        if let Some(name) = self.secret_of(word) {
+            // Left to the shell of the step, which is given the secret.
+            let braced = format!("${{{name}}}");
+            let bare = word.shown().replace(&braced, &format!("${name}"));
+            return Some(format!(
+                "\"{}\"",
+                if bare.ends_with(&name) {
+                    bare
+                } else {
+                    word.shown()
+                }
+            ));
+        }
         let said = self.say("the command", word, false)?;
         let params = said.contains("${{ ");
         // Quotes around an expression do no harm; without them a space in its value would.
@@ -117,6 +144,31 @@ impl<'a> Parts<'a> {
         } else {
             quote(&said)
         })
+    }
+
+    /// The secret that a word of a command is, or holds beside plain text.
+    fn secret_of(&mut self, word: &Word) -> Option<String> {
+        let mut variables = word.pieces.iter().filter_map(|piece| match piece {
+            Piece::Variable { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        let name = variables.next().filter(|name| is_secret(name))?;
+        let odd = |piece: &Piece| match piece {
+            Piece::Text(text) => text.contains(['"', '\\', '`', '$']),
+            Piece::Variable { default, .. } => default.is_some(),
+            Piece::Here => true,
+        };
+        if variables.next().is_some() || word.pieces.iter().any(odd) {
+            return None;
+        }
+        if name == "HF_TOKEN" {
+            self.token = true;
+        } else {
+            self.tell(format!(
+                "${name}: a secret; `retrial run --secret {name}` hands it on to the steps that name it"
+            ));
+        }
+        Some(name)
     }
 
     /// The name of the param that stands for a variable.

@@ -7,6 +7,7 @@ use super::guide::{Exec, Guide, exec_key};
 use super::line::Given;
 use super::mounts;
 use super::parts::{Parts, Step, Value};
+use super::secret::is_secret;
 use super::words::{Word, is_name};
 use crate::recipe::measures;
 use crate::recipe::shape::Units;
@@ -261,20 +262,6 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Value)> {
     });
     let said = parts.say("--env", &value, false)?;
     Some((name, Value::Text(said)))
-}
-
-/// Whether a variable's name says that its value is nobody's business.
-pub(super) fn is_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let words = [
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "API_KEY",
-        "ACCESS_KEY",
-        "PRIVATE_KEY",
-    ];
-    name.ends_with("_TOKEN") || name == "TOKEN" || words.iter().any(|word| name.contains(word))
 }
 
 /// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.

@@ -8,6 +8,8 @@ use crate::verdict::{Outcome, Verdict, number};
 
 /// Between columns.
 const GAP: usize = 2;
+/// More figures of one result than this are a table of their own.
+pub(super) const MANY: usize = 8;
 /// Names are folded at their underscores to no less than this.
 const FOLDED: usize = 18;
 
@@ -34,8 +36,79 @@ impl Cell {
     }
 }
 
-/// The table, in the widest of its forms that fits.
+/// The table, in the widest of its forms that fits; a result of many figures has one of its own.
 pub(super) fn lay_out(rows: &[Row], width: usize, verdict: &Verdict, paint: Paint) -> String {
+    let of_one =
+        |one: &Row, other: &Row| (&one.scenario, &one.mode) == (&other.scenario, &other.mode);
+    if !rows.chunk_by(of_one).any(|rows| rows.len() > MANY) {
+        return together(rows, width, verdict, paint);
+    }
+    let tables: Vec<String> = rows
+        .chunk_by(of_one)
+        .map(|rows| {
+            by_itself(rows, width, verdict, paint)
+                .unwrap_or_else(|| together(rows, width, verdict, paint))
+        })
+        .collect();
+    tables.join("\n")
+}
+
+/// The figures of one result, whose name stands above: there is room for theirs. On a narrow
+/// terminal the bounds stand in the sentences only.
+fn by_itself(rows: &[Row], width: usize, verdict: &Verdict, paint: Paint) -> Option<String> {
+    let unverified = if verdict.notice.is_some() {
+        "unverified"
+    } else {
+        ""
+    };
+    let at = format!("at {}", number::percent(verdict.confidence));
+    let table = table_of_all(rows);
+    let first = rows.first()?;
+    let mut title = format!("{} {}", first.scenario, first.mode);
+    let mut head = vec![
+        ("figure", ""),
+        ("measured", unverified),
+        ("published", ""),
+        ("ratio", ""),
+        (&at, ""),
+        ("outcome", ""),
+    ];
+    let mut lines: Vec<Vec<Cell>> = rows
+        .iter()
+        .map(|row| {
+            let mut cells = one_line(row);
+            // The scenario stands above, the source in the sentences.
+            cells.remove(4);
+            cells.remove(0);
+            if let (Some(table), Some(cell)) = (table, cells.first_mut()) {
+                let entry = row.figure[table.len()..].trim_matches(['[', ']']);
+                *cell = Cell::of([entry.to_owned()]);
+            }
+            cells
+        })
+        .collect();
+    if let Some(table) = table {
+        title = format!("{title}: {table}");
+        head[0] = ("entry", "");
+    }
+    let laid_out = columns(&head, &lines, width, paint).or_else(|| {
+        head.remove(4);
+        lines.iter_mut().for_each(|cells| drop(cells.remove(4)));
+        columns(&head, &lines, width, paint)
+    });
+    laid_out.map(|laid_out| format!("{}\n{laid_out}", paint.bold(&title)))
+}
+
+/// The one table that all figures are entries of.
+fn table_of_all(rows: &[Row]) -> Option<&str> {
+    let table = |row: &Row| row.figure.split_once('[').map(|(table, _)| table.len());
+    let first = rows.first()?;
+    let name = &first.figure[..table(first)?];
+    let same = |row: &Row| table(row).is_some_and(|end| &row.figure[..end] == name);
+    rows.iter().all(same).then_some(name)
+}
+
+fn together(rows: &[Row], width: usize, verdict: &Verdict, paint: Paint) -> String {
     // MLCommons' guidelines ask for the word next to each score.
     let unverified = if verdict.notice.is_some() {
         "unverified"

@@ -12,7 +12,8 @@ mod style;
 use self::layout::{wrap, wrapped};
 use self::rows::Row;
 use self::style::{Paint, clean, symbol};
-use crate::verdict::{Outcome, QualifierKind, ResultVerdict, Verdict};
+use crate::report::human;
+use crate::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number};
 
 /// Narrower than this nothing is made to fit.
 const NARROWEST: usize = 60;
@@ -112,16 +113,46 @@ fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
     if of_result || result.judgements.is_empty() {
         return vec![(result.outcome, format!("{title}: {}", result.sentence))];
     }
-    result
+    let sentence = |judgement: &Judgement| {
+        (
+            judgement.outcome,
+            format!("{title}: {}", judgement.sentence),
+        )
+    };
+    if result.judgements.len() <= layout::MANY {
+        return result.judgements.iter().map(sentence).collect();
+    }
+    // Of many, those that hold are told together: the table has each of them.
+    let (hold, others): (Vec<&Judgement>, Vec<&Judgement>) = result
         .judgements
         .iter()
-        .map(|judgement| {
-            (
-                judgement.outcome,
-                format!("{title}: {}", judgement.sentence),
-            )
-        })
-        .collect()
+        .partition(|judgement| judgement.outcome == Outcome::Reproduced);
+    let mut reasons: Vec<(Outcome, String)> = others.into_iter().map(sentence).collect();
+    reasons.extend(together(&hold).map(|text| (Outcome::Reproduced, format!("{title}: {text}"))));
+    reasons
+}
+
+/// `38 figures hold, at 0.981–1.034 of what was published.`
+fn together(hold: &[&Judgement]) -> Option<String> {
+    let mut ratios: Vec<f64> = hold
+        .iter()
+        .filter_map(|judgement| judgement.ratio)
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let (least, most) = (ratios.first()?, ratios.last()?);
+    let within = hold.iter().filter_map(|judgement| judgement.holds_within);
+    let within = within.fold(0.0, f64::max);
+    let each = if within > 0.0 {
+        format!("each to within {} or less", number::percent(within))
+    } else {
+        "none is worse".to_owned()
+    };
+    Some(format!(
+        "{} hold, at {}–{} of what was published; {each}.",
+        human::count(hold.len(), "figure"),
+        number::ratio(*least),
+        number::ratio(*most),
+    ))
 }
 
 /// `✓ reproduced (performance only). All 2 published figures hold.`

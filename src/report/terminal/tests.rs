@@ -160,15 +160,49 @@ fn inconclusive() -> Verdict {
     judge(&context, &evidence)
 }
 
+/// A table of 40 figures, two of which are worse than published.
+fn many() -> Verdict {
+    let mut evidence = Evidence::new("gemm", Mode::Performance);
+    for trial in 1..4_u32 {
+        evidence
+            .trials
+            .push(TrialEvidence::finished(trial, format!("run_{trial}")));
+    }
+    for number in 1..=40_u32 {
+        let name = format!("gemm[bf16 {0}x{0}x{0}]", number * 256);
+        let published = 900.0 + f64::from(number);
+        let expectation = Expectation {
+            value: published,
+            kind: ExpectationKind::ThirdParty,
+            source: None,
+            sigma: None,
+            noise: None,
+            margin: None,
+        };
+        evidence.expect.push((name.clone(), vec![expectation]));
+        let share = if number % 20 == 0 { 0.8 } else { 1.01 };
+        for (trial, noise) in evidence.trials.iter_mut().zip([0.999, 1.0, 1.001]) {
+            let value = published * share * noise;
+            trial
+                .figures
+                .insert(name.clone(), FigureValue::new(value, "TFLOP/s"));
+        }
+    }
+    let mut context = context();
+    context.submission.suite = "training-benchmarks".to_owned();
+    judge(&context, &[evidence])
+}
+
 #[rstest]
 fn snapshots(
-    #[values("reproduced", "mixed", "failed", "inconclusive")] name: &str,
+    #[values("reproduced", "mixed", "failed", "inconclusive", "many")] name: &str,
     #[values(60, 80, 120)] width: u16,
 ) {
     let verdict = match name {
         "reproduced" => reproduced(),
         "mixed" => mixed(),
         "failed" => failed(),
+        "many" => many(),
         _ => inconclusive(),
     };
     let text = table(&verdict, RUN, width, false);

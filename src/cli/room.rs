@@ -1,0 +1,69 @@
+//! Room on the engine's own disk, before the first byte. What an image takes there is not known
+//! before it is pulled: what the recipe asks for is the measure.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::failure::Failure;
+use super::terminal;
+use crate::engine::api::Engine;
+use crate::fetch::Settings;
+use crate::host;
+use crate::plan::Plan;
+use crate::plan::choices::PullPolicy;
+use crate::plan::step::{Action, Condition};
+
+/// Whether the image that will be pulled has room, as far as this machine can tell.
+pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Result<(), Failure> {
+    let Some(wanted) = plan.requires.disk else {
+        return Ok(());
+    };
+    let pulled = plan.steps.iter().find_map(|step| match &step.action {
+        Action::Pull { reference, policy }
+            if !matches!(step.when, Condition::Skipped { .. }) && *policy != PullPolicy::Never =>
+        {
+            Some(reference)
+        }
+        _ => None,
+    });
+    let Some(reference) = pulled else {
+        return Ok(());
+    };
+    if engine.image(reference).await?.is_some() {
+        return Ok(());
+    }
+    // An engine elsewhere has its disk elsewhere.
+    let root = engine.root_directory().await?;
+    let Some(root) = root.filter(|root| root.exists()) else {
+        return Ok(());
+    };
+    let Some(free) = host::disk_free(&root).filter(|free| *free < wanted) else {
+        return Ok(());
+    };
+    let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY);
+    let told = format!(
+        "{} is free where the engine keeps images ({}), and {} asks for {} in all\n  make room: docker image prune",
+        size(free),
+        root.display(),
+        plan.recipe,
+        size(wanted)
+    );
+    // Models on a disk of their own take their part of it there.
+    let models_elsewhere = plan.fetched_models().next().is_some()
+        && Settings::from_environment().is_ok_and(|settings| !same_disk(&root, &settings.cache));
+    if force || models_elsewhere {
+        terminal::note(&format!("warning: {told}"));
+        return Ok(());
+    }
+    Err(Failure::host(format!(
+        "{told}, or go on all the same: --force"
+    )))
+}
+
+fn same_disk(one: &Path, other: &Path) -> bool {
+    let disk = |path: &Path| {
+        let there = path.ancestors().find(|path| path.exists())?;
+        std::fs::metadata(there).ok().map(|status| status.dev())
+    };
+    disk(one) == disk(other)
+}

@@ -1,0 +1,223 @@
+//! Figures that are not LoadGen's, from a real container: JSON, CSV, tables, training logs.
+
+use serde_json::Value;
+
+use crate::lab::{Lab, recipe_with};
+
+/// A case with its own keys, indented below its mode.
+fn with_keys(commands: &str, keys: &str) -> String {
+    let indented = |text: &str, by: usize| -> String {
+        let lines = text.lines();
+        lines.map(|line| " ".repeat(by) + line + "\n").collect()
+    };
+    format!(
+        "  main:\n    performance:\n      run: |\n{}{}",
+        indented(commands, 8),
+        indented(keys, 6)
+    )
+}
+
+fn lab(commands: &str, keys: &str) -> Option<Lab> {
+    let text = recipe_with("", &with_keys(commands, keys));
+    Lab::new().map(|lab| lab.recipe(&text))
+}
+
+fn figures(lab: &Lab) -> Value {
+    lab.verdict()["results"][0]["figures"].clone()
+}
+
+#[test]
+fn from_json_and_csv_files_and_the_output() {
+    let commands = r#"mkdir -p /out
+printf '\xef\xbb\xbf{"scores": {"rouge1": 44.5, "lost": NaN}}' >/out/scores.json
+printf 'dtype,n,TFLOP/s\nbf16,8192,"1,008.5"\nfp16,8192,990\n' >/out/gemm.csv
+printf '{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 1.5}\n'
+echo 'median 2.5 ms of 3 runs'
+"#;
+    let keys = "results: /out
+figures:
+  rouge1: { json: scores.rouge1, file: scores.json }
+  tflops: { csv: { column: TFLOP/s, where: { dtype: bf16 } }, file: '*.csv', unit: TFLOP/s }
+  gemm: { csv: TFLOP/s, by: [dtype, n], file: gemm.csv, unit: TFLOP/s, noise: 1% }
+  loss: { json: $.loss, take: min, better: lower }
+  median: { pattern: 'median (?<value>[0-9.]+) (?<unit>\\w+)', unit: µs, better: lower }
+expect:
+  gemm: { kind: official, source: here, values: { bf16 8192: 1000, fp16 8192: 985 } }";
+    let Some(lab) = lab(commands, keys) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0).says("gemm[bf16 8192]");
+    let found = figures(&lab);
+    for (name, value) in [
+        ("rouge1", 44.5),
+        ("tflops", 1008.5),
+        ("gemm[bf16 8192]", 1008.5),
+        ("gemm[fp16 8192]", 990.0),
+        ("loss", 1.5),
+        ("median", 2500.0),
+    ] {
+        assert!(
+            (found[name]["value"].as_f64().unwrap() - value).abs() < 1e-6,
+            "{name}: {found}"
+        );
+    }
+    // The run's own verdict again, from its files.
+    let verdict = lab.text("verdict.json");
+    lab.retrial(&["judge", &lab.id()]).expect_exit(0);
+    assert_eq!(lab.text("verdict.json"), verdict);
+}
+
+#[test]
+fn one_that_is_missing_says_what_is_nearest() {
+    let keys = "results: /out
+figures:
+  rouge1: { json: $.scores.rouge1, file: scores.json }
+expect:
+  rouge1: { value: 44, kind: official, source: here }";
+    let commands = "mkdir /out; echo '{\"scores\": {\"rouge_1\": 44.5}}' >/out/scores.json";
+    let Some(lab) = lab(commands, keys) else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(1)
+        .says("rouge1 is missing: scores.json: nothing is at `$.scores.rouge1`")
+        .says("the nearest is `$.scores.rouge_1`: 44.5");
+    assert_eq!(lab.verdict()["outcome"], "invalid");
+}
+
+#[test]
+fn an_entry_that_a_table_lacks_is_invalid() {
+    let keys = "figures:
+  gemm: { pattern: '^(?<shape>\\w+): (?<value>[0-9.]+)', by: [shape], noise: 1% }
+expect:
+  gemm: { kind: official, source: here, values: { 8x8: 1, 9x9: 1 } }";
+    let Some(lab) = lab("echo '8x8: 1.0'; echo '8x9: 1.0'", keys) else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(1)
+        .says("gemm[9x9] is missing: the table has gemm[8x8], gemm[8x9]");
+}
+
+/// Prints a run as MLPerf Training's logger does; its end is its arguments.
+const TRAIN: &str = r#"train() {
+  at() { echo ":::MLLOG {\"namespace\": \"\", \"time_ms\": $1, \"event_type\": \"POINT_IN_TIME\", \"key\": \"$2\", \"value\": $3, \"metadata\": {$4}}"; }
+  at 1000000 submission_benchmark '"llama2_70b_lora"'
+  at 1000000 global_batch_size 8
+  at 1000000 run_start null
+  at 1000005 eval_accuracy 0.97 '"samples_count": 2688'
+  at 1000006 block_stop null
+  at $((1000000 + $1)) eval_accuracy $3 "\"samples_count\": $2"
+  at $((1000000 + $1)) run_stop null "\"status\": \"$4\""
+}
+"#;
+
+const SCORED: &str = "figures:
+  time_to_train:
+    mllog: time_to_train
+    unit: min
+    better: lower
+    aggregate: olympic
+    target: { max: 0.925 }
+    rcp: { points: { 8: [3072, 2688, 3456, 3072, 3072, 3072, 3456, 3456, 3072, 2688, 3456, 3072, 3072, 3072, 3840, 3456, 2688, 3072, 3456, 3456] } }
+  eval_loss: { mllog: eval_accuracy, better: lower }
+expect:
+  time_to_train: { value: 20.7, kind: official, source: here }";
+
+#[test]
+fn ten_trials_of_a_training_are_one_score() {
+    let commands = format!("{TRAIN}train $((1200000 + ${{{{ trial }}}} * 100)) 3072 0.92 success");
+    let keys = format!("trials: 10\n{SCORED}");
+    let Some(lab) = lab(&commands, &keys) else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(0)
+        .says("Olympic mean of 10 trials");
+    let verdict = lab.verdict();
+    let judged = &verdict["results"][0]["judgements"][0];
+    let factor = 3178.0 + 2.0 / 3.0;
+    let expected = (1_200_550.0 / 60_000.0) * factor / 3072.0;
+    let measured = judged["measured"]["value"].as_f64().unwrap();
+    assert!((measured - expected).abs() < 1e-6, "{measured} {expected}");
+    assert_eq!(
+        verdict["results"][0]["trials"].as_array().unwrap().len(),
+        10
+    );
+}
+
+#[test]
+fn a_step_that_trains_ten_times_is_ten_trials() {
+    let ten = "for i in 1 2 3 4 5 6 7 8 9 10; do train $((1200000 + i * 100)) 3072 0.92 success";
+    let one_log = format!("{TRAIN}{ten}; done");
+    let ten_logs = format!("{TRAIN}mkdir /out; {ten} >/out/result_$i.txt; done");
+    let files = SCORED.replace("unit: min", "unit: min\n    file: result_*.txt");
+    for (commands, keys) in [
+        (one_log, SCORED.to_owned()),
+        (
+            ten_logs,
+            format!("results: /out\n{files}").replace(
+                "mllog: eval_accuracy",
+                "mllog: eval_accuracy, file: result_*.txt",
+            ),
+        ),
+    ] {
+        let Some(lab) = lab(&commands, &keys) else {
+            return;
+        };
+        lab.run(&[]).expect_exit(0);
+        let trials = lab.verdict()["results"][0]["trials"].clone();
+        assert_eq!(trials.as_array().unwrap().len(), 10, "{trials:#}");
+        assert_eq!(trials[9]["trial"], 10);
+    }
+}
+
+#[test]
+fn a_training_that_missed_its_target_is_invalid() {
+    for (end, says) in [
+        (
+            "3072 0.93 success",
+            "its last eval_accuracy is 0.93, off the target",
+        ),
+        ("3072 0.93 aborted", "did not converge"),
+    ] {
+        let Some(lab) = lab(&format!("{TRAIN}train 1200000 {end}"), SCORED) else {
+            return;
+        };
+        lab.run(&[]).expect_exit(1).says(says);
+        assert_eq!(lab.verdict()["outcome"], "invalid");
+    }
+}
+
+/// Results that somebody else made: their directory and the recipe are all there is.
+#[test]
+fn judged_without_an_engine() {
+    let Some(lab) = lab("echo no", SCORED) else {
+        return;
+    };
+    let directory = lab.path("theirs");
+    std::fs::create_dir(&directory).unwrap();
+    for run in 0..10 {
+        let event = |time: u64, key: &str, value: &str, metadata: &str| {
+            format!(
+                ":::MLLOG {{\"time_ms\": {time}, \"key\": \"{key}\", \"value\": {value}, \"metadata\": {{{metadata}}}}}\n"
+            )
+        };
+        let stop = 2_200_000 + run * 100;
+        let log = event(1, "global_batch_size", "8", "")
+            + &event(1_000_000, "run_start", "null", "")
+            + &event(stop - 1, "eval_accuracy", "0.92", "\"samples_count\": 3072")
+            + &event(stop, "run_stop", "null", "\"status\": \"success\"");
+        std::fs::write(directory.join(format!("result_{run}.txt")), log).unwrap();
+    }
+    let recipe = lab.path("recipe.yaml");
+    let arguments = [
+        "judge",
+        directory.to_str().unwrap(),
+        "--recipe",
+        recipe.to_str().unwrap(),
+    ];
+    lab.retrial(&arguments)
+        .expect_exit(0)
+        .says("1.03472 for its convergence");
+}

@@ -1,0 +1,246 @@
+//! Filled, checked, killed, filled anew.
+
+use std::fs;
+
+use super::{DOWNLOAD, HASH, KEEP, beside, decision, keeps, kept, listed};
+use crate::lab::{Lab, image};
+
+#[test]
+fn a_directory_is_filled_once_and_mounted_read_only() {
+    let Some(lab) = Lab::new() else { return };
+    let measured = "cat /data/file\n(echo spoiled >/data/file) 2>/dev/null || echo read-only\nawk '$2 == \"/data\" {print $4}' /proc/mounts | cut -d, -f1";
+    let text = keeps("", DOWNLOAD, KEEP, measured);
+    let lab = lab.recipe(&text);
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(lab.output("02-dataset-data"), "downloading\n");
+    assert!(
+        decision(&lab).starts_with("filled data/"),
+        "{}",
+        decision(&lab)
+    );
+    let seen = "content\nread-only\nro\nspeed: 42.5 MB/s\n";
+    assert_eq!(lab.output("04-main-performance"), seen);
+    assert_eq!(lab.containers(), [""; 0]);
+
+    let second = beside(&lab).recipe(&text);
+    second.run(&[]).expect_exit(0);
+    let decided = decision(&second);
+    assert!(decided.starts_with("kept already as data/"), "{decided}");
+    assert!(decided.contains(&lab.id()), "{decided}");
+    assert_eq!(second.output("04-main-performance"), seen);
+    let output = second.the_run().join("steps/02-dataset-data/output.log");
+    assert!(!output.exists(), "the command did not run again");
+    let plan = second.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
+    plan.says("02 dataset-data  [unless kept as data]")
+        .says("data at /data (read-only)");
+}
+
+#[test]
+fn it_begins_with_what_the_image_has_and_belongs_to_that_image() {
+    let Some(lab) = Lab::new() else { return };
+    let nonce = std::process::id();
+    let build = "image: { build: { context: ., dockerfile: Dockerfile } }";
+    let dockerfile = |version: &str| {
+        format!(
+            "FROM debian:bookworm-slim\nRUN mkdir -p /data/deep && echo {version} {nonce} >/data/deep/seed && ln -s deep/seed /data/link && chown -R 1234 /data/deep\n"
+        )
+    };
+    let commands = "stat -c %u /data/deep/seed; cat /data/link; echo more >/data/more";
+    let measured = "ls /data; cat /data/link";
+    let text = keeps(build, commands, KEEP, measured);
+    let lab = lab.recipe(&text).beside("Dockerfile", &dockerfile("one"));
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(
+        lab.output("02-dataset-data"),
+        format!("1234\none {nonce}\n")
+    );
+    let seen = format!("deep\nlink\nmore\none {nonce}\nspeed: 42.5 MB/s\n");
+    assert_eq!(lab.output("04-main-performance"), seen);
+
+    let other = beside(&lab)
+        .recipe(&text)
+        .beside("Dockerfile", &dockerfile("two"));
+    other.run(&[]).expect_exit(0);
+    assert!(
+        decision(&other).starts_with("filled"),
+        "{}",
+        decision(&other)
+    );
+    assert!(other.output("04-main-performance").contains("two"));
+    assert_eq!(kept(&lab.path("cache")).len(), 2);
+}
+
+#[test]
+fn what_is_listed_whole_is_shared_over_images() {
+    let Some(lab) = Lab::new() else { return };
+    let text = |image: &str| keeps(image, DOWNLOAD, &listed(8, HASH), "cat /data/file");
+    let lab = lab.recipe(&text(""));
+    lab.run(&[]).expect_exit(0);
+    let other = beside(&lab).recipe(&text(&format!("image: {}", image("busybox"))));
+    other.run(&[]).expect_exit(0);
+    assert!(
+        decision(&other).starts_with("kept already"),
+        "{}",
+        decision(&other)
+    );
+    assert_eq!(kept(&lab.path("cache")).len(), 1);
+}
+
+#[test]
+fn what_is_not_as_listed_is_not_kept() {
+    let Some(lab) = Lab::new() else { return };
+    for (listed, said) in [
+        (listed(8, &HASH.replace('4', "5")), "has the SHA-256"),
+        (listed(9, HASH), "file has 8 bytes; the recipe says 9"),
+        (
+            "keep: { path: /data, key: data, files: { absent: { size: 1 } } }".to_owned(),
+            "absent is not there",
+        ),
+    ] {
+        let lab = Lab::new()
+            .unwrap()
+            .recipe(&keeps("", DOWNLOAD, &listed, "true"));
+        lab.run(&[])
+            .expect_exit(4)
+            .says(said)
+            .says("nothing of it was kept");
+        assert!(kept(&lab.path("cache")).is_empty());
+        assert!(Lab::files_with(&lab.path("cache"), "content").is_empty());
+        assert_eq!(lab.containers(), [""; 0]);
+    }
+    let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
+    lab.run(&[]).expect_exit(4).says("exit code 3");
+    assert!(kept(&lab.path("cache")).is_empty());
+}
+
+#[test]
+fn a_fill_that_was_killed_is_taken_up_or_done_anew() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "echo half >/data/file; cat /proc/sys/kernel/random/uuid; echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done; echo content >/data/file";
+    let text = keeps("", commands, KEEP, "cat /data/file");
+    let lab = lab.recipe(&text);
+    let going = lab.start(&[]);
+    lab.until_printed("02-dataset-data", "going");
+    going.kill();
+    assert!(kept(&lab.path("cache")).is_empty());
+    let begun = lab.output("02-dataset-data");
+
+    // Taken up where it stands.
+    let mut resumed = lab.start_retrial(&["resume", "last"]);
+    lab.until("it is followed", |lab| {
+        lab.count("dataset-data", "step_followed") > 0
+    });
+    fs::write(lab.the_run().join("control/go-on"), "").unwrap();
+    resumed.end().expect_exit(0);
+    assert_eq!(lab.output("02-dataset-data"), begun, "the same process");
+    assert_eq!(
+        lab.output("04-main-performance"),
+        "content\nspeed: 42.5 MB/s\n"
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+
+    // Another run finds no half of it, and fills it anew.
+    let lab = Lab::new().unwrap().recipe(&text);
+    let going = lab.start(&[]);
+    lab.until_printed("02-dataset-data", "going");
+    going.kill();
+    lab.docker(&["rm", "-f", &lab.container()]);
+    let other = beside(&lab).recipe(&text);
+    let mut going = other.start(&[]);
+    other.until_printed("02-dataset-data", "going");
+    fs::write(other.the_run().join("control/go-on"), "").unwrap();
+    going.end().expect_exit(0);
+    assert!(
+        decision(&other).starts_with("filled"),
+        "{}",
+        decision(&other)
+    );
+    assert_eq!(
+        other.output("04-main-performance"),
+        "content\nspeed: 42.5 MB/s\n"
+    );
+    // And the first one, resumed, takes that.
+    lab.retrial(&["resume", "last"]).expect_exit(0);
+    assert!(
+        decision(&lab).starts_with("kept already"),
+        "{}",
+        decision(&lab)
+    );
+    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert!(Lab::files_with(&lab.path("cache"), "half").is_empty());
+}
+
+/// Killed at every event of the journal, and resumed each time.
+#[test]
+fn a_fill_can_be_killed_at_any_moment() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "cat /data/file"));
+    let mut seen = 0;
+    let mut going = lab.start(&[]);
+    loop {
+        lab.until("something happened", |lab| lab.journal().len() > seen);
+        let journal = lab.journal();
+        if journal.last().unwrap()["event"] == "run_ended" {
+            break;
+        }
+        seen = journal.len();
+        // One that comes far in one go is let go on.
+        if seen < 60 {
+            going.kill();
+            seen = lab.journal().len();
+            going = lab.start_retrial(&["resume", "last"]);
+        }
+    }
+    going.end().expect_exit(0);
+    assert_eq!(
+        lab.output("04-main-performance"),
+        "content\nspeed: 42.5 MB/s\n"
+    );
+    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn what_is_not_whole_any_more_is_filled_anew() {
+    let Some(lab) = Lab::new() else { return };
+    let text = keeps("", DOWNLOAD, KEEP, "cat /data/file");
+    let lab = lab.recipe(&text);
+    lab.run(&[]).expect_exit(0);
+    let file = kept(&lab.path("cache"))[0].join("file");
+
+    // Longer; the same length and another time; nothing but another time.
+    for (spoiled, said) in [
+        (Some("content and more\n"), "file has 17 bytes; it had 8"),
+        (Some("contenT\n"), "the content of file is not what it was"),
+        (None, ""),
+    ] {
+        fs::write(&file, spoiled.unwrap_or("content\n")).unwrap();
+        let again = beside(&lab).recipe(&text);
+        let done = again.run(&[]).expect_exit(0);
+        if spoiled.is_some() {
+            done.says(said).says("filled anew");
+            assert_eq!(again.output("02-dataset-data"), "downloading\n");
+        } else {
+            assert!(decision(&again).starts_with("kept already"));
+        }
+        assert_eq!(
+            again.output("04-main-performance"),
+            "content\nspeed: 42.5 MB/s\n"
+        );
+    }
+
+    // What only a look at every byte can tell.
+    let modified = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&file, "CONTENT\n").unwrap();
+    let open = fs::File::options().write(true).open(&file).unwrap();
+    open.set_modified(modified).unwrap();
+    let again = beside(&lab).recipe(&text);
+    again
+        .run(&["--verify-kept"])
+        .expect_exit(0)
+        .says("the content of file is not what it was");
+    assert_eq!(
+        again.output("04-main-performance"),
+        "content\nspeed: 42.5 MB/s\n"
+    );
+}

@@ -1,0 +1,196 @@
+//! Shared by runs, by steps and by the shell plan; looked at and removed.
+
+use std::fs;
+
+use super::{DOWNLOAD, HASH, KEEP, beside, decision, keeps, kept, listed};
+use crate::lab::{Lab, case, image, recipe_with};
+
+#[test]
+fn two_runs_share_the_work() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done; echo content >/data/file";
+    let text = keeps("", commands, KEEP, "cat /data/file");
+    let lab = lab.recipe(&text);
+    let mut first = lab.start(&[]);
+    lab.until_printed("02-dataset-data", "going");
+    let other = beside(&lab).recipe(&text);
+    let mut second = other.start(&[]);
+    other.until("it waits", |other| decision(other).starts_with("waits for"));
+    assert!(decision(&other).contains(&lab.id()), "{}", decision(&other));
+    fs::write(lab.the_run().join("control/go-on"), "").unwrap();
+    first.end().expect_exit(0);
+    second.end().expect_exit(0);
+    assert!(decision(&other).starts_with("kept already"));
+    assert!(!other.the_run().join("steps/02-dataset-data").exists());
+}
+
+#[test]
+fn a_waiting_run_can_be_stopped() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "echo going; sleep 60";
+    let text = keeps("", commands, KEEP, "true");
+    let lab = lab.recipe(&text);
+    let mut first = lab.start(&[]);
+    lab.until_printed("02-dataset-data", "going");
+    let other = beside(&lab).recipe(&text);
+    let mut second = other.start(&[]);
+    other.until("it waits", |other| decision(other).starts_with("waits for"));
+    second.signal("INT");
+    second.end().expect_exit(130);
+    first.signal("INT");
+    first.end().expect_exit(130);
+    assert_eq!(lab.containers(), [""; 0]);
+    assert!(kept(&lab.path("cache")).is_empty());
+    let left = fs::read_dir(lab.path("cache/kept/data")).unwrap();
+    assert_eq!(left.count(), 0, "nothing of it is left");
+}
+
+#[test]
+fn a_writable_one_stays_so_and_any_user_of_the_image_writes() {
+    let Some(lab) = Lab::new() else { return };
+    let nonroot = format!("image: {}", image("nonroot"));
+    let more = format!("{KEEP}\nwritable: true");
+    let commands = "id -u; echo one >/data/file; mkdir /data/sub; chmod 700 /data/sub; touch /data/sub/x; chmod 0 /data/sub/x";
+    let measured = "id -u; echo more >>/data/file; cat /data/file; cat /data/sub/x";
+    let text = keeps(&nonroot, commands, &more, measured);
+    let lab = lab.recipe(&text);
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(lab.output("02-dataset-data"), "1000\n");
+    assert_eq!(
+        lab.output("04-main-performance"),
+        "1000\none\nmore\nspeed: 42.5 MB/s\n"
+    );
+    let again = beside(&lab).recipe(&text);
+    again.run(&[]).expect_exit(0);
+    assert!(decision(&again).starts_with("kept already"));
+    assert!(
+        again
+            .output("04-main-performance")
+            .starts_with("1000\none\nmore\nmore\n")
+    );
+}
+
+/// As v4.1's quantization does: a part of the model's directory is made by a step.
+#[test]
+fn a_directory_inside_a_model_can_be_kept() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = "models:\n  weights: { source: { path: MODEL }, mount: /model, writable: [quantized] }\nsetup:\n  quantize:\n    run: tr a-z A-Z </model/weights >/model/quantized/weights\n    keep: { path: /model/quantized, key: quantized }";
+    let model = lab.path("model");
+    fs::create_dir(&model).unwrap();
+    fs::write(model.join("weights"), "abc\n").unwrap();
+    let keys = keys.replace("MODEL", model.to_str().unwrap());
+    let text = recipe_with(
+        &keys,
+        &case("main", "cat /model/weights /model/quantized/weights", ""),
+    );
+    let lab = lab.recipe(&text);
+    for _ in 0..2 {
+        lab.run(&["--allow", "mounts"]).expect_exit(0);
+    }
+    for run in lab.runs() {
+        let output = fs::read_to_string(run.join("steps/04-main-performance/output.log")).unwrap();
+        assert_eq!(output, "abc\nABC\nspeed: 42.5 MB/s\n");
+    }
+    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    // Of another model it would be another one.
+    let other = lab.path("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join("weights"), "xyz\n").unwrap();
+    let lab = lab.recipe(&text.replace(model.to_str().unwrap(), other.to_str().unwrap()));
+    lab.run(&["--allow", "mounts"]).expect_exit(0);
+    assert_eq!(kept(&lab.path("cache")).len(), 2);
+}
+
+#[test]
+fn what_is_kept_is_told_and_removed() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "true"));
+    lab.retrial(&["clean", "--kept"])
+        .expect_exit(0)
+        .says("nothing is kept");
+    lab.run(&[]).expect_exit(0);
+    let id = lab.id();
+    lab.retrial(&["clean", "--kept"])
+        .expect_exit(0)
+        .says("data/")
+        .says("KiB")
+        .says(&id);
+    lab.retrial(&["clean", "--kept", "other"]).expect_exit(2);
+    lab.retrial(&["clean", "--kept", "data", "--dry-run"])
+        .expect_exit(0)
+        .says("would remove data/");
+    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    lab.retrial(&["clean", "--kept", "data"])
+        .expect_exit(0)
+        .says("removed data/");
+    assert!(kept(&lab.path("cache")).is_empty());
+}
+
+#[test]
+fn what_a_container_has_mounted_is_not_removed() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "echo going; sleep 60"));
+    let mut going = lab.start(&[]);
+    lab.until_printed("04-main-performance", "going");
+    lab.retrial(&["clean", "--kept", "data"])
+        .expect_exit(0)
+        .says("left alone");
+    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    going.signal("INT");
+    going.end().expect_exit(130);
+}
+
+/// The script does the same, and finds what the run kept.
+#[test]
+fn the_shell_plan_does_the_same() {
+    let Some(lab) = Lab::new() else { return };
+    let text = keeps("", DOWNLOAD, &listed(8, HASH), "cat /data/file");
+    let lab = lab.recipe(&text);
+    let script = |lab: &Lab| {
+        let plan = lab.retrial(&["plan", "./recipe.yaml", "--format", "shell"]);
+        let name = format!("flow-kept-{}", std::process::id());
+        let text = plan
+            .expect_exit(0)
+            .out
+            .replace(" recipe", &format!(" {name}"));
+        let output = std::process::Command::new("sh")
+            .args(["-c", &text])
+            .current_dir(lab.path(""))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{text}\n---\n{said}\n{errors}");
+        said
+    };
+    let said = script(&lab);
+    assert!(
+        said.contains("downloading\n") && said.contains("content\n"),
+        "{said}"
+    );
+    assert!(!script(&lab).contains("downloading"), "it is kept");
+    // What nobody wrote down is looked at before it is taken over.
+    lab.run(&[]).expect_exit(0);
+    assert!(decision(&lab).starts_with("kept already"));
+    lab.retrial(&["clean", "--kept", "data"]).expect_exit(0);
+    let again = beside(&lab).recipe(&text);
+    again.run(&[]).expect_exit(0);
+    assert!(decision(&again).starts_with("filled"));
+    assert!(
+        !script(&lab).contains("downloading"),
+        "what `run` keeps, too"
+    );
+}
+
+#[test]
+fn a_container_that_failed_to_fill_can_be_looked_into() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
+    lab.run(&["--keep", "on-failure"])
+        .expect_exit(4)
+        .says("retrial shell");
+    let seen = lab.docker(&["exec", &lab.container(), "cat", "/data/file"]);
+    assert_eq!(seen, "half");
+    lab.retrial(&["clean", "last"]).expect_exit(0);
+    assert_eq!(lab.containers(), [""; 0]);
+}
