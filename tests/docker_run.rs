@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use retrial::plan;
@@ -369,6 +371,51 @@ fn what_cannot_be_taken_over_is_refused_by_name() {
         ("docker exec -d x y\ndocker run a", "docker exec --detach"),
     ] {
         assert!(refused(text).contains(word), "{text}: {}", refused(text));
+    }
+}
+
+/// From standard input; and where it is refused, nothing is written.
+#[test]
+fn the_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let new = |name: &str, block: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(["new", name, "--from", "-"])
+            .current_dir(&directory)
+            .env("MODEL_DIR", "/models")
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(block.as_bytes()).unwrap();
+        drop(input);
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), told)
+    };
+    let (code, told) = new(
+        "good.yaml",
+        "docker run --rm -v $MODEL_DIR:/model:ro a/b:1 bench",
+    );
+    assert_eq!(code, Some(0), "{told}");
+    let text = std::fs::read_to_string(directory.path().join("good.yaml")).unwrap();
+    assert!(text.contains("default: \"/models\""), "{text}");
+    let (code, told) = new("good.yaml", "docker run a/b:1");
+    assert_eq!(
+        (code, told.contains("is there already")),
+        (Some(2), true),
+        "{told}"
+    );
+    // What the flags' reader lets through and a recipe does not hold.
+    for block in [
+        "docker run --device kfd a/b:1",
+        "docker run -p a",
+        "docker run A/B",
+    ] {
+        let (code, told) = new("bad.yaml", block);
+        assert_eq!(code, Some(2), "{block}: {told}");
+        assert!(!directory.path().join("bad.yaml").exists(), "{block}");
     }
 }
 

@@ -66,11 +66,9 @@ fn name(commit: &str, blobs: &[Linked<'_>]) -> String {
     for (file, (device, inode)) in blobs {
         hash.update(format!("{}\0{device}\0{inode}\n", file.path));
     }
-    let hash: String = hash.finalize()[..4]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("{commit}-{hash}")
+    let hash = hash.finalize();
+    let hash = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
+    format!("{commit}-{hash:08x}")
 }
 
 /// Links what is not linked yet. Another process may do the same at the same time.

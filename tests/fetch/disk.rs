@@ -83,7 +83,7 @@ async fn a_disk_that_fills_up_is_told_and_the_rest_comes_later() {
         }
         // Until no byte more fits.
         let mut hog = std::fs::File::create(&hog).unwrap();
-        while std::io::Write::write_all(&mut hog, &[0; 1 << 16]).is_ok() {}
+        while std::io::Write::write_all(&mut hog, &[0; 1 << 12]).is_ok() {}
         scene.hub.release();
     };
     let (went, ()) = tokio::join!(scene.main(), filler);

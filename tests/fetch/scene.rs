@@ -134,19 +134,23 @@ impl Went {
     }
 
     pub fn retries(&self) -> Vec<&str> {
-        let of = |one| match one {
-            &Progress::Retry { ref because, .. } => Some(because.as_str()),
-            _ => None,
-        };
-        self.progress.iter().filter_map(of).collect()
+        let mut found = Vec::new();
+        for one in &self.progress {
+            if let Progress::Retry { because, .. } = one {
+                found.push(because.as_str());
+            }
+        }
+        found
     }
 
     pub fn thrown_out(&self) -> Vec<&str> {
-        let of = |one| match one {
-            &Progress::ThrownOut { ref because, .. } => Some(because.as_str()),
-            _ => None,
-        };
-        self.progress.iter().filter_map(of).collect()
+        let mut found = Vec::new();
+        for one in &self.progress {
+            if let Progress::ThrownOut { because, .. } = one {
+                found.push(because.as_str());
+            }
+        }
+        found
     }
 }
 

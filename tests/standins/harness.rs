@@ -110,7 +110,7 @@ impl Described {
         let (mut settings, mut skip) = (Vec::new(), Vec::new());
         for line in fs::read_to_string(own.join("standin")).unwrap().lines() {
             match line.split(' ').collect::<Vec<_>>()[..] {
-                ["recipe", name] => recipe = name.to_owned(),
+                ["recipe", name] => name.clone_into(&mut recipe),
                 ["results", count] => results = count.parse().unwrap(),
                 ["set", setting] => settings.push(setting.to_owned()),
                 // On the planted host of another GPU.
