@@ -42,14 +42,7 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     if on_host.any(told) {
         add(&mut digest, own.as_deref()?, &mut left)?;
     }
-    let bytes = digest.finalize();
-    Some(
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<Vec<_>>()
-            .concat(),
-    )
+    Some(hex::encode(digest.finalize()))
 }
 
 /// Adds a file, or what a directory holds, in an order of its own.

@@ -18,19 +18,19 @@ const SERIES: [(&str, &str); 7] = [
 /// What a `ROCm` release lists.
 struct Release {
     /// `6.4`: the releases that begin so.
-    release: &'static str,
+    begins: &'static str,
     drivers: &'static [&'static str],
     targets: &'static [&'static str],
 }
 
 const RELEASES: [Release; 4] = [
     Release {
-        release: "6.1",
+        begins: "6.1",
         drivers: &["6.3", "6.2", "6.1"],
         targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
     },
     Release {
-        release: "6.4",
+        begins: "6.4",
         // 30.30's own notes list 6.4, too.
         drivers: &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2", "6.1"],
         targets: &[
@@ -38,7 +38,7 @@ const RELEASES: [Release; 4] = [
         ],
     },
     Release {
-        release: "7.0",
+        begins: "7.0",
         drivers: &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2"],
         targets: &[
             "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
@@ -46,7 +46,7 @@ const RELEASES: [Release; 4] = [
         ],
     },
     Release {
-        release: "7.1",
+        begins: "7.1",
         drivers: &["30.30", "30.20", "30.10", "6.4"],
         targets: &[
             "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
@@ -75,7 +75,7 @@ pub fn lists_target(rocm: &str, gfx: &str) -> Option<bool> {
 
 fn release(rocm: &str) -> Option<&'static Release> {
     RELEASES.iter().find(|known| {
-        rocm.strip_prefix(known.release)
+        rocm.strip_prefix(known.begins)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
     })
 }

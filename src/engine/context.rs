@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -56,12 +55,7 @@ pub fn configuration_directory() -> PathBuf {
 /// The directory name of a context: the SHA-256 of its name.
 #[must_use]
 pub fn identity(name: &str) -> String {
-    let digest = Sha256::digest(name.as_bytes());
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(Sha256::digest(name.as_bytes()))
 }
 
 /// `currentContext` of config.json; none where there is no such file or key.

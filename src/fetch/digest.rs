@@ -1,7 +1,6 @@
 //! What a file's bytes have to hash to: SHA-256 for what is in LFS, git's blob id for the rest.
 
 use std::fmt;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
@@ -97,17 +96,10 @@ impl Hasher {
     #[must_use]
     pub fn finish(self) -> Digest {
         match self {
-            Self::Sha256(hasher) => Digest::Sha256(hex(&hasher.finalize())),
-            Self::Git(hasher) => Digest::Git(hex(&hasher.finalize())),
+            Self::Sha256(hasher) => Digest::Sha256(hex::encode(hasher.finalize())),
+            Self::Git(hasher) => Digest::Git(hex::encode(hasher.finalize())),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

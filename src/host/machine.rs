@@ -59,7 +59,7 @@ pub fn disk_free(path: &Path) -> Option<u64> {
     Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
-/// File systems of the network, by the kernel's magic numbers (`linux/magic.h`, Lustre, BeeGFS).
+/// File systems of the network, by the kernel's magic numbers (`linux/magic.h`, Lustre, `BeeGFS`).
 const OF_THE_NETWORK: [(u32, &str); 7] = [
     (0x6969, "NFS"),
     (0xff53_4d42, "CIFS"),

@@ -1,7 +1,6 @@
 //! The stages in their order: checking all variants of a file, and resolving one.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
@@ -118,8 +117,7 @@ pub fn resolve(
 #[must_use]
 pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
-    let hash = Sha256::digest(emit(&merged).as_bytes());
-    Some(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex::encode(Sha256::digest(emit(&merged).as_bytes())))
 }
 
 /// The variants of a recipe, for `show` and `--vary`.
@@ -188,13 +186,7 @@ fn try_resolve(
         problems.extend(source.too_large());
         return None;
     }
-    let hash = Sha256::digest(yaml.as_bytes())
-        .iter()
-        .fold(String::new(), |mut hash, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-            hash
-        });
+    let hash = hex::encode(Sha256::digest(yaml.as_bytes()));
     Some(Resolved {
         recipe,
         yaml,

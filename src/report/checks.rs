@@ -1,5 +1,7 @@
 //! The checks of a host, as a person reads them.
 
+use std::fmt::Write as _;
+
 use crate::doctor::{Check, CheckState};
 use crate::logs::sanitize;
 
@@ -25,13 +27,13 @@ pub fn render(checks: &[Check], color: bool) -> String {
             sign.to_owned()
         };
         let found = sanitize(&check.found);
-        text.push_str(&format!("{sign} {:width$}  {found}\n", check.name));
+        let _ = writeln!(text, "{sign} {:width$}  {found}", check.name);
         if check.state == CheckState::Ok {
             continue;
         }
         for (word, what) in [("wanted", &check.wanted), ("mend", &check.mend)] {
             if !what.is_empty() {
-                text.push_str(&format!("  {:width$}    {word}: {}\n", "", sanitize(what)));
+                let _ = writeln!(text, "  {:width$}    {word}: {}", "", sanitize(what));
             }
         }
     }

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::pull::{Phase, Pull, Sum, seconds};
 use super::sentence;
-use crate::journal::{Event, StepEnd, What};
+use crate::journal::{Event, FileStand, StepEnd, What};
 use crate::report::human::{bytes, count, duration, elapsed, rate};
 
 /// Turns events into plain lines.
@@ -144,6 +144,10 @@ impl Plain {
                 self.step
                     .pull
                     .take_file(event.time, path, *stand, *current, *total);
+                // One after the other they are told to wait: until then the sum is of some only.
+                if *stand == FileStand::Waiting {
+                    return None;
+                }
                 self.summary_in_time(step, event.time)
             }
             What::Output { line } if self.verbose => {

@@ -292,9 +292,7 @@ fn hash(directory: &Directory, name: &str, stop: &AtomicBool) -> Result<String, 
             .read(&mut block)
             .map_err(StoreError::io("read", Path::new(name)))?;
         if count == 0 {
-            let bytes = digest.finalize();
-            let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            return Ok(digits.concat());
+            return Ok(hex::encode(digest.finalize()));
         }
         digest.update(&block[..count]);
     }
