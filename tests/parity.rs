@@ -7,6 +7,9 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+#[path = "hub/mod.rs"]
+mod hub;
+
 const EVERYTHING: &str = r#"
 schema: 1
 title: every flag there is
@@ -43,10 +46,27 @@ scenarios:
     performance: { run: "echo speed 1", figures: { speed: { pattern: "speed ([0-9]+)" } } }
 "#;
 
-fn retrial(arguments: &[&str], home: &Path) -> Output {
+const WITH_A_MODEL: &str = r#"
+schema: 1
+title: a model of the hub
+submission: { suite: own, benchmark: parity, sources: [tests/parity.rs] }
+image: debian:bookworm-slim
+models: { tiny: { source: { hub: own/tiny }, mount: /model } }
+scenarios:
+  nothing:
+    performance: { run: "echo speed 1", figures: { speed: { pattern: "speed ([0-9]+)" } } }
+"#;
+
+/// The hub's own program, as far as a mount is concerned: it makes the directory.
+const HF: &str = "#!/bin/sh\nfor last; do :; done; mkdir -p \"$last\"\n";
+
+fn retrial(arguments: &[&str], home: &Path, environment: &[(&str, &str)]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_retrial"))
         .args(arguments)
         .env("RETRIAL_HOME", home)
+        .env("RETRIAL_CACHE", home.join("cache"))
+        .env("HF_HOME", home.join("hf"))
+        .envs(environment.iter().copied())
         .env("RETRIAL_CACHE", home.join("cache"))
         .current_dir(home)
         .output()
@@ -103,6 +123,17 @@ fn configuration(container: &str) -> Value {
         env.sort_by_key(ToString::to_string);
     }
     let ours = |text: &str| text.contains("/.retrial");
+    // The script has a copy of the model, the run a view of the hub's cache.
+    let source = regex::Regex::new(r"^/\S+/(models|hf)/[^:]+").unwrap();
+    let anywhere = |text: &mut Value| {
+        if let Some(path) = text.as_str() {
+            *text = source.replace(path, "MODEL").into_owned().into();
+        }
+    };
+    let binds = map["HostConfig"]["Binds"].as_array_mut();
+    binds.into_iter().flatten().for_each(anywhere);
+    let mounts = map["Mounts"].as_array_mut().into_iter().flatten();
+    mounts.for_each(|mount| anywhere(&mut mount["Source"]));
     if let Some(mounts) = map["Mounts"].as_array_mut() {
         mounts.retain(|mount| !ours(&mount["Destination"].to_string()));
         mounts.sort_by_key(|mount| mount["Destination"].to_string());
@@ -130,11 +161,16 @@ fn configuration(container: &str) -> Value {
 
 /// The part of the script up to the container's creation, with a name of its own.
 fn creation(script: &str, name: &str) -> String {
-    let end = script.find("\n# 03").unwrap_or(script.len());
+    let create = script.find(" create\n").unwrap();
+    let end = script[create..].find("\n# ").unwrap() + create;
     script[..end].replacen("--name parity", &format!("--name {name}"), 1)
 }
 
 fn same_configuration(recipe: &str, tag: &str) {
+    same_configuration_with(recipe, tag, &[]);
+}
+
+fn same_configuration_with(recipe: &str, tag: &str, environment: &[(&str, &str)]) {
     if !engine_answers() {
         return;
     }
@@ -144,7 +180,11 @@ fn same_configuration(recipe: &str, tag: &str) {
     std::fs::create_dir_all(home.join("out")).unwrap();
     std::fs::write(home.join("parity.yaml"), recipe).unwrap();
 
-    let script = retrial(&["plan", "./parity.yaml", "--format", "shell"], home);
+    let script = retrial(
+        &["plan", "./parity.yaml", "--format", "shell"],
+        home,
+        environment,
+    );
     assert!(
         script.status.success(),
         "{}",
@@ -152,7 +192,17 @@ fn same_configuration(recipe: &str, tag: &str) {
     );
     let name = format!("retrial-parity-{tag}-{}", std::process::id());
     let script = creation(&String::from_utf8(script.stdout).unwrap(), &name);
+    std::fs::create_dir(home.join("bin")).unwrap();
+    std::fs::write(home.join("bin/hf"), HF).unwrap();
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(home.join("bin/hf"), rights).unwrap();
+    let path = format!(
+        "{}:{}",
+        home.join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
     let made = Command::new("sh")
+        .env("PATH", path)
         .args(["-c", &script])
         .current_dir(home)
         .output()
@@ -169,7 +219,11 @@ fn same_configuration(recipe: &str, tag: &str) {
         "--keep",
         "always",
     ];
-    let run = retrial(&[&["run", "./parity.yaml"], &allow[..]].concat(), home);
+    let run = retrial(
+        &[&["run", "./parity.yaml"], &allow[..]].concat(),
+        home,
+        environment,
+    );
     assert!(
         run.status.success(),
         "{}",
@@ -187,7 +241,7 @@ fn same_configuration(recipe: &str, tag: &str) {
     let by_script = configuration(&name);
     let by_run = configuration(&format!("retrial-{id}"));
     docker(&["rm", "-f", &name]);
-    let cleaned = retrial(&["clean", &id], home);
+    let cleaned = retrial(&["clean", &id], home, environment);
     assert!(cleaned.status.success());
     if by_script != by_run {
         let text = |value: &Value| serde_json::to_string_pretty(value).unwrap();
@@ -197,6 +251,13 @@ fn same_configuration(recipe: &str, tag: &str) {
             text(&by_run)
         );
     }
+}
+
+#[test]
+fn with_a_model() {
+    let hub = hub::Hub::start();
+    hub.add(hub::Repository::new("own/tiny").file("config.json", "{}"));
+    same_configuration_with(WITH_A_MODEL, "model", &[("HF_ENDPOINT", hub.endpoint())]);
 }
 
 #[test]

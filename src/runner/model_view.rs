@@ -137,3 +137,70 @@ fn stranger(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
 fn changed(what: &str) -> String {
     format!("{what} was changed by somebody: remove the directory, it is made anew")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fetch::Digest;
+
+    /// A model of one file in a sub-directory, whose blob lies there.
+    fn fetched(cache: &Path, blob: PathBuf, content: &str) -> Fetched {
+        fs::create_dir_all(blob.parent().unwrap()).unwrap();
+        fs::write(&blob, content).unwrap();
+        let file = FetchedFile {
+            path: "tokenizer/vocab.txt".into(),
+            blob,
+            size: content.len() as u64,
+            digest: Digest::git(&"1".repeat(40)).unwrap(),
+        };
+        Fetched {
+            repository: "owner/name".into(),
+            revision: "main".into(),
+            commit: "2".repeat(40),
+            cache: cache.to_owned(),
+            directory: cache.join("models--owner--name/snapshots"),
+            files: vec![file],
+            bytes_fetched: 0,
+        }
+    }
+
+    fn made(fetched: &Fetched) -> PathBuf {
+        match view(fetched).unwrap() {
+            View::Made(path) => path,
+            View::Impossible(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_view_is_shared_until_a_blob_is_another_file() {
+        let cache = tempfile::tempdir().unwrap();
+        let blob = cache.path().join("models--owner--name/blobs/1");
+        let model = fetched(cache.path(), blob.clone(), "one");
+        let first = made(&model);
+        assert_eq!(made(&model), first);
+        // Fetched anew after it had been damaged: another inode under the same name.
+        fs::rename(&blob, blob.with_extension("damaged")).unwrap();
+        let model = fetched(cache.path(), blob, "two");
+        let second = made(&model);
+        assert_ne!(second, first);
+        let text = |view: &Path| fs::read_to_string(view.join("tokenizer/vocab.txt")).unwrap();
+        // Who has the first one mounted goes on seeing it.
+        assert_eq!((text(&first), text(&second)), ("one".into(), "two".into()));
+    }
+
+    #[test]
+    fn other_disks_have_no_links() {
+        let cache = tempfile::tempdir().unwrap();
+        let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
+            println!("skipped: there is no /dev/shm");
+            return;
+        };
+        let disk = |path: &Path| fs::metadata(path).unwrap().dev();
+        if disk(cache.path()) == disk(other.path()) {
+            println!("skipped: /dev/shm is no disk of its own");
+            return;
+        }
+        let model = fetched(cache.path(), other.path().join("1"), "one");
+        assert!(matches!(view(&model).unwrap(), View::Impossible(_)));
+    }
+}
