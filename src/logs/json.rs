@@ -301,7 +301,10 @@ mod tests {
     }
 
     #[rstest]
-    #[case("$.metrics.rougeL", "nothing is at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5")]
+    #[case(
+        "$.metrics.rougeL",
+        "nothing is at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
+    )]
     #[case("$.metrics.lost", "`NaN` is at `$.metrics.lost`, which is no number")]
     #[case("$.metrics.all[3]", "`-Infinity` is at")]
     #[case("$.metrics", "which is no number")]
@@ -341,15 +344,26 @@ mod tests {
         let mut reader = Reader::new("$.results[*]", &by, Some("tflop"), Take::Last).unwrap();
         reader.read(text.as_bytes());
         let error = reader.entries().unwrap_err().to_string();
-        assert!(error.contains("has no `tflop`; it has dtype, n, tflops"), "{error}");
+        assert!(
+            error.contains("has no `tflop`; it has dtype, n, tflops"),
+            "{error}"
+        );
     }
 
     #[test]
     fn hostile_documents_are_refused() {
         let deep = "[".repeat(100_000);
-        assert!(find("$..v", Take::Last, &deep).unwrap_err().contains("no JSON"));
+        assert!(
+            find("$..v", Take::Last, &deep)
+                .unwrap_err()
+                .contains("no JSON")
+        );
         assert!(find("$.v", Take::Last, "{\"v\": 1e999}").is_err());
-        assert!(find("$.v", Take::Last, "").unwrap_err().contains("no JSON in it"));
+        assert!(
+            find("$.v", Take::Last, "")
+                .unwrap_err()
+                .contains("no JSON in it")
+        );
         assert!(find("$.v", Take::Last, "{\"v\": 1} }").is_err());
     }
 

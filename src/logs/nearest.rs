@@ -11,9 +11,9 @@ const SHOWN: usize = 100;
 /// A text short enough for a sentence, on one line.
 #[must_use]
 pub fn shortened(text: &str) -> String {
-    let mut letters = text.chars().map(|letter| {
-        if letter.is_control() { ' ' } else { letter }
-    });
+    let mut letters = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter });
     let mut short: String = letters.by_ref().take(SHOWN).collect();
     if letters.next().is_some() {
         short.push('…');
@@ -26,7 +26,11 @@ pub fn shortened(text: &str) -> String {
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();
-    let shown: Vec<String> = names.iter().take(MOST).map(|name| shortened(name)).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .map(|name| shortened(name))
+        .collect();
     match names.len() {
         0 => "none".to_owned(),
         count if count > MOST => format!("{} and {} more", shown.join(", "), count - MOST),
@@ -119,10 +123,20 @@ pub fn path(written: &str, document: &Value) -> String {
     collect(document, "$".to_owned(), &mut leaves);
     let near = leaves
         .into_iter()
-        .map(|(path, value)| (strsim::normalized_damerau_levenshtein(written, &path), path, value))
+        .map(|(path, value)| {
+            (
+                strsim::normalized_damerau_levenshtein(written, &path),
+                path,
+                value,
+            )
+        })
         .max_by(|(one, ..), (other, ..)| one.total_cmp(other));
     near.map_or(String::new(), |(_, path, value)| {
-        format!("; the nearest is `{}`: {}", shortened(&path), shortened(&value))
+        format!(
+            "; the nearest is `{}`: {}",
+            shortened(&path),
+            shortened(&value)
+        )
     })
 }
 

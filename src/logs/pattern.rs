@@ -157,7 +157,8 @@ impl Pattern {
     }
 
     fn value_group(&self) -> usize {
-        let has_meaning = |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
+        let has_meaning =
+            |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
         group_of(&self.regex, "value")
             .or_else(|| (1..self.regex.captures_len()).find(|group| !has_meaning(group)))
             .unwrap_or(0)
@@ -262,11 +263,12 @@ impl Reader<'_> {
             return Ok(printed);
         };
         let found = &line[begin..end];
-        let factor = units::factor(found, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
-            pattern: self.pattern.expression().to_owned(),
-            found: shortened(found),
-            unit: self.pattern.unit.clone().into_owned(),
-        })?;
+        let factor =
+            units::factor(found, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
+                pattern: self.pattern.expression().to_owned(),
+                found: shortened(found),
+                unit: self.pattern.unit.clone().into_owned(),
+            })?;
         Ok(printed.scaled(factor))
     }
 

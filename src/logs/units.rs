@@ -38,9 +38,13 @@ impl Unit {
         // Longest first: `FLOPS` is `FLOP/s`, and `B` ends both.
         for (name, base) in BASES {
             if let Some(before) = known.strip_suffix(name)
-                && let Some(scale) = text
-                    .get(..before.len())
-                    .and_then(|before| if before.is_empty() { Some(1.0) } else { prefix(before.trim()) })
+                && let Some(scale) = text.get(..before.len()).and_then(|before| {
+                    if before.is_empty() {
+                        Some(1.0)
+                    } else {
+                        prefix(before.trim())
+                    }
+                })
             {
                 return Some(Self {
                     scale,

@@ -60,9 +60,18 @@ mod tests {
     fn lines_as_programs_print_them() {
         let start = r#":::MLLOG {"namespace": "", "time_ms": 1759734393481, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {"file": "a.py", "lineno": 220}}"#;
         assert_eq!(keys(start), ["run_start"]);
-        assert_eq!(keys(&format!("3: 2025-10-06 07:06:33 | {start}")), ["run_start"]);
-        assert_eq!(keys(&format!("{start}{start} INFO done")), ["run_start", "run_start"]);
-        assert_eq!(keys(&format!("{start}:::MLLOG {{\"key\": \"run_st")), ["run_start"]);
+        assert_eq!(
+            keys(&format!("3: 2025-10-06 07:06:33 | {start}")),
+            ["run_start"]
+        );
+        assert_eq!(
+            keys(&format!("{start}{start} INFO done")),
+            ["run_start", "run_start"]
+        );
+        assert_eq!(
+            keys(&format!("{start}:::MLLOG {{\"key\": \"run_st")),
+            ["run_start"]
+        );
         assert!(keys(":::MLLOG").is_empty());
         assert!(keys(":::MLLOG {\"time_ms\": 1}").is_empty());
         assert!(keys("no log").is_empty());

@@ -7,4 +7,4 @@ mod line;
 mod run;
 
 pub use line::{Event, events};
-pub use run::{Evaluation, Runs, TIME_TO_TRAIN, SAMPLES_TO_CONVERGE, TrainingRun};
+pub use run::{Evaluation, Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};

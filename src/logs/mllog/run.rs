@@ -210,12 +210,19 @@ impl Runs {
         match key {
             // Ranks start and stop within moments: the first start and the last stop are the run's.
             "run_start" => {
-                run.started_ms = Some(run.started_ms.map_or(event.time_ms, |first| first.min(event.time_ms)));
+                run.started_ms = Some(
+                    run.started_ms
+                        .map_or(event.time_ms, |first| first.min(event.time_ms)),
+                );
             }
             "run_stop" => {
-                run.stopped_ms = Some(run.stopped_ms.map_or(event.time_ms, |last| last.max(event.time_ms)));
+                run.stopped_ms = Some(
+                    run.stopped_ms
+                        .map_or(event.time_ms, |last| last.max(event.time_ms)),
+                );
                 let status = event.text("status").map(str::to_owned);
-                run.contradicted |= run.status.is_some() && status.is_some() && run.status != status;
+                run.contradicted |=
+                    run.status.is_some() && status.is_some() && run.status != status;
                 run.status = run.status.take().or(status);
             }
             // As MLCommons' checker, which takes the last one before run_stop.

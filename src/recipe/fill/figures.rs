@@ -99,7 +99,11 @@ fn rcp(node: &Node) -> Option<ReferenceConvergence> {
     };
     Some(ReferenceConvergence {
         runs: node.number("runs").unwrap_or(10),
-        points: node.get("points")?.named().map(point).collect::<Option<_>>()?,
+        points: node
+            .get("points")?
+            .named()
+            .map(point)
+            .collect::<Option<_>>()?,
     })
 }
 
@@ -111,7 +115,10 @@ pub(crate) fn entry_name(table: &str, entry: &str) -> String {
 
 /// A figure's name as results have it.
 pub(crate) fn figure_name(written: &str) -> String {
-    match written.strip_suffix(']').and_then(|text| text.split_once('[')) {
+    match written
+        .strip_suffix(']')
+        .and_then(|text| text.split_once('['))
+    {
         Some((table, entry)) => entry_name(table, entry),
         None => written.to_owned(),
     }

@@ -6,10 +6,10 @@ mod paths;
 
 use super::suggest::nearest;
 pub(crate) use docker::split_tag;
-pub(crate) use figures::whole_json_path;
 use docker::{ULIMITS, capability, device, image, security_option};
-pub(crate) use paths::split_mount;
+pub(crate) use figures::whole_json_path;
 use figures::{count, entry, figure, json_path, pattern};
+pub(crate) use paths::split_mount;
 use paths::{absolute, host_path, inner, mount, relative};
 
 /// A kind of text.

@@ -170,12 +170,7 @@ pub(super) static CONTAINER: Object = Object {
             S::List(&S::Text(F::Absolute), 0),
             "Directories in memory: /tmp, or /tmp:size=1g.",
         ),
-        key(
-            "read_only",
-            S::Bool,
-            "The image's files cannot be written.",
-        )
-        .default("false"),
+        key("read_only", S::Bool, "The image's files cannot be written.").default("false"),
         key("dns", S::List(&S::Text(F::Line), 0), "Name servers."),
         key(
             "add_host",

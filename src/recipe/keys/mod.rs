@@ -7,8 +7,8 @@ mod scenarios;
 mod shared;
 mod steps;
 
-pub(crate) use loadgen::{LOADGEN_FIGURES, is_loadgen_figure};
 use host::{CONTAINER, REQUIRES};
+pub(crate) use loadgen::{LOADGEN_FIGURES, is_loadgen_figure};
 use scenarios::{JUDGE, MODES};
 
 use shared::{TEXT, TEXTS};

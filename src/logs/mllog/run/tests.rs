@@ -25,8 +25,18 @@ fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
         line("eval_accuracy", at + 9, "0.99", "\"samples_count\": 2688"),
         line("block_stop", at + 9, "null", ""),
         line("tracked_stats", at + 9, "{\"throughput\": 6.5}", ""),
-        line("eval_accuracy", stop - 1, &loss.to_string(), "\"samples_count\": 3072"),
-        line("run_stop", stop, "null", &format!("\"status\": \"{status}\"")),
+        line(
+            "eval_accuracy",
+            stop - 1,
+            &loss.to_string(),
+            "\"samples_count\": 3072",
+        ),
+        line(
+            "run_stop",
+            stop,
+            "null",
+            &format!("\"status\": \"{status}\""),
+        ),
         line("train_samples", stop + 1, "3901", ""),
     ]
 }
@@ -57,9 +67,7 @@ fn a_run_is_timed_from_start_to_stop() {
         ("seed", Take::Last),
     ];
     let runs = read(&run(1_000_000, 21, "success", 0.9249), &wanted).unwrap();
-    let [run] = &runs[..] else {
-        panic!("{runs:?}")
-    };
+    let [run] = &runs[..] else { panic!("{runs:?}") };
     assert_eq!(run.minutes(Some(&TARGET)), Ok(21.0));
     assert_eq!(run.samples_to_converge(), Some(3072.0));
     assert_eq!(run.batch_size(), Some(8.0));
@@ -81,10 +89,18 @@ fn several_runs_in_one_log() {
     assert_eq!(runs[0].minutes(Some(&TARGET)), Ok(10.0));
     assert_eq!(runs[1].minutes(Some(&TARGET)), Ok(f64::INFINITY));
     assert_eq!(runs[1].samples_to_converge(), Some(f64::INFINITY));
-    assert!(runs[2].minutes(Some(&TARGET)).unwrap_err().contains("0.93, off the target"));
+    assert!(
+        runs[2]
+            .minutes(Some(&TARGET))
+            .unwrap_err()
+            .contains("0.93, off the target")
+    );
     assert_eq!(runs[2].minutes(None), Ok(12.0));
     let cut = runs[3].minutes(None).unwrap_err();
-    assert!(cut.contains("ends before run_stop: its last event is eval_accuracy"), "{cut}");
+    assert!(
+        cut.contains("ends before run_stop: its last event is eval_accuracy"),
+        "{cut}"
+    );
 }
 
 #[test]
@@ -99,9 +115,19 @@ fn ranks_that_print_the_same_are_one_run() {
     assert_eq!(runs.len(), 1);
     assert_eq!(runs[0].minutes(None), Ok(10.0));
     // A rank that says otherwise.
-    lines.push(line("run_stop", 1_600_000, "null", "\"status\": \"aborted\""));
+    lines.push(line(
+        "run_stop",
+        1_600_000,
+        "null",
+        "\"status\": \"aborted\"",
+    ));
     let runs = read(&lines, &[]).unwrap();
-    assert!(runs[0].minutes(None).unwrap_err().contains("different things"));
+    assert!(
+        runs[0]
+            .minutes(None)
+            .unwrap_err()
+            .contains("different things")
+    );
 }
 
 #[rstest]
