@@ -11,6 +11,7 @@ use crate::evidence::folder;
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::evidence::place::Place;
 use crate::evidence::readings::readings;
+use crate::evidence::run::without_trials;
 use crate::journal::{Event, State};
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
@@ -213,7 +214,7 @@ fn own_results(
 }
 
 fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
-    let mut evidence = evidence_of(measured);
+    let mut evidence = without_trials(measured);
     evidence.path = directory.display().to_string();
     let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
     let trained = measured
@@ -234,17 +235,6 @@ fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
         reading.add_to(&mut trial);
         evidence.trials.push(trial);
     }
-    evidence
-}
-
-/// A measurement without trials.
-fn evidence_of(measured: &MeasurementPlan) -> Evidence {
-    let mut evidence = Evidence::new(measured.scenario.clone(), measured.mode);
-    evidence.loadgen = measured.loadgen;
-    evidence.expect.clone_from(&measured.expect);
-    evidence.limits.clone_from(&measured.limits);
-    evidence.published_target_qps = measured.target_qps;
-    evidence.figure_meta = crate::evidence::run::figure_meta(measured);
     evidence
 }
 
@@ -291,7 +281,7 @@ fn add(
         one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of
     });
     let index = existing.unwrap_or_else(|| {
-        let mut one = evidence_of(&measured);
+        let mut one = without_trials(&measured);
         one.path = trials_of.display().to_string();
         one.loadgen = true;
         evidence.push(one);

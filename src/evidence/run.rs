@@ -34,13 +34,8 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     let Some(measured) = files.plan.measurements.get(index) else {
         return Evidence::new("unknown", Mode::Performance);
     };
-    let mut evidence = Evidence::new(measured.scenario.clone(), measured.mode);
-    evidence.loadgen = measured.loadgen;
+    let mut evidence = without_trials(measured);
     evidence.stages = stages_of(measured.trials);
-    evidence.expect.clone_from(&measured.expect);
-    evidence.limits.clone_from(&measured.limits);
-    evidence.published_target_qps = measured.target_qps;
-    evidence.figure_meta = figure_meta(measured);
     for trial in 1..=measured.trials.max {
         let one = Trial {
             files,
@@ -62,9 +57,21 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     evidence
 }
 
-/// What is known of the figures that the recipe defines.
+/// What the plan says of a measurement, before any trial.
 #[must_use]
-pub fn figure_meta(measured: &MeasurementPlan) -> BTreeMap<String, FigureMeta> {
+pub fn without_trials(measured: &MeasurementPlan) -> Evidence {
+    let mut evidence = Evidence::new(measured.scenario.clone(), measured.mode);
+    evidence.loadgen = measured.loadgen;
+    evidence.expect.clone_from(&measured.expect);
+    evidence.limits.clone_from(&measured.limits);
+    evidence.published_target_qps = measured.target_qps;
+    evidence.first_figure = measured.figures.first().map(|(name, _)| name.clone());
+    evidence.figure_meta = figure_meta(measured);
+    evidence
+}
+
+/// What is known of the figures that the recipe defines.
+fn figure_meta(measured: &MeasurementPlan) -> BTreeMap<String, FigureMeta> {
     let figures = measured.figures.iter();
     figures
         .map(|(name, figure)| {

@@ -200,6 +200,15 @@ fn missing_mount(container: &ContainerSpec) -> Option<&str> {
         .find(|source| !Path::new(source).exists())
 }
 
+/// What tells a container of this run: without them it is never touched.
+pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
+    let path = session.run.path().display().to_string();
+    BTreeMap::from([
+        (RUN_LABEL.to_owned(), session.run.id().to_owned()),
+        (PATH_LABEL.to_owned(), path),
+    ])
+}
+
 /// The container with what belongs to this run: name, labels, control directory.
 fn spec_of(session: &Session, suffix: &str, models: Vec<Mount>, kept: Kept) -> ContainerSpec {
     let mut spec = session.plan.container.clone();
@@ -207,13 +216,7 @@ fn spec_of(session: &Session, suffix: &str, models: Vec<Mount>, kept: Kept) -> C
     spec.mounts.extend(models);
     spec.mounts.extend(kept.mounts);
     spec.control = Some(session.control.path().display().to_string());
-    spec.labels = BTreeMap::from([
-        (RUN_LABEL.to_owned(), session.run.id().to_owned()),
-        (
-            PATH_LABEL.to_owned(),
-            session.run.path().display().to_string(),
-        ),
-    ]);
+    spec.labels = own_labels(session);
     if !kept.labels.is_empty() {
         spec.labels
             .insert(KEPT_LABEL.to_owned(), kept.labels.join(","));

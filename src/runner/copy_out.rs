@@ -1,9 +1,7 @@
 //! Takes something out of the image for steps on the host: out of a container that is made and
 //! never started, so that nothing of the image runs for it.
 
-use std::collections::BTreeMap;
-
-use super::container::{PATH_LABEL, RUN_LABEL, create_anew};
+use super::container::{create_anew, own_labels};
 use super::engine_back::with_engine;
 use super::error::RunError;
 use super::host;
@@ -26,20 +24,13 @@ pub async fn copy_out(
     to: &str,
 ) -> Result<StepEnd, RunError> {
     let state = session.state();
-    let labels = [
-        (RUN_LABEL, session.run.id().to_owned()),
-        (PATH_LABEL, session.run.path().display().to_string()),
-    ];
     let spec = ContainerSpec {
         name: format!("retrial-{}-copy", session.run.id()),
         image: state.image.unwrap_or_else(|| session.plan.image.clone()),
         // An image without a command cannot be created; this one never runs.
         entrypoint: Some(vec!["/bin/true".to_owned()]),
         network: Some("none".to_owned()),
-        labels: labels
-            .map(|(name, value)| (name.to_owned(), value))
-            .into_iter()
-            .collect::<BTreeMap<_, _>>(),
+        labels: own_labels(session),
         ..ContainerSpec::default()
     };
     let id = match with_engine(session, step, || create_anew(session, &spec)).await {

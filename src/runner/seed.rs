@@ -1,11 +1,10 @@
 //! A kept directory begins with what the image has at its path: a bind mount would hide it. The
 //! image's own `cp` copies it, in a container that has nothing else of the run's.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use super::container::{PATH_LABEL, RUN_LABEL, create_anew, start_fault};
+use super::container::{create_anew, own_labels, start_fault};
 use super::engine_back::with_engine;
 use super::error::RunError;
 use super::session::Session;
@@ -26,10 +25,6 @@ pub async fn seed(
     stage: &Path,
     owner: &str,
 ) -> Result<Result<(), StepEnd>, RunError> {
-    let labels = [
-        (RUN_LABEL, session.run.id().to_owned()),
-        (PATH_LABEL, session.run.path().display().to_string()),
-    ];
     let words = ["-c", SEED, "sh", path, owner];
     let spec = ContainerSpec {
         name: format!("retrial-{}-seed", session.run.id()),
@@ -43,10 +38,7 @@ pub async fn seed(
             target: STAGE.to_owned(),
             read_only: false,
         }],
-        labels: labels
-            .map(|(name, value)| (name.to_owned(), value))
-            .into_iter()
-            .collect::<BTreeMap<_, _>>(),
+        labels: own_labels(session),
         ..ContainerSpec::default()
     };
     let id = match with_engine(session, step, || create_anew(session, &spec)).await {

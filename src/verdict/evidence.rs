@@ -28,6 +28,8 @@ pub struct Evidence {
     /// Numbers of trials after which the evidence is looked at; the error is split between them.
     /// Empty or one: a fixed number of trials.
     pub stages: Vec<u32>,
+    /// The figure that the recipe names first of its own.
+    pub first_figure: Option<String>,
     /// What is known of figures that the recipe defines, by name.
     pub figure_meta: BTreeMap<String, FigureMeta>,
     /// Published figures: per figure one or several. The trials hold them under these names.
@@ -51,6 +53,7 @@ impl Evidence {
             published_metric: None,
             published_target_qps: None,
             stages: Vec::new(),
+            first_figure: None,
             figure_meta: BTreeMap::new(),
             expect: Vec::new(),
             limits: Vec::new(),

@@ -1,0 +1,63 @@
+//! `retrial doctor` on a planted host, without an engine.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn doctor(arguments: &[&str]) -> Output {
+    let host = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/mi355x-8");
+    let home = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["--root", host, "--engine", "unix:///nowhere.sock", "doctor"])
+        .args(arguments)
+        .env("RETRIAL_HOME", home.path())
+        .output()
+        .unwrap()
+}
+
+fn state<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
+    let check = checks["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["name"] == name)
+        .unwrap();
+    (
+        check["state"].as_str().unwrap(),
+        check["found"].as_str().unwrap(),
+    )
+}
+
+#[test]
+fn the_recipes_gpus_are_found_and_no_engine_is_in_the_way() {
+    let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+    let output = doctor(&[recipe, "--output", "json"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let checks: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(state(&checks, "gpus"), ("ok", "8 x MI355X"));
+    assert_eq!(state(&checks, "partition"), ("ok", "SPX"));
+    assert_eq!(
+        state(&checks, "amdgpu driver"),
+        ("ok", "6.16.6 (series 30.20)")
+    );
+    assert_eq!(state(&checks, "engine").0, "error");
+    let engine = &checks["checks"][0];
+    assert!(
+        engine["mend"]
+            .as_str()
+            .unwrap()
+            .contains("systemctl status docker"),
+        "{engine}"
+    );
+}
+
+#[test]
+fn a_recipe_for_other_gpus_is_a_warning_that_names_force() {
+    let output = doctor(&["mlperf-inference/v4.1/amd/llama2-70b-mi300x"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("! gpus "), "{text}");
+    assert!(text.contains("wanted: 8 x MI300X"), "{text}");
+    assert!(text.contains("--force"), "{text}");
+    assert!(text.contains("not ready: one thing in the way"), "{text}");
+}
