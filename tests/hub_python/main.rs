@@ -208,7 +208,12 @@ fn the_client_lives_through_faults_that_the_real_hub_has() {
         .iter()
         .filter_map(|request| request.range.clone())
         .collect();
-    assert_eq!(ranges, ["bytes=20971520-"]);
+    // Of what was read last it may have lost one piece: that is up to the connection's end.
+    let from = ["bytes=10485760-", "bytes=20971520-"];
+    assert!(
+        ranges.len() == 1 && from.contains(&ranges[0].as_str()),
+        "{ranges:?}"
+    );
     let bytes = client.cached("amd/tiny", &commit, "model.safetensors");
     assert_eq!(
         hub::hex(&sha2::Sha256::digest(&bytes)),
