@@ -10,14 +10,16 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::further::Further;
-
+mod container;
 mod figures;
+mod measurement;
 
+pub use container::{Container, Entrypoint, MountRequest, Ulimit};
 pub use figures::{
     Aggregate, Better, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, ReferenceConvergence, Take,
 };
+pub use measurement::{Measurement, MeasurementCommand, Mode, Scenario, Trials};
 
 /// An ordered map, in the order of the file.
 pub type Ordered<V> = Vec<(String, V)>;
@@ -182,83 +184,6 @@ pub enum GpuVendor {
     Nvidia,
 }
 
-/// How the container is made, in Docker's and Compose's words.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Container {
-    /// Full access to the host's devices.
-    pub privileged: bool,
-    /// IPC namespace: `host`, `private`, `shareable`.
-    pub ipc: Option<String>,
-    /// Network: `host`, `bridge`, `none` or a network's name.
-    pub network: Option<String>,
-    /// UTS namespace: `host`.
-    pub uts: Option<String>,
-    /// PID namespace: `host`.
-    pub pid: Option<String>,
-    /// `/dev/kfd`, or `host:container:rwm`.
-    pub devices: Vec<String>,
-    /// Capabilities, with or without `CAP_`.
-    pub cap_add: Vec<String>,
-    /// `seccomp=unconfined`
-    pub security_opt: Vec<String>,
-    /// Group names or numbers.
-    pub group_add: Vec<String>,
-    /// Size of /dev/shm, bytes.
-    pub shm_size: Option<u64>,
-    /// Limits: name, soft, hard (-1 is unlimited).
-    pub ulimits: Vec<Ulimit>,
-    /// Environment of the container.
-    pub env: Ordered<Template>,
-    /// Directories of the host.
-    pub mounts: Vec<MountRequest>,
-    /// Working directory of the steps.
-    pub workdir: Option<Template>,
-    /// User of the steps.
-    pub user: Option<String>,
-    /// Docker's own init as the first process.
-    pub init: bool,
-    /// Whether the image's entrypoint runs before our first process.
-    pub entrypoint: Entrypoint,
-    /// The shell of the steps, for example `[bash, -ilc]`; none: bash with pipefail, else sh.
-    pub shell: Option<Vec<String>>,
-    /// Rarer settings.
-    #[serde(default, skip_serializing_if = "Further::is_empty")]
-    pub further: Further,
-}
-
-/// What happens to the image's entrypoint.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Entrypoint {
-    /// The image's entrypoint runs and is given our first process as its command.
-    Image,
-    /// Our first process runs in its place.
-    #[default]
-    Bypass,
-}
-
-/// One resource limit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ulimit {
-    /// `memlock`, `nofile`, …
-    pub name: String,
-    /// Soft limit; -1 is unlimited.
-    pub soft: i64,
-    /// Hard limit; -1 is unlimited.
-    pub hard: i64,
-}
-
-/// A directory of the host in the container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MountRequest {
-    /// On the host: absolute, or relative to the recipe's directory (`./x`).
-    pub source: Template,
-    /// In the container, absolute.
-    pub target: Template,
-    /// Read-only.
-    pub read_only: bool,
-}
-
 /// A script beside the recipe, mounted read-only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Companion {
@@ -392,90 +317,6 @@ pub struct SharedCommand {
     /// What its commands may say besides their text.
     #[serde(flatten)]
     pub options: CommandOptions,
-}
-
-/// One scenario: what is measured in each mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Scenario {
-    /// MLPerf's name (`Offline`, `Server`, …) if the key is one of its scenarios.
-    pub loadgen: Option<String>,
-    /// Modes in the order of the file.
-    pub modes: Vec<(Mode, Measurement)>,
-}
-
-/// MLPerf's modes.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// How fast.
-    Performance,
-    /// How right.
-    Accuracy,
-    /// The audit's tests.
-    Compliance,
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Performance => "performance",
-            Self::Accuracy => "accuracy",
-            Self::Compliance => "compliance",
-        })
-    }
-}
-
-/// One scenario in one mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measurement {
-    /// The command, its own or a shared one.
-    pub command: MeasurementCommand,
-    /// What its commands may say besides their text.
-    #[serde(flatten)]
-    pub options: CommandOptions,
-    /// Path or glob of the result directory in the container.
-    pub results: Option<Template>,
-    /// A command that checks the results, for example the accuracy script.
-    pub check: Option<Template>,
-    /// Longest time of the check.
-    pub check_timeout: Option<Duration>,
-    /// Figures that are not `LoadGen`'s.
-    pub figures: Ordered<FigureSource>,
-    /// Published figures: per figure one or several.
-    pub expect: Ordered<Vec<Expectation>>,
-    /// The benchmark's own limits: outside of them the result is invalid.
-    pub limits: Ordered<Limit>,
-    /// The target rate of the published result, queries per second: another one is `modified`.
-    pub target_qps: Option<f64>,
-    /// How often it is measured.
-    pub trials: Trials,
-}
-
-/// Where a measurement's command stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MeasurementCommand {
-    /// Its own.
-    Run(Template),
-    /// `from: NAME`: one of `commands`, run once for all that name it.
-    From(String),
-}
-
-/// How often a performance measurement is repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Trials {
-    /// At least.
-    pub min: u32,
-    /// At most; more than `min` adds trials until the evidence decides.
-    pub max: u32,
-}
-
-impl Default for Trials {
-    fn default() -> Self {
-        Self { min: 1, max: 1 }
-    }
 }
 
 /// How figures are judged.
