@@ -68,6 +68,9 @@ impl<'a> Draft<'a> {
         merge(&mut qualifiers, self.qualifiers(context, &judgements));
         ResultVerdict {
             path: evidence.path.clone(),
+            round: context.submission.round.clone(),
+            division: context.submission.division.clone(),
+            submitter: context.submission.submitter.clone(),
             system: context.submission.system.clone(),
             benchmark: context.submission.benchmark.clone(),
             scenario: evidence.scenario.clone(),

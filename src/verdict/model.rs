@@ -38,6 +38,15 @@ pub struct Verdict {
 pub struct ResultVerdict {
     /// Where the results lie below the run's directory.
     pub path: String,
+    /// The round, where it is known: `v5.1`.
+    #[serde(default)]
+    pub round: Option<String>,
+    /// The division, where it is known: `closed`.
+    #[serde(default)]
+    pub division: Option<String>,
+    /// Who submitted it, where it is known.
+    #[serde(default)]
+    pub submitter: Option<String>,
     /// The system, as published.
     pub system: Option<String>,
     /// The benchmark, as published.
