@@ -35,7 +35,7 @@ pub fn doctor(global: &Global, recipe: Option<&RecipeArguments>) -> Result<ExitC
         image_rocm: recipe.and_then(|recipe| recipe.variant.get("rocm").cloned()),
     });
     let text = match global.output {
-        Output::Text => checks::render(&found, terminal::color()),
+        Output::Text | Output::Junit | Output::Markdown => checks::render(&found, terminal::color()),
         Output::Json => {
             serde_json::to_string_pretty(&json!({ "checks": found }))
                 .map_err(|error| Failure::host(error.to_string()))?

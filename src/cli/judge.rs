@@ -119,12 +119,23 @@ struct Group {
     evidence: Vec<Evidence>,
 }
 
-/// Every result in or below a directory.
 fn judge_folders(
     global: &Global,
     directory: &Path,
     asked: &Asked<'_>,
 ) -> Result<Vec<(PathBuf, Verdict)>, Failure> {
+    let groups = gather(global, directory, asked)?.into_iter();
+    Ok(groups
+        .map(|(path, context, evidence)| (path, verdict::judge(&context, &evidence)))
+        .collect())
+}
+
+/// The evidence of every result in or below a directory; what is judged together lies together.
+pub(super) fn gather(
+    global: &Global,
+    directory: &Path,
+    asked: &Asked<'_>,
+) -> Result<Vec<(PathBuf, Context, Vec<Evidence>)>, Failure> {
     let folders = folder::find_all(directory);
     let plan = asked
         .recipe
@@ -164,7 +175,7 @@ fn judge_folders(
         let evidence = &mut groups[at].evidence;
         add(evidence, directory, relative, &place, plan.as_ref(), asked)?;
     }
-    let judged = groups.into_iter().map(|group| {
+    let gathered = groups.into_iter().map(|group| {
         let mut context = Context {
             submission: group.place.submission(),
             require_accuracy: asked.require_accuracy,
@@ -175,10 +186,9 @@ fn judge_folders(
             context.rules.clone_from(&plan.judge);
             context.variant.clone_from(&plan.variant);
         }
-        let verdict = verdict::judge(&context, &group.evidence);
-        (group.place.group, verdict)
+        (group.place.group, context, group.evidence)
     });
-    Ok(judged.collect())
+    Ok(gathered.collect())
 }
 
 /// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
@@ -186,7 +196,7 @@ fn own_results(
     directory: &Path,
     plan: &Plan,
     asked: &Asked<'_>,
-) -> Result<(PathBuf, Verdict), Failure> {
+) -> Result<(PathBuf, Context, Vec<Evidence>), Failure> {
     let found: Vec<Evidence> = plan
         .measurements
         .iter()
@@ -210,7 +220,7 @@ fn own_results(
         require_accuracy: asked.require_accuracy,
         ..Context::default()
     };
-    Ok((directory.to_owned(), verdict::judge(&context, &found)))
+    Ok((directory.to_owned(), context, found))
 }
 
 fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {

@@ -104,18 +104,15 @@ pub async fn follow(
 
 /// Prints a verdict as the command line asks.
 pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
-    match global.output {
+    terminal::print(&match global.output {
         Output::Json => {
             let text = serde_json::to_string(verdict).unwrap_or_default();
-            terminal::print(&format!("{text}\n"));
+            format!("{text}\n")
         }
         Output::Text => {
-            terminal::print(&report::terminal::table(
-                verdict,
-                evidence,
-                terminal::width(),
-                terminal::color(),
-            ));
+            report::terminal::table(verdict, evidence, terminal::width(), terminal::color())
         }
-    }
+        Output::Junit => report::junit::verdicts(&[(evidence.to_owned(), verdict)]),
+        Output::Markdown => report::markdown::verdicts(&[(evidence.to_owned(), verdict)]),
+    });
 }

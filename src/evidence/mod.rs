@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod context;
+pub mod environment;
 pub mod figures;
 pub mod folder;
 pub mod loadgen;

@@ -9,13 +9,25 @@ use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
-use crate::verdict::{self, Decision, Verdict};
+use crate::verdict::{self, Context, Decision, Evidence, Verdict};
 
 /// The verdict on a finished run, from its files alone.
 ///
 /// # Errors
 /// Where the run's files are missing or damaged.
 pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
+    let (context, evidence) = evidence_of(directory, require_accuracy)?;
+    Ok(verdict::judge(&context, &evidence))
+}
+
+/// What a run's verdict is made of, from its files alone.
+///
+/// # Errors
+/// Where the run's files are missing or damaged.
+pub fn evidence_of(
+    directory: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<(Context, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
     let state = State::of(&Journal::read(&directory.journal())?);
     let files = RunFiles {
@@ -25,7 +37,7 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
     };
     let mut context = context(&files);
     context.require_accuracy = require_accuracy || plan.require_accuracy;
-    Ok(verdict::judge(&context, &run::gather(&files)))
+    Ok((context, run::gather(&files)))
 }
 
 /// The judge step: the verdict, kept in `verdict.json`.

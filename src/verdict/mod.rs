@@ -12,6 +12,7 @@
 mod asked;
 mod compare;
 mod context;
+pub mod comparison;
 pub mod convergence;
 mod coupling;
 mod draft;
@@ -47,4 +48,4 @@ pub use qualifier::{Qualifier, QualifierKind};
 pub use stages::{Decision, decide_stage, stages_of};
 
 #[cfg(test)]
-mod tests;
+pub(in crate::verdict) mod tests;
