@@ -151,7 +151,7 @@ fn compared(figure: &ComparedFigure, suite: &str) -> TestCase {
     if let Some(ratio) = figure.ratio {
         case.add_property(property("ratio", &number::ratio(ratio)));
     }
-    case.add_property(property("change", figure.change.word(figure.mode)));
+    case.add_property(property("change", figure.change.word()));
     case
 }
 

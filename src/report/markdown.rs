@@ -139,7 +139,7 @@ fn compared(comparison: &Comparison) -> String {
             shown(figure.candidate.value, figure),
             figure.ratio.map_or(NOTHING.to_owned(), number::ratio),
             interval,
-            figure.change.word(figure.mode).to_owned(),
+            figure.change.word().to_owned(),
         ]
     });
     grid(&head, rows)

@@ -30,7 +30,11 @@ pub fn comparison(comparison: &Comparison, width: u16, color: bool) -> String {
         text += &figures(comparison, width, paint);
         text.push('\n');
     }
-    for figure in &comparison.figures {
+    // Of accuracy the table says it all.
+    let told = |figure: &&ComparedFigure| {
+        figure.mode == Mode::Performance || figure.change == Change::NotCompared
+    };
+    for figure in comparison.figures.iter().filter(told) {
         let line = format!(
             "{} {} {}: {}",
             symbol(figure.change),
@@ -147,7 +151,7 @@ fn several_lines(figure: &ComparedFigure, two: bool) -> Vec<Cell> {
 
 fn listed_one(figure: &ComparedFigure, at: &str, width: usize, paint: Paint) -> String {
     let title = format!("{} {}: {}", figure.scenario, figure.mode, figure.figure);
-    let word = format!("{} {}", symbol(figure.change), word(figure));
+    let word = format!("{} {}", symbol(figure.change), figure.change);
     let mut text = String::new();
     for line in wrap(&clean(&title), width, 2) {
         line_of(&mut text, &paint.bold(&line));
@@ -200,21 +204,14 @@ fn interval(figure: &ComparedFigure) -> String {
 }
 
 fn change(figure: &ComparedFigure) -> Cell {
-    let text = format!("{} {}", symbol(figure.change), word(figure));
+    let text = format!("{} {}", symbol(figure.change), figure.change);
     Cell::painted(text, color(figure.change))
-}
-
-fn word(figure: &ComparedFigure) -> &'static str {
-    match (figure.change, figure.mode) {
-        (Change::NoDifference, Mode::Performance) => "no difference shown",
-        (change, mode) => change.word(mode),
-    }
 }
 
 fn symbol(change: Change) -> &'static str {
     match change {
-        Change::Faster => "▲",
-        Change::Slower => "▼",
+        Change::Faster | Change::Better => "▲",
+        Change::Slower | Change::Worse => "▼",
         Change::NoDifference => "≈",
         Change::NotCompared => "!",
     }
@@ -224,7 +221,8 @@ fn color(change: Change) -> &'static str {
     match change {
         Change::Faster => "32",
         Change::Slower | Change::NotCompared => "31",
-        Change::NoDifference => "2",
+        // Accuracy moves a little with every change; whether it is enough the verdict says.
+        Change::Better | Change::Worse | Change::NoDifference => "2",
     }
 }
 

@@ -226,13 +226,14 @@ fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
 /// What each interval shows, with error `alpha` that any of them shows what is not there.
 fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
     let shown = |pair: &Pair<'_>, share: f64| pair.shown(alpha / 2.0 / share);
-    let differs = |change| matches!(change, Change::Faster | Change::Slower);
-    let rejected = holm::step_down(pairs.len(), |one, share| differs(shown(&pairs[one], share)));
+    let rejected = holm::step_down(pairs.len(), |one, share| {
+        shown(&pairs[one], share).is_difference()
+    });
     pairs
         .iter()
         .zip(rejected)
         .map(|(pair, rejected)| match shown(pair, 1.0) {
-            Change::Faster | Change::Slower if !rejected => Change::NoDifference,
+            change if change.is_difference() && !rejected => Change::NoDifference,
             change => change,
         })
         .collect()

@@ -95,12 +95,18 @@ pub struct MeasuredSide {
 /// What an interval shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Change {
-    /// Better than the baseline.
+    /// More speed than the baseline.
     #[serde(rename = "faster")]
     Faster,
-    /// Worse than the baseline.
+    /// Less.
     #[serde(rename = "slower")]
     Slower,
+    /// Of what is no speed, accuracy: better than the baseline.
+    #[serde(rename = "better")]
+    Better,
+    /// Worse.
+    #[serde(rename = "worse")]
+    Worse,
     /// Neither is shown; that they are equal is not shown either.
     #[serde(rename = "no difference shown")]
     NoDifference,
@@ -110,22 +116,28 @@ pub enum Change {
 }
 
 impl Change {
-    /// The word, as JSON spells it; of accuracy it is not speed that changes.
+    /// The word, as JSON spells it.
     #[must_use]
-    pub fn word(self, mode: Mode) -> &'static str {
-        match (self, mode) {
-            (Self::Faster, Mode::Performance) => "faster",
-            (Self::Slower, Mode::Performance) => "slower",
-            (Self::Faster, _) => "better",
-            (Self::Slower, _) => "worse",
-            (Self::NoDifference, _) => "no difference shown",
-            (Self::NotCompared, _) => "not compared",
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoDifference => "no difference shown",
+            Self::NotCompared => "not compared",
         }
+    }
+
+    /// One of the two is shown to be ahead.
+    #[must_use]
+    pub fn is_difference(self) -> bool {
+        !matches!(self, Self::NoDifference | Self::NotCompared)
     }
 }
 
 impl fmt::Display for Change {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word(Mode::Performance))
+        formatter.pad(self.word())
     }
 }

@@ -132,8 +132,10 @@ impl<'a> Pair<'a> {
             return Change::NotCompared;
         };
         match difference.bounds(alpha) {
-            Some((lower, _)) if lower > 0.0 => Change::Faster,
-            Some((_, upper)) if upper < 0.0 => Change::Slower,
+            Some((lower, _)) if lower > 0.0 && self.is_performance() => Change::Faster,
+            Some((_, upper)) if upper < 0.0 && self.is_performance() => Change::Slower,
+            Some((lower, _)) if lower > 0.0 => Change::Better,
+            Some((_, upper)) if upper < 0.0 => Change::Worse,
             _ => Change::NoDifference,
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
         figure.baseline.subject,
         number::figure_like(ours, &figure.unit, theirs),
     );
-    let word = figure.change.word(figure.mode);
+    let word = figure.change;
     let ground = ground(figure, options);
     let at = number::percent(options.confidence);
     let alone = pair.shown((1.0 - options.confidence) / 2.0);
@@ -35,7 +35,6 @@ pub(super) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
             let corrected = if alone == figure.change {
                 String::new()
             } else {
-                let alone = alone.word(figure.mode);
                 format!(" ({alone} alone, but not corrected for all these figures)")
             };
             format!(

@@ -175,7 +175,7 @@ fn accuracy_is_better_or_worse() {
     ];
     let comparison = compare(&subjects, &fail_if(0.02));
     let figure = &comparison.figures[0];
-    assert_eq!(figure.change.word(figure.mode), "worse");
+    assert_eq!(figure.change, Change::Worse);
     assert!(figure.sentence.ends_with("worse (compared as printed)."));
     // A limit on speed says nothing of it, and there is no speed to judge.
     assert_eq!((figure.limit, comparison.exit_code), (None, ExitCode::Inconclusive));
