@@ -11,6 +11,7 @@
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
 //! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
 
+pub mod check;
 pub mod figure;
 pub mod json;
 pub mod lines;
@@ -18,6 +19,7 @@ mod literal;
 pub mod loadgen;
 pub mod mllog;
 pub mod nearest;
+pub mod number;
 pub mod pattern;
 pub mod rows;
 mod sanitize;

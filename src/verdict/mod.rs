@@ -21,7 +21,7 @@ mod judge;
 mod model;
 mod more_trials;
 mod notice;
-pub mod number;
+pub use crate::logs::number;
 mod outcome;
 mod outliers;
 mod qualifier;
