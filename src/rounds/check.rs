@@ -15,6 +15,9 @@ use crate::recipe::model::Limit;
 /// What stands for a setting or figure that is not there.
 const NOT_TOLD: &str = "not told by the logs";
 
+/// Rules that `LoadGen`'s own word on validity rests on: where that is INVALID, they say no more.
+pub const SAID_BY_LOADGEN: [&str; 2] = ["LoadGen's errors", "early stopping"];
+
 /// A figure and its unit, by its name.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 

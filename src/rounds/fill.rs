@@ -10,10 +10,11 @@ use crate::recipe::model::{Limit, Ordered};
 use crate::recipe::node::Node;
 
 /// The model of a tree that passed the check; `None` where it did not.
-pub(super) fn fill(node: &Node) -> Option<Round> {
+pub(super) fn fill(node: &Node, file: &str) -> Option<Round> {
     Some(Round {
         suite: node.string("suite")?,
         round: node.string("round")?,
+        file: file.to_owned(),
         sources: node.strings("sources"),
         layout: node.word(
             "layout",

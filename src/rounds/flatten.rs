@@ -12,6 +12,8 @@ use crate::recipe::model::{Limit, Ordered};
 pub struct Rules {
     /// The round, `v6.0`.
     pub round: String,
+    /// The file that says so.
+    pub file: String,
     /// The benchmark's official name.
     pub benchmark: String,
     /// The scenario.
@@ -81,6 +83,7 @@ impl Round {
         };
         Some(Rules {
             round: self.round.clone(),
+            file: self.file.clone(),
             benchmark: name.to_owned(),
             scenario,
             metric: own.metric.clone().or_else(usual)?,

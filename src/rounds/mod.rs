@@ -16,7 +16,7 @@ mod list;
 mod model;
 mod parse;
 
-pub use check::Lookup;
+pub use check::{Lookup, SAID_BY_LOADGEN};
 pub use flatten::Rules;
 pub use list::Rounds;
 pub use model::{

@@ -14,6 +14,8 @@ pub struct Round {
     pub suite: String,
     /// The round, `v6.0`.
     pub round: String,
+    /// The file that says so, as the user knows it.
+    pub file: String,
     /// Where the rules were published.
     pub sources: Vec<String>,
     /// How a submission is laid out.

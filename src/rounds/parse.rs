@@ -74,7 +74,7 @@ fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     if problems.has_errors() {
         return None;
     }
-    fill(&walked)
+    fill(&walked, &source.path)
 }
 
 /// What one key says about another.

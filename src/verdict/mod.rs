@@ -28,6 +28,7 @@ mod outcome;
 mod outliers;
 mod qualifier;
 mod reference;
+mod round;
 mod rules;
 mod sentence;
 mod stages;

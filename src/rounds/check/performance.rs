@@ -1,6 +1,6 @@
 //! The rules of a performance run.
 
-use super::{Lookup, NOT_TOLD, count, milliseconds, time};
+use super::{Lookup, NOT_TOLD, SAID_BY_LOADGEN, count, milliseconds, time};
 use crate::logs::check::Check;
 use crate::logs::loadgen::{Scenario, Statement};
 use crate::rounds::Rules;
@@ -45,7 +45,7 @@ fn scenario(rules: &Rules, said: &Statement) -> Check {
 fn errors(said: &Statement) -> Option<Check> {
     let found = said.errors?;
     Some(Check::new(
-        "LoadGen's errors",
+        SAID_BY_LOADGEN[0],
         count(found),
         "none",
         found == 0,
@@ -87,7 +87,7 @@ fn seeds(rules: &Rules, said: &Statement) -> [Check; 3] {
 fn queries(rules: &Rules, said: &Statement) -> Vec<Check> {
     let settings = &said.settings;
     if ran(rules, said) != Scenario::Offline {
-        let rule = "early stopping";
+        let [_, rule] = SAID_BY_LOADGEN;
         let asked = "satisfied";
         let shown = match said.constraints.early_stopping {
             Some(true) => asked,
