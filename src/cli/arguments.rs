@@ -291,6 +291,9 @@ pub struct PlanArguments {
     /// Follow this lock in place of the recipe's own; `none`: follow none
     #[arg(long, value_name = "FILE")]
     pub lock: Option<String>,
+    /// The rules of a further round, or other ones in place of a built-in round's
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
     /// Let the recipe have this environment variable as a secret (`HF_TOKEN` needs no asking)
     #[arg(long = "secret", value_name = "NAME")]
     pub secrets: Vec<String>,
@@ -311,6 +314,7 @@ impl PlanArguments {
             keep: Keep::default(),
             pull: PullPolicy::default(),
             lock: None,
+            rules: Vec::new(),
             secrets,
         }
     }
