@@ -79,9 +79,9 @@ pub fn patterns(data: &[u8]) {
     splitter.finish(|line| reader.feed(&line.text));
     let mut scanner = Scanner::new(&pattern);
     pieces(output).for_each(|piece| scanner.push(piece));
-    let scanned = scanner.end();
-    assert_eq!(scanned.matches(), reader.matches());
-    assert_eq!(scanned.finish(), reader.finish());
+    let found = scanner.end();
+    assert_eq!(found.matches(), reader.matches());
+    assert_eq!(found.finish(), reader.finish());
 }
 
 /// Two units, a line each: there and back again is one.
