@@ -291,9 +291,6 @@ fn add(
     let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
     let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
     loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
-    if mode == Mode::Accuracy && measured.figures.is_empty() {
-        trial.figures.extend(accuracy::read(&shown));
-    }
     let texts = |source: &FigureSource| {
         // The output of a step is not among the results; what a script prints is kept in this file.
         let file = source
@@ -307,6 +304,9 @@ fn add(
     };
     for reading in readings(&measured.figures, &texts) {
         reading.add_to(&mut trial);
+    }
+    if mode == Mode::Accuracy {
+        accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY));
     }
     one.trials.push(trial);
     Ok(())
@@ -343,5 +343,6 @@ fn unpublished(scenario: &str, mode: Mode) -> MeasurementPlan {
         figures: Vec::new(),
         expect: Vec::new(),
         limits: Vec::new(),
+        rules: None,
     }
 }
