@@ -11,4 +11,5 @@ pub mod readings;
 pub mod run;
 mod scan;
 pub mod texts;
+pub mod tree;
 mod trial;

@@ -11,6 +11,7 @@
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
 //! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
 
+pub mod check;
 pub mod figure;
 pub mod json;
 pub mod lines;

@@ -9,6 +9,7 @@
 //!
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
+mod benchmark;
 mod compare;
 mod context;
 pub mod convergence;
@@ -31,6 +32,7 @@ mod sentence;
 mod stages;
 pub mod statistics;
 
+pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
 pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};
 pub use exit::ExitCode;

@@ -37,6 +37,8 @@ pub struct Fault {
     pub found: String,
     /// What should be.
     pub asked: String,
+    /// It breaks a rule; else it is only told.
+    pub is_wrong: bool,
 }
 
 /// Everything in a directory, which may be a whole tree, several, or any folder of one; `None`
@@ -104,6 +106,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str, found: &mut F
                 path: relative.join(NAMES),
                 found: because,
                 asked: "a JSON object of names".to_owned(),
+                is_wrong: true,
             });
             BTreeMap::new()
         }
@@ -148,6 +151,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str, found: &mut F
                 path: relative.join("results").join(system),
                 found: "no result".to_owned(),
                 asked: "results of a benchmark".to_owned(),
+                is_wrong: true,
             });
         }
     }
@@ -170,6 +174,7 @@ fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mu
             path: described,
             found: "missing".to_owned(),
             asked: "a description of each system".to_owned(),
+            is_wrong: true,
         });
         return;
     };
@@ -186,6 +191,7 @@ fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mu
             path: submitter.system_file(name),
             found: "a system without results".to_owned(),
             asked: format!("results/{name}"),
+            is_wrong: false,
         });
     }
 }

@@ -1,7 +1,7 @@
 //! The evidence of one place: a scenario's performance, accuracy and compliance.
 
 use super::place::{Part, Place};
-use super::{Frame, accuracy, compliance, performance};
+use super::{Frame, accuracy, compliance, names, performance};
 use crate::evidence::run::without_trials;
 use crate::logs::check::Check;
 use crate::plan::measurement::MeasurementPlan;
@@ -45,10 +45,8 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
 
 /// What the round asks of a place.
 fn rules(place: &Place, frame: &Frame<'_>) -> Option<Rules> {
-    let named = frame.benchmark.unwrap_or_else(|| {
-        let names = &place.submitter.names;
-        names.get(&place.benchmark).map_or(place.benchmark.as_str(), String::as_str)
-    });
+    let own = || names::official(&place.submitter, &place.benchmark, frame.round);
+    let named = frame.benchmark.unwrap_or_else(own);
     frame.round?.rules(named, place.scenario()?)
 }
 

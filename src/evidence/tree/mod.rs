@@ -16,6 +16,7 @@ pub mod gather;
 mod inferred;
 pub mod judge;
 mod layout;
+mod names;
 mod performance;
 mod place;
 pub mod published;

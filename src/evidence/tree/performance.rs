@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
+use super::find::folders;
 use super::gather::{broken, empty, measurement, told};
 use super::place::Place;
 use super::{Frame, inferred};
-use crate::evidence::find_folders;
 use crate::evidence::folder::{self, DETAIL, Logs, SUMMARY};
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::logs::check::Check;
 use crate::recipe::model::Mode;
-use crate::rounds::{self, Rules};
+use crate::rounds::Rules;
 use crate::verdict::{Evidence, FigureValue, TrialEvidence};
 
 /// The folder of the run that counts.
@@ -29,13 +29,12 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
     let measured = measurement(place, Mode::Performance);
     loadgen_evidence(&logs.run, &measured, &mut trial, &mut evidence.published_metric);
     if let Some(rules) = rules {
-        evidence.published_metric = Some(rules.metric.figure.clone());
+        let metric = inferred::name(&rules.metric);
         if let Some(figure) = inferred::figure(&logs.run, rules) {
             let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
-            trial.figures.insert(rules.metric.figure.clone(), figure);
+            trial.figures.insert(metric.clone(), figure);
         }
-        let checks = rounds::check_run(rules, place.submitter.is_open(), &logs.run);
-        evidence.checks.extend(checks.into_iter().map(told));
+        evidence.published_metric = Some(metric);
     }
     evidence.checks.extend(other_runs(place));
     if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
@@ -73,7 +72,7 @@ pub(super) fn missing(logs: &Logs) -> Vec<crate::verdict::RuleCheck> {
 /// Runs beside the one that counts are told, so that nobody takes them for it.
 fn other_runs(place: &Place) -> Option<crate::verdict::RuleCheck> {
     let folder = place.submitter.root.join(place.results()).join("performance");
-    let others: Vec<String> = find_folders(&folder)
+    let others: Vec<String> = folders(&folder)
         .into_iter()
         .filter(|name| name.starts_with("run_") && Path::new(name) != Path::new("run_1"))
         .collect();

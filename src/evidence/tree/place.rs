@@ -63,12 +63,6 @@ impl Benchmark {
         let results = self.submitter.relative().join("results");
         results.join(&self.system).join(&self.name)
     }
-
-    /// The suite's name of it, by the submitter's own list of names.
-    #[must_use]
-    pub fn mapped(&self) -> &str {
-        self.submitter.names.get(&self.name).map_or(&self.name, |name| name)
-    }
 }
 
 /// One scenario of a benchmark on a system, with all that belongs to it.

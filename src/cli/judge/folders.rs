@@ -1,0 +1,301 @@
+//! Result folders that are in no submission tree: whatever lies there, grouped by its path.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::arguments::{Global, JudgeArguments, Output, PlanArguments, RecipeArguments};
+use crate::cli::failure::Failure;
+use crate::cli::{open, supervise, terminal};
+use crate::evidence::accuracy;
+use crate::evidence::figures::Text;
+use crate::evidence::folder;
+use crate::evidence::loadgen::loadgen_evidence;
+use crate::evidence::place::Place;
+use crate::evidence::readings::readings;
+use crate::evidence::run::without_trials;
+use crate::plan::Plan;
+use crate::plan::measurement::MeasurementPlan;
+use crate::recipe::model::{FigureSource, Find, Mode, Trials};
+use crate::report::human;
+use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
+
+/// Where the output of a step that was not ours is looked for.
+const OUTPUT: &str = "output.log";
+/// Where MLCommons keeps the logs of a submission's runs.
+const TRAINING_LOGS: &str = "result_*.txt";
+
+/// Judges every result in or below a directory.
+pub fn judge(global: &Global, directory: &Path, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+    let verdicts = judge_folders(global, directory, asked)?;
+    print_folders(global, &verdicts);
+    Ok(ExitCode::first(
+        verdicts.iter().map(|(_, verdict)| verdict.exit_code),
+    ))
+}
+
+fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
+    if global.output == Output::Json {
+        let results: Vec<_> = verdicts
+            .iter()
+            .flat_map(|(_, verdict)| &verdict.results)
+            .collect();
+        match verdicts {
+            [(_, verdict)] if results.len() == 1 => supervise::print(global, verdict, ""),
+            _ => terminal::print(&format!("{}\n", serde_json::json!({ "results": results }))),
+        }
+        return;
+    }
+    for (path, verdict) in verdicts {
+        supervise::print(global, verdict, &path.display().to_string());
+    }
+    if verdicts.len() > 1 {
+        let of = |outcome: Outcome| {
+            let results = verdicts.iter().flat_map(|(_, verdict)| &verdict.results);
+            results.filter(|result| result.outcome == outcome).count()
+        };
+        let counts: Vec<String> = Outcome::ALL
+            .into_iter()
+            .map(|outcome| (of(outcome), outcome))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, outcome)| format!("{count} {outcome}"))
+            .collect();
+        terminal::print(&format!(
+            "\n{} of results, each judged by itself: {}\n",
+            human::count(verdicts.len(), "group"),
+            counts.join(", ")
+        ));
+    }
+}
+
+/// What is judged together: a submission's results on one benchmark.
+struct Group {
+    place: Place,
+    evidence: Vec<Evidence>,
+}
+
+/// Every result in or below a directory.
+fn judge_folders(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<Vec<(PathBuf, Verdict)>, Failure> {
+    let folders = folder::find_all(directory);
+    let plan = asked
+        .recipe
+        .as_ref()
+        .map(|recipe| plan_of(global, recipe, &asked.settings))
+        .transpose()?;
+    if folders.is_empty() {
+        return match plan {
+            Some(plan) => Ok(vec![own_results(directory, &plan, asked)?]),
+            None => Err(Failure::usage(format!(
+                "{}: neither a run of ours (plan.json) nor a result of LoadGen ({}) is in or below \
+                 it; for figures that are not LoadGen's, --recipe says how they are read",
+                directory.display(),
+                folder::SUMMARY
+            ))),
+        };
+    }
+    let full = directory
+        .canonicalize()
+        .unwrap_or_else(|_| directory.to_owned());
+    let mut groups: Vec<Group> = Vec::new();
+    for relative in &folders {
+        let mut place = Place::of(&full.join(relative));
+        // One recipe's results belong together, however somebody named the folders.
+        if plan.is_some() && place.scenario.is_none() {
+            place.group.clone_from(&full);
+        }
+        let at = groups
+            .iter()
+            .position(|group| group.place.group == place.group);
+        let at = at.unwrap_or_else(|| {
+            groups.push(Group {
+                place: place.clone(),
+                evidence: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        let evidence = &mut groups[at].evidence;
+        add(evidence, directory, relative, &place, plan.as_ref(), asked)?;
+    }
+    let judged = groups.into_iter().map(|group| {
+        let mut context = Context {
+            submission: group.place.submission(),
+            require_accuracy: asked.require_accuracy,
+            ..Context::default()
+        };
+        if let Some(plan) = &plan {
+            context.submission.clone_from(&plan.submission);
+            context.rules.clone_from(&plan.judge);
+            context.variant.clone_from(&plan.variant);
+        }
+        let verdict = verdict::judge(&context, &group.evidence);
+        (group.place.group, verdict)
+    });
+    Ok(judged.collect())
+}
+
+/// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
+fn own_results(
+    directory: &Path,
+    plan: &Plan,
+    asked: &JudgeArguments,
+) -> Result<(PathBuf, Verdict), Failure> {
+    let found: Vec<Evidence> = plan
+        .measurements
+        .iter()
+        .filter(|one| !one.loadgen && !one.figures.is_empty())
+        .filter(|one| asked.scenario.as_ref().is_none_or(|name| one.is_named(name)))
+        .map(|one| one_folder(directory, one))
+        .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
+        .collect();
+    if found.is_empty() {
+        return Err(Failure::usage(format!(
+            "{}: none of the figures of {} is in it; the output of its command is looked for in \
+             {OUTPUT}, training logs in {TRAINING_LOGS}",
+            directory.display(),
+            plan.recipe
+        )));
+    }
+    let context = Context {
+        submission: plan.submission.clone(),
+        rules: plan.judge.clone(),
+        variant: plan.variant.clone(),
+        require_accuracy: asked.require_accuracy,
+        ..Context::default()
+    };
+    Ok((directory.to_owned(), verdict::judge(&context, &found)))
+}
+
+fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
+    let mut evidence = without_trials(measured);
+    evidence.path = directory.display().to_string();
+    let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
+    let trained = measured
+        .figures
+        .iter()
+        .any(|(_, figure)| is_trained(figure));
+    let usual = if trained { TRAINING_LOGS } else { OUTPUT };
+    let read = readings(&measured.figures, &|source| {
+        let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
+        vec![Text {
+            directory: directory.to_owned(),
+            file: file.into(),
+        }]
+    });
+    for (number, reading) in (1..).zip(read) {
+        let path = directory.display().to_string();
+        let mut trial = verdict::TrialEvidence::finished(number, path);
+        reading.add_to(&mut trial);
+        evidence.trials.push(trial);
+    }
+    evidence
+}
+
+/// One folder's result: a further trial of a measurement that is there, or a new one.
+fn add(
+    evidence: &mut Vec<Evidence>,
+    directory: &Path,
+    relative: &Path,
+    place: &Place,
+    plan: Option<&Plan>,
+    asked: &JudgeArguments,
+) -> Result<(), Failure> {
+    let shown = directory.join(relative);
+    let run = folder::read(&shown)
+        .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
+    let mode = match (run.mode(), place.mode) {
+        // An accuracy summary holds only its two last lines: then the folder's name tells.
+        (Some(crate::logs::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
+            Mode::Accuracy
+        }
+        _ => Mode::Performance,
+    };
+    let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
+    let name = asked
+        .scenario
+        .clone()
+        .or_else(|| place.scenario.clone())
+        .or(said)
+        .unwrap_or_else(|| name_of(&shown));
+    let measured = plan.and_then(|plan| {
+        plan.measurements
+            .iter()
+            .find(|one| one.mode == mode && one.is_named(&name))
+    });
+    let measured = measured
+        .cloned()
+        .unwrap_or_else(|| unpublished(&name, mode));
+    let trials_of = if place.is_trial {
+        relative.parent().unwrap_or(relative)
+    } else {
+        relative
+    };
+    let existing = evidence.iter().position(|one| {
+        one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of
+    });
+    let index = existing.unwrap_or_else(|| {
+        let mut one = without_trials(&measured);
+        one.path = trials_of.display().to_string();
+        one.loadgen = true;
+        evidence.push(one);
+        evidence.len() - 1
+    });
+    let one = &mut evidence[index];
+    let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
+    let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
+    loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
+    if mode == Mode::Accuracy && measured.figures.is_empty() {
+        trial.figures.extend(accuracy::read(&shown));
+    }
+    let texts = |source: &FigureSource| {
+        // The output of a step is not among the results; what a script prints is kept in this file.
+        let file = source
+            .file
+            .as_ref()
+            .map_or(accuracy::ACCURACY, |file| file.0.as_str());
+        vec![Text {
+            directory: shown.clone(),
+            file: file.into(),
+        }]
+    };
+    for reading in readings(&measured.figures, &texts) {
+        reading.add_to(&mut trial);
+    }
+    one.trials.push(trial);
+    Ok(())
+}
+
+fn plan_of(global: &Global, recipe: &str, settings: &[(String, String)]) -> Result<Plan, Failure> {
+    let recipe = RecipeArguments {
+        recipe: recipe.to_owned(),
+        settings: settings.to_vec(),
+    };
+    let arguments = PlanArguments::everything(recipe, Vec::new());
+    // Paths of the host, which must be set for a run, say nothing of what was published.
+    let (opened, _) = open::recipe_to_look_at(&arguments.recipe)?;
+    open::plan(global, &arguments, &opened, false)
+}
+
+fn name_of(path: &Path) -> String {
+    let path: PathBuf = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.file_name().map_or_else(
+        || "results".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// A measurement of which nothing is published.
+fn unpublished(scenario: &str, mode: Mode) -> MeasurementPlan {
+    MeasurementPlan {
+        key: scenario.to_owned(),
+        scenario: scenario.to_owned(),
+        loadgen: true,
+        mode,
+        trials: Trials::default(),
+        target_qps: None,
+        figures: Vec::new(),
+        expect: Vec::new(),
+        limits: Vec::new(),
+    }
+}
