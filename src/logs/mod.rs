@@ -9,8 +9,11 @@
 //! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: one unit in another;
 //!   [`nearest`]: what a figure that is missing may have been printed as.
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
-//! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
+//! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`;
+//!   [`accuracy`]: its `accuracy.txt`.
+//! - [`check`]: a rule that was checked in such files.
 
+pub mod accuracy;
 pub mod check;
 pub mod figure;
 pub mod json;

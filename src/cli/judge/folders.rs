@@ -246,7 +246,7 @@ fn add(
     let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
     loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
     if mode == Mode::Accuracy && measured.figures.is_empty() {
-        trial.figures.extend(accuracy::read(&shown));
+        accuracy::add_to(&mut trial, &shown);
     }
     let texts = |source: &FigureSource| {
         // The output of a step is not among the results; what a script prints is kept in this file.
