@@ -5,13 +5,14 @@ use std::path::Path;
 use super::gather::{broken, empty, measurement, told};
 use super::performance::missing;
 use super::place::Place;
-use crate::evidence::accuracy::{self, ACCURACY};
+use crate::evidence::accuracy::{self, ACCURACY, LOG};
 use crate::evidence::folder::{self, Logs};
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::logs::check::Check;
 use crate::logs::loadgen;
 use crate::recipe::model::Mode;
 use crate::rounds::Rules;
+use crate::store::{StoreError, open};
 use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
 
 /// The folder of the run.
@@ -33,11 +34,24 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
     // The log's own figures are no accuracy: where it is one of a performance run, its speed is not
     // this result's.
     trial.figures.clear();
-    let found = accuracy::read(&root.join(&path));
-    if found.is_empty() {
-        evidence.checks.push(broken(ACCURACY, "no figure", "what the benchmark's accuracy script prints"));
+    let asked: Vec<String> = rules
+        .into_iter()
+        .flat_map(|rules| rules.accuracy.iter().map(|(name, _)| name.clone()))
+        .collect();
+    match accuracy::read(root, &path.join(ACCURACY), &asked) {
+        Ok(found) => {
+            let log = open::open_beneath(root, &path.join(LOG)).and_then(|file| {
+                file.metadata().map_err(StoreError::io("read", &path.join(LOG)))
+            });
+            let log = log.ok().map(|known| known.len());
+            evidence.checks.extend(accuracy::checks(&found, log).into_iter().map(told));
+            accuracy::add(&mut trial, &found);
+        }
+        Err(because) => {
+            let asked = "what the benchmark's accuracy script prints";
+            evidence.checks.push(broken(ACCURACY, because, asked));
+        }
     }
-    trial.figures.extend(found);
     evidence.published_metric = rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);
     evidence

@@ -9,9 +9,10 @@ use super::{Frame, inferred};
 use crate::evidence::folder::{self, DETAIL, Logs, SUMMARY};
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::logs::check::Check;
+use crate::logs::loadgen;
 use crate::recipe::model::Mode;
 use crate::rounds::Rules;
-use crate::verdict::{Evidence, FigureValue, TrialEvidence};
+use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 
 /// The folder of the run that counts.
 const RUN: &str = "performance/run_1";
@@ -36,6 +37,7 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
         }
         evidence.published_metric = Some(metric);
     }
+    evidence.checks.extend(other_mode(&logs));
     evidence.checks.extend(other_runs(place));
     if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
         let unit = trial.figures.get(metric).map_or("", |figure| figure.unit.as_str());
@@ -53,7 +55,7 @@ pub(super) fn published(evidence: &Evidence) -> Option<FigureValue> {
 }
 
 /// The files that must be there and are not, or cannot be read.
-pub(super) fn missing(logs: &Logs) -> Vec<crate::verdict::RuleCheck> {
+pub(super) fn missing(logs: &Logs) -> Vec<RuleCheck> {
     let there = |name: &str| match name {
         SUMMARY => logs.run.summary.is_some(),
         _ => logs.run.detail.is_some(),
@@ -69,8 +71,15 @@ pub(super) fn missing(logs: &Logs) -> Vec<crate::verdict::RuleCheck> {
         .collect()
 }
 
+/// The log of an accuracy run says nothing of speed.
+fn other_mode(logs: &Logs) -> Option<RuleCheck> {
+    let mode = logs.run.mode().filter(|mode| *mode != loadgen::Mode::Performance)?;
+    let asked = loadgen::Mode::Performance.to_string();
+    Some(broken("mode", mode.to_string(), asked))
+}
+
 /// Runs beside the one that counts are told, so that nobody takes them for it.
-fn other_runs(place: &Place) -> Option<crate::verdict::RuleCheck> {
+fn other_runs(place: &Place) -> Option<RuleCheck> {
     let folder = place.submitter.root.join(place.results()).join("performance");
     let others: Vec<String> = folders(&folder)
         .into_iter()

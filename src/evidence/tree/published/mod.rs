@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::Place;
 use crate::logs::units;
-use crate::recipe::model::{Expectation, ExpectationKind};
+use crate::recipe::model::{Claim, Expectation, ExpectationKind};
 
 pub use row::Row;
 pub use table::TableError;
@@ -102,6 +102,7 @@ impl Published {
             sigma: None,
             noise: None,
             margin: None,
+            claim: Claim::default(),
         })
     }
 
