@@ -302,7 +302,7 @@ impl PlanArguments {
 }
 
 /// What `judge` judges, and by what.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct JudgeArguments {
     /// A run's directory or id, a directory with LoadGen's logs, or a submission tree of MLPerf
     /// Inference or any folder of one
@@ -336,7 +336,12 @@ pub struct JudgeArguments {
     #[arg(long, value_name = "ID", requires = "reference")]
     pub reference_id: Option<String>,
     /// The system of that table that is meant, by its name
-    #[arg(long, value_name = "SYSTEM", requires = "reference", conflicts_with = "reference_id")]
+    #[arg(
+        long,
+        value_name = "SYSTEM",
+        requires = "reference",
+        conflicts_with = "reference_id"
+    )]
     pub reference_system: Option<String>,
     /// Performance without accuracy is inconclusive (exit code 5)
     #[arg(long)]

@@ -118,7 +118,12 @@ impl Tree {
         for rule in broken {
             let line = format!("{}: {}; asked {}", rule.rule, rule.found, rule.asked);
             let sign = paint.outcome(Outcome::Invalid, symbol(Outcome::Invalid));
-            let _ = writeln!(text, "{sign} {}  {}", clean(&benchmark.benchmark), clean(&line));
+            let _ = writeln!(
+                text,
+                "{sign} {}  {}",
+                clean(&benchmark.benchmark),
+                clean(&line)
+            );
         }
         let mut scenarios: Vec<&str> = Vec::new();
         for result in &verdict.results {
@@ -127,8 +132,11 @@ impl Tree {
             }
         }
         for scenario in scenarios {
-            let results: Vec<&ResultVerdict> =
-                verdict.results.iter().filter(|result| result.scenario == scenario).collect();
+            let results: Vec<&ResultVerdict> = verdict
+                .results
+                .iter()
+                .filter(|result| result.scenario == scenario)
+                .collect();
             if !(self.style.quiet && results.iter().all(|result| result.valid)) {
                 self.scenario(&mut text, &benchmark.benchmark, scenario, &results, paint);
             }
@@ -154,28 +162,41 @@ impl Tree {
             .unwrap_or(Outcome::Measured);
         let word = |result: &ResultVerdict| if result.valid { "ok" } else { "broken" };
         let accuracy = of(Mode::Accuracy).next().map_or(String::new(), |result| {
-            let figure = result.deciding.as_ref().and_then(|name| {
-                Some(format!(" {} {}", name, shown(result.figures.get(name)?)))
-            });
+            let figure = result
+                .deciding
+                .as_ref()
+                .and_then(|name| Some(format!(" {} {}", name, shown(result.figures.get(name)?))));
             format!("accuracy {}{}", word(result), figure.unwrap_or_default())
         });
         let tests: Vec<String> = of(Mode::Compliance)
             .map(|result| {
                 let name = result.path.rsplit('/').next().unwrap_or_default();
-                if result.valid { name.to_owned() } else { format!("{name} broken") }
+                if result.valid {
+                    name.to_owned()
+                } else {
+                    format!("{name} broken")
+                }
             })
             .collect();
         let figure = performance.and_then(|result| {
             let figure = result.figures.get(result.deciding.as_ref()?)?;
             let figure = shown(figure);
-            Some(match (result.ratio, result.references.iter().find(|one| one.decides)) {
-                (Some(ratio), Some(reference)) => {
-                    let source = reference.source.as_deref().unwrap_or("published");
-                    let published = number::grouped(reference.value);
-                    format!("{figure}, {} of {published} ({source})", number::ratio(ratio))
-                }
-                _ => figure,
-            })
+            Some(
+                match (
+                    result.ratio,
+                    result.references.iter().find(|one| one.decides),
+                ) {
+                    (Some(ratio), Some(reference)) => {
+                        let source = reference.source.as_deref().unwrap_or("published");
+                        let published = number::grouped(reference.value);
+                        format!(
+                            "{figure}, {} of {published} ({source})",
+                            number::ratio(ratio)
+                        )
+                    }
+                    _ => figure,
+                },
+            )
         });
         let line = format!(
             "{:24} {scenario:12} {:>22}  {accuracy:34} {}",
@@ -184,7 +205,12 @@ impl Tree {
             tests.join(" ")
         );
         let sign = paint.outcome(outcome, symbol(outcome));
-        let _ = writeln!(text, "{sign} {} {}", clean(line.trim_end()), paint.outcome(outcome, outcome.word()));
+        let _ = writeln!(
+            text,
+            "{sign} {} {}",
+            clean(line.trim_end()),
+            paint.outcome(outcome, outcome.word())
+        );
         for result in results {
             self.rules(text, result, paint);
         }
@@ -192,20 +218,48 @@ impl Tree {
 
     fn rules(&self, text: &mut String, result: &ResultVerdict, paint: Paint) {
         let title = match result.mode {
-            Mode::Compliance => result.path.rsplit('/').next().unwrap_or_default().to_owned(),
+            Mode::Compliance => result
+                .path
+                .rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             mode => mode.to_string(),
         };
-        let rules = result.rules.iter().filter(|rule| self.style.verbose || !rule.passed);
+        let rules = result
+            .rules
+            .iter()
+            .filter(|rule| self.style.verbose || !rule.passed);
         let rules: Vec<&RuleCheck> = rules.collect();
-        let most = if self.style.verbose { usize::MAX } else { BROKEN_SHOWN };
+        let most = if self.style.verbose {
+            usize::MAX
+        } else {
+            BROKEN_SHOWN
+        };
         for rule in rules.iter().take(most) {
-            let sign = if rule.passed { Outcome::Reproduced } else { Outcome::Invalid };
-            let line = format!("{title}: {}: {}; asked {}", rule.rule, rule.found, rule.asked);
-            let _ = writeln!(text, "    {} {}", paint.outcome(sign, symbol(sign)), clean(&line));
+            let sign = if rule.passed {
+                Outcome::Reproduced
+            } else {
+                Outcome::Invalid
+            };
+            let line = format!(
+                "{title}: {}: {}; asked {}",
+                rule.rule, rule.found, rule.asked
+            );
+            let _ = writeln!(
+                text,
+                "    {} {}",
+                paint.outcome(sign, symbol(sign)),
+                clean(&line)
+            );
         }
         let more = rules.len().saturating_sub(most);
         if more > 0 {
-            let _ = writeln!(text, "      and {} (-v shows them)", human::count(more, "more broken rule"));
+            let _ = writeln!(
+                text,
+                "      and {} (-v shows them)",
+                human::count(more, "more broken rule")
+            );
         }
         if rules.is_empty() && !result.valid {
             let _ = writeln!(text, "    {title}: {}", clean(&result.sentence));
@@ -223,7 +277,13 @@ impl Tree {
     pub fn end(&self, faults: &[(String, String, String)]) -> String {
         let mut text = String::from("\n");
         for (path, found, asked) in faults {
-            let _ = writeln!(text, "! {}: {}; asked {}", clean(path), clean(found), clean(asked));
+            let _ = writeln!(
+                text,
+                "! {}: {}; asked {}",
+                clean(path),
+                clean(found),
+                clean(asked)
+            );
         }
         let counts = self.counts;
         let _ = writeln!(

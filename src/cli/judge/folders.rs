@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Gathered;
 use crate::cli::arguments::{Global, JudgeArguments, Output, PlanArguments, RecipeArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{open, supervise, terminal};
@@ -24,8 +25,15 @@ const OUTPUT: &str = "output.log";
 const TRAINING_LOGS: &str = "result_*.txt";
 
 /// Judges every result in or below a directory.
-pub fn judge(global: &Global, directory: &Path, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
-    let verdicts = judge_folders(global, directory, asked)?;
+pub fn judge(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<ExitCode, Failure> {
+    let gathered = gather(global, directory, asked)?.into_iter();
+    let verdicts: Vec<(PathBuf, Verdict)> = gathered
+        .map(|(path, context, evidence)| (path, verdict::judge(&context, &evidence)))
+        .collect();
     print_folders(global, &verdicts);
     Ok(ExitCode::first(
         verdicts.iter().map(|(_, verdict)| verdict.exit_code),
@@ -72,12 +80,12 @@ struct Group {
     evidence: Vec<Evidence>,
 }
 
-/// Every result in or below a directory.
-fn judge_folders(
+/// The evidence of every result in or below a directory; what is judged together lies together.
+pub fn gather(
     global: &Global,
     directory: &Path,
     asked: &JudgeArguments,
-) -> Result<Vec<(PathBuf, Verdict)>, Failure> {
+) -> Result<Vec<Gathered>, Failure> {
     let folders = folder::find_all(directory);
     let plan = asked
         .recipe
@@ -118,7 +126,7 @@ fn judge_folders(
         let evidence = &mut groups[at].evidence;
         add(evidence, directory, relative, &place, plan.as_ref(), asked)?;
     }
-    let judged = groups.into_iter().map(|group| {
+    let gathered = groups.into_iter().map(|group| {
         let mut context = Context {
             submission: group.place.submission(),
             require_accuracy: asked.require_accuracy,
@@ -129,23 +137,23 @@ fn judge_folders(
             context.rules.clone_from(&plan.judge);
             context.variant.clone_from(&plan.variant);
         }
-        let verdict = verdict::judge(&context, &group.evidence);
-        (group.place.group, verdict)
+        (group.place.group, context, group.evidence)
     });
-    Ok(judged.collect())
+    Ok(gathered.collect())
 }
 
 /// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
-fn own_results(
-    directory: &Path,
-    plan: &Plan,
-    asked: &JudgeArguments,
-) -> Result<(PathBuf, Verdict), Failure> {
+fn own_results(directory: &Path, plan: &Plan, asked: &JudgeArguments) -> Result<Gathered, Failure> {
     let found: Vec<Evidence> = plan
         .measurements
         .iter()
         .filter(|one| !one.loadgen && !one.figures.is_empty())
-        .filter(|one| asked.scenario.as_ref().is_none_or(|name| one.is_named(name)))
+        .filter(|one| {
+            asked
+                .scenario
+                .as_ref()
+                .is_none_or(|name| one.is_named(name))
+        })
         .map(|one| one_folder(directory, one))
         .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
         .collect();
@@ -164,7 +172,7 @@ fn own_results(
         require_accuracy: asked.require_accuracy,
         ..Context::default()
     };
-    Ok((directory.to_owned(), verdict::judge(&context, &found)))
+    Ok((directory.to_owned(), context, found))
 }
 
 fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {

@@ -4,17 +4,44 @@ mod folders;
 mod reference;
 mod tree;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::arguments::{Global, JudgeArguments};
 use super::failure::Failure;
 use super::{open, supervise, terminal};
-use crate::evidence::tree::find;
+use crate::evidence::tree::{Found, find};
 use crate::journal::{Event, State};
 use crate::runner::judge_run;
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
-use crate::verdict::{ExitCode, Outcome};
+use crate::verdict::{Context, Evidence, ExitCode, Outcome};
+
+/// What is judged together: where it lies, what holds for it, its evidence.
+pub type Gathered = (PathBuf, Context, Vec<Evidence>);
+
+/// The evidence of every result in or below a directory, which may be a part of a submission tree.
+#[allow(dead_code, reason = "`compare` begins with it")]
+pub fn gather(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<Vec<Gathered>, Failure> {
+    match found(directory, asked)? {
+        Some(found) => tree::gather(&found, asked),
+        None => folders::gather(global, directory, asked),
+    }
+}
+
+/// What a directory holds of submission trees; a recipe's results are judged by the recipe.
+fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Failure> {
+    if asked.recipe.is_some() {
+        return Ok(None);
+    }
+    find(directory).map_err(|error| {
+        let shown = directory.display();
+        Failure::host(format!("{shown}: it cannot be read: {error}"))
+    })
+}
 
 /// Judges a run by its files, a submission tree or a part of one, or other folders of results.
 pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
@@ -34,13 +61,8 @@ pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failur
     if !path.is_dir() {
         return one_run(global, &open::home(global).find(&asked.directory)?, asked);
     }
-    if asked.recipe.is_none() {
-        let found = find(path).map_err(|error| {
-            Failure::host(format!("{}: it cannot be read: {error}", asked.directory))
-        })?;
-        if let Some(found) = found {
-            return tree::judge(global, &found, asked);
-        }
+    if let Some(found) = found(path, asked)? {
+        return tree::judge(global, &found, asked);
     }
     folders::judge(global, path, asked)
 }

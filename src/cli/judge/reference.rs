@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::tree::round_named;
-use crate::cli::arguments::{Global, JudgeArguments};
+use super::tree::round;
+use crate::cli::arguments::JudgeArguments;
 use crate::cli::failure::Failure;
 use crate::evidence::tree::published::{Published, Row};
 use crate::evidence::tree::{self, Frame, find};
@@ -14,18 +14,14 @@ use crate::store::RunDirectory;
 use crate::verdict::Verdict;
 
 /// What results are compared with, if anything is.
-pub fn read(
-    global: &Global,
-    asked: &JudgeArguments,
-    rounds: &Rounds,
-) -> Result<Option<Published>, Failure> {
+pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>, Failure> {
     let Some(path) = &asked.reference else {
         return Ok(None);
     };
     let mut published = if path.is_dir() {
         Published {
             name: path.display().to_string(),
-            rows: of_directory(global, path, asked, rounds)?,
+            rows: of_directory(path, asked, rounds)?,
             ..Published::default()
         }
     } else {
@@ -49,36 +45,31 @@ pub fn read(
     Ok(Some(published))
 }
 
-fn of_directory(
-    _global: &Global,
-    path: &Path,
-    asked: &JudgeArguments,
-    rounds: &Rounds,
-) -> Result<Vec<Row>, Failure> {
+fn of_directory(path: &Path, asked: &JudgeArguments, rounds: &Rounds) -> Result<Vec<Row>, Failure> {
     if path.join("plan.json").exists() {
         let at = path.canonicalize();
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
     }
-    let found = find(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let found =
+        find(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let Some(found) = found else {
         return Err(Failure::usage(format!(
             "{}: neither a run of ours nor a submission tree, and no table of results",
             path.display()
         )));
     };
-    let round = match &asked.round {
-        Some(name) => Some(round_named(rounds, name)?),
-        None => tree::round_of(&found, rounds),
-    };
     let frame = Frame {
-        round,
+        round: round(&found, asked, rounds)?,
         benchmark: None,
         published: None,
         rules: &JudgeRules::default(),
         require_accuracy: false,
     };
-    let judged = found.benchmarks.iter().map(|benchmark| tree::judge(benchmark, &frame));
+    let judged = found
+        .benchmarks
+        .iter()
+        .map(|benchmark| tree::judge(benchmark, &frame));
     Ok(judged
         .flat_map(|judged| rows(&judged.verdict, judged.benchmark.official))
         .collect())

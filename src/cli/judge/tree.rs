@@ -1,6 +1,6 @@
 //! A submission tree: every benchmark judged by its round, told as it comes.
 
-use super::reference;
+use super::{Gathered, reference};
 use crate::catalog;
 use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
@@ -11,14 +11,48 @@ use crate::report::tree::{Style, Tree};
 use crate::rounds::{Round, Rounds};
 use crate::verdict::{BenchmarkVerdict, ExitCode};
 
+/// The evidence of every benchmark in what was found, not judged yet.
+#[allow(dead_code, reason = "`compare` begins with it")]
+pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
+    let rounds = rounds(asked)?;
+    let rules = JudgeRules::default();
+    let frame = Frame {
+        round: round(found, asked, &rounds)?,
+        benchmark: asked.benchmark.as_deref(),
+        published: None,
+        rules: &rules,
+        require_accuracy: asked.require_accuracy,
+    };
+    let gathered = found.benchmarks.iter().map(|benchmark| {
+        let places = benchmark.places.iter();
+        let evidence = places.flat_map(|place| tree::gather::gather(place, &frame).evidence);
+        let path = benchmark.submitter.root.join(benchmark.relative());
+        (
+            path,
+            tree::judge::context(benchmark, &frame),
+            evidence.collect(),
+        )
+    });
+    Ok(gathered.collect())
+}
+
+/// The round that is asked for, else the one whose seeds the logs have.
+pub fn round<'a>(
+    found: &Found,
+    asked: &JudgeArguments,
+    rounds: &'a Rounds,
+) -> Result<Option<&'a Round>, Failure> {
+    match &asked.round {
+        Some(name) => round_named(rounds, name).map(Some),
+        None => Ok(tree::round_of(found, rounds)),
+    }
+}
+
 /// Judges what was found of submission trees.
 pub fn judge(global: &Global, found: &Found, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
     let rounds = rounds(asked)?;
-    let published = reference::read(global, asked, &rounds)?;
-    let round = match &asked.round {
-        Some(name) => Some(round_named(&rounds, name)?),
-        None => tree::round_of(found, &rounds),
-    };
+    let published = reference::read(asked, &rounds)?;
+    let round = round(found, asked, &rounds)?;
     if round.is_none() {
         terminal::note(
             "no log of it has the seeds of a round that is known, so that only LoadGen's own rules \
@@ -38,7 +72,11 @@ pub fn judge(global: &Global, found: &Found, asked: &JudgeArguments) -> Result<E
     for benchmark in &found.benchmarks {
         let judged = tree::judge(benchmark, &frame);
         let broken = judged.benchmark.rules.iter().any(|rule| !rule.passed);
-        let own = if broken { ExitCode::NotReproduced } else { ExitCode::Success };
+        let own = if broken {
+            ExitCode::NotReproduced
+        } else {
+            ExitCode::Success
+        };
         exit = ExitCode::first([exit, own, judged.verdict.exit_code]);
         out.benchmark(judged);
     }
@@ -55,7 +93,7 @@ pub fn rounds(asked: &JudgeArguments) -> Result<Rounds, Failure> {
 }
 
 /// A round by its name.
-pub fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Failure> {
+fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Failure> {
     rounds.get("mlperf-inference", name).ok_or_else(|| {
         let known: Vec<&str> = rounds.iter().map(|round| round.round.as_str()).collect();
         Failure::usage(format!(
@@ -110,7 +148,13 @@ impl Out {
         let faults: Vec<(String, String, String)> = found
             .faults
             .iter()
-            .map(|fault| (fault.path.display().to_string(), fault.found.clone(), fault.asked.clone()))
+            .map(|fault| {
+                (
+                    fault.path.display().to_string(),
+                    fault.found.clone(),
+                    fault.asked.clone(),
+                )
+            })
             .collect();
         if !self.json {
             terminal::print(&self.tree.end(&faults));

@@ -41,10 +41,13 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
     match accuracy::read(root, &path.join(ACCURACY), &asked) {
         Ok(found) => {
             let log = open::open_beneath(root, &path.join(LOG)).and_then(|file| {
-                file.metadata().map_err(StoreError::io("read", &path.join(LOG)))
+                file.metadata()
+                    .map_err(StoreError::io("read", &path.join(LOG)))
             });
             let log = log.ok().map(|known| known.len());
-            evidence.checks.extend(accuracy::checks(&found, log).into_iter().map(told));
+            evidence
+                .checks
+                .extend(accuracy::checks(&found, log).into_iter().map(told));
             accuracy::add(&mut trial, &found);
         }
         Err(because) => {
@@ -52,14 +55,18 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
             evidence.checks.push(broken(ACCURACY, because, asked));
         }
     }
-    evidence.published_metric = rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
+    evidence.published_metric =
+        rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);
     evidence
 }
 
 /// The log of a performance run in the folder is told: MLCommons' checker takes it.
 fn performance_log(logs: &Logs) -> Option<RuleCheck> {
-    let mode = logs.run.mode().filter(|mode| *mode == loadgen::Mode::Performance)?;
+    let mode = logs
+        .run
+        .mode()
+        .filter(|mode| *mode == loadgen::Mode::Performance)?;
     Some(told(Check::new(
         "mode of the accuracy run's log",
         mode.to_string(),
@@ -70,5 +77,10 @@ fn performance_log(logs: &Logs) -> Option<RuleCheck> {
 
 /// Whether a place has any accuracy at all.
 pub(super) fn is_there(place: &Place) -> bool {
-    place.submitter.root.join(place.results()).join(Path::new(RUN)).is_dir()
+    place
+        .submitter
+        .root
+        .join(place.results())
+        .join(Path::new(RUN))
+        .is_dir()
 }

@@ -21,14 +21,20 @@ pub(super) struct Test {
 }
 
 /// Reads the tests of a place; `published` is the figure of its performance run.
-pub(super) fn gather(place: &Place, rules: Option<&Rules>, published: Option<FigureValue>) -> Vec<Test> {
+pub(super) fn gather(
+    place: &Place,
+    rules: Option<&Rules>,
+    published: Option<FigureValue>,
+) -> Vec<Test> {
     find(place)
         .into_iter()
         .filter(|(name, _)| place.wants(&Part::Test(name.clone())))
         .map(|(name, path)| {
             let _ = (&rules, &published);
             let mut evidence = empty(place, Mode::Compliance, &path);
-            evidence.trials.push(TrialEvidence::finished(1, path.display().to_string()));
+            evidence
+                .trials
+                .push(TrialEvidence::finished(1, path.display().to_string()));
             Test { name, evidence }
         })
         .collect()
@@ -43,7 +49,10 @@ pub(super) fn passed(place: &Place, rules: Option<&Rules>, tests: &[Test]) -> Ve
     let asked = rules.into_iter().flat_map(|rules| &rules.compliance);
     asked
         .map(|(name, _)| {
-            let Some(test) = tests.iter().find(|test| test.name.eq_ignore_ascii_case(name)) else {
+            let Some(test) = tests
+                .iter()
+                .find(|test| test.name.eq_ignore_ascii_case(name))
+            else {
                 return broken(name, "missing", "a compliance test of this benchmark");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);

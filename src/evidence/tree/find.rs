@@ -164,7 +164,9 @@ fn walk_submitter(position: &Position, division: &str, name: &str, found: &mut F
 fn holds_results(place: &Place) -> bool {
     let folder = place.submitter.root.join(place.results());
     let parts = folders(&folder);
-    parts.iter().any(|name| name == "performance" || name == "accuracy" || is_test(name))
+    parts
+        .iter()
+        .any(|name| name == "performance" || name == "accuracy" || is_test(name))
 }
 
 fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mut Found) {
@@ -219,9 +221,7 @@ pub(super) fn folders(directory: &Path) -> Vec<String> {
 fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
     match open::read_text_beneath(root, relative, NAMES_CAP) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
-        Err(error) if folder::is_missing(&error) => {
-            Ok(BTreeMap::new())
-        }
+        Err(error) if folder::is_missing(&error) => Ok(BTreeMap::new()),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -34,7 +34,9 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     let tests = compliance::gather(place, rules.as_ref(), figure);
     if let Some(mut performance) = performance {
         if place.only.is_none() {
-            performance.checks.extend(compliance::passed(place, rules.as_ref(), &tests));
+            performance
+                .checks
+                .extend(compliance::passed(place, rules.as_ref(), &tests));
         }
         evidence.push(performance);
     }

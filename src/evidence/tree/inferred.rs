@@ -20,12 +20,15 @@ pub(super) fn name(metric: &Metric) -> String {
 pub(super) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
     let logged = run.scenario();
     match (logged, rules.scenario) {
-        (Some(Scenario::SingleStream), Scenario::Offline) => {
-            run.figure("queries_per_second_without_loadgen_overhead").cloned()
-        }
+        (Some(Scenario::SingleStream), Scenario::Offline) => run
+            .figure("queries_per_second_without_loadgen_overhead")
+            .cloned(),
         (Some(Scenario::MultiStream), Scenario::Offline) => {
             let latency = run.figure("latency_mean_ns")?;
-            let samples = run.parameters().samples_per_query.map_or(MULTI_STREAM_SAMPLES, real);
+            let samples = run
+                .parameters()
+                .samples_per_query
+                .map_or(MULTI_STREAM_SAMPLES, real);
             let mut figure = latency.scaled(1.0, rules.metric.unit.clone());
             figure.value = samples * 1e9 / latency.value;
             Some(figure)

@@ -21,19 +21,23 @@ pub struct Judged {
 /// Reads and judges a benchmark's places.
 #[must_use]
 pub fn judge(benchmark: &Benchmark, frame: &Frame<'_>) -> Judged {
-    let gathered = benchmark.places.iter().map(|place| gather(place, frame)).collect();
+    let gathered = benchmark
+        .places
+        .iter()
+        .map(|place| gather(place, frame))
+        .collect();
     judge_gathered(benchmark, gathered, frame)
 }
 
-/// Judges what was read of a benchmark's places, in their order.
+/// What holds for a benchmark on a system, whatever its scenarios measured.
 #[must_use]
-pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Frame<'_>) -> Judged {
-    let system = system::read(benchmark);
-    let official = gathered.iter().find_map(|one| one.rules.as_ref()).map(|rules| rules.benchmark.clone());
-    let evidence: Vec<Evidence> = gathered.into_iter().flat_map(|one| one.evidence).collect();
+pub fn context(benchmark: &Benchmark, frame: &Frame<'_>) -> Context {
     let submitter = &benchmark.submitter;
-    let with_accuracy = benchmark.places.iter().filter(|place| accuracy::is_there(place));
-    let context = Context {
+    let with_accuracy = benchmark
+        .places
+        .iter()
+        .filter(|place| accuracy::is_there(place));
+    Context {
         submission: Submission {
             suite: SUITE.to_owned(),
             round: frame.round.map(|round| round.round.clone()),
@@ -47,7 +51,18 @@ pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Fr
         require_accuracy: frame.require_accuracy,
         accuracy_scenarios: with_accuracy.map(Place::scenario_name).collect(),
         ..Context::default()
-    };
+    }
+}
+
+/// Judges what was read of a benchmark's places, in their order.
+#[must_use]
+pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Frame<'_>) -> Judged {
+    let system = system::read(benchmark);
+    let official = gathered.iter().find_map(|one| one.rules.as_ref());
+    let official = official.map(|rules| rules.benchmark.clone());
+    let evidence: Vec<Evidence> = gathered.into_iter().flat_map(|one| one.evidence).collect();
+    let submitter = &benchmark.submitter;
+    let context = context(benchmark, frame);
     let mut rules = system.checks;
     rules.extend(required::check(benchmark, system.kind, frame));
     let verdict = verdict::judge(&context, &evidence);
@@ -61,7 +76,11 @@ pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Fr
         benchmark: benchmark.name.clone(),
         official,
         valid: rules.iter().all(|rule| rule.passed)
-            && verdict.results.iter().filter(|result| result.mode != Mode::Compliance).all(|result| result.valid),
+            && verdict
+                .results
+                .iter()
+                .filter(|result| result.mode != Mode::Compliance)
+                .all(|result| result.valid),
         rules,
     };
     Judged { verdict, benchmark }

@@ -42,9 +42,14 @@ pub fn position(directory: &Path) -> Option<Position> {
         })
         .collect();
     // The deepest that fits: a tree may lie in a folder that is called `open`.
-    let inside = (0..parts.len()).rev().find_map(|at| inside(directory, &parts, at));
+    let inside = (0..parts.len())
+        .rev()
+        .find_map(|at| inside(directory, &parts, at));
     inside.or_else(|| {
-        is_root(directory).then(|| Position { root: directory.to_owned(), ..Position::default() })
+        is_root(directory).then(|| Position {
+            root: directory.to_owned(),
+            ..Position::default()
+        })
     })
 }
 
@@ -94,7 +99,8 @@ fn part_of(kind: Option<&str>, first: Option<String>, second: Option<String>) ->
 #[must_use]
 pub fn is_test(name: &str) -> bool {
     let digits = name.get(4..).unwrap_or_default();
-    name.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("test"))
+    name.get(..4)
+        .is_some_and(|word| word.eq_ignore_ascii_case("test"))
         && digits.len() == 2
         && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
@@ -109,13 +115,17 @@ fn is_division(directory: &Path) -> bool {
     let Ok(submitters) = std::fs::read_dir(directory) else {
         return false;
     };
-    submitters.flatten().any(|entry| entry.path().join("results").is_dir())
+    submitters
+        .flatten()
+        .any(|entry| entry.path().join("results").is_dir())
 }
 
 /// Whether a directory has divisions with results.
 #[must_use]
 pub fn is_root(directory: &Path) -> bool {
-    DIVISIONS.into_iter().any(|division| is_division(&directory.join(division)))
+    DIVISIONS
+        .into_iter()
+        .any(|division| is_division(&directory.join(division)))
 }
 
 #[cfg(test)]
@@ -141,8 +151,14 @@ mod tests {
         let tree = tree();
         let root = at(&tree, "").unwrap();
         assert_eq!((root.division, root.root.as_path()), (None, tree.path()));
-        assert_eq!(at(&tree, "closed").unwrap().division.as_deref(), Some("closed"));
-        assert_eq!(at(&tree, "closed/AMD").unwrap().submitter.as_deref(), Some("AMD"));
+        assert_eq!(
+            at(&tree, "closed").unwrap().division.as_deref(),
+            Some("closed")
+        );
+        assert_eq!(
+            at(&tree, "closed/AMD").unwrap().submitter.as_deref(),
+            Some("AMD")
+        );
         let run = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1";
         let run = at(&tree, run).unwrap();
         assert_eq!(run.root, tree.path());
@@ -151,7 +167,10 @@ mod tests {
         assert_eq!(run.scenario.as_deref(), Some("Offline"));
         assert_eq!(run.part, Some(Part::Performance));
         let test = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/TEST06";
-        assert_eq!(at(&tree, test).unwrap().part, Some(Part::Test("TEST06".to_owned())));
+        assert_eq!(
+            at(&tree, test).unwrap().part,
+            Some(Part::Test("TEST06".to_owned()))
+        );
         let compliance = at(&tree, "closed/AMD/compliance/8xMI300X").unwrap();
         assert_eq!(compliance.part, Some(Part::Compliance));
     }

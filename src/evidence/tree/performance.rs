@@ -28,7 +28,12 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
     }
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
     let measured = measurement(place, Mode::Performance);
-    loadgen_evidence(&logs.run, &measured, &mut trial, &mut evidence.published_metric);
+    loadgen_evidence(
+        &logs.run,
+        &measured,
+        &mut trial,
+        &mut evidence.published_metric,
+    );
     if let Some(rules) = rules {
         let metric = inferred::name(&rules.metric);
         if let Some(figure) = inferred::figure(&logs.run, rules) {
@@ -40,9 +45,14 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
     evidence.checks.extend(other_mode(&logs));
     evidence.checks.extend(other_runs(place));
     if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
-        let unit = trial.figures.get(metric).map_or("", |figure| figure.unit.as_str());
+        let unit = trial
+            .figures
+            .get(metric)
+            .map_or("", |figure| figure.unit.as_str());
         let found = published.of(place, unit);
-        evidence.expect.extend(found.map(|expected| (metric.clone(), vec![expected])));
+        evidence
+            .expect
+            .extend(found.map(|expected| (metric.clone(), vec![expected])));
     }
     evidence.trials.push(trial);
     evidence
@@ -73,14 +83,21 @@ pub(super) fn missing(logs: &Logs) -> Vec<RuleCheck> {
 
 /// The log of an accuracy run says nothing of speed.
 fn other_mode(logs: &Logs) -> Option<RuleCheck> {
-    let mode = logs.run.mode().filter(|mode| *mode != loadgen::Mode::Performance)?;
+    let mode = logs
+        .run
+        .mode()
+        .filter(|mode| *mode != loadgen::Mode::Performance)?;
     let asked = loadgen::Mode::Performance.to_string();
     Some(broken("mode", mode.to_string(), asked))
 }
 
 /// Runs beside the one that counts are told, so that nobody takes them for it.
 fn other_runs(place: &Place) -> Option<RuleCheck> {
-    let folder = place.submitter.root.join(place.results()).join("performance");
+    let folder = place
+        .submitter
+        .root
+        .join(place.results())
+        .join("performance");
     let others: Vec<String> = folders(&folder)
         .into_iter()
         .filter(|name| name.starts_with("run_") && Path::new(name) != Path::new("run_1"))

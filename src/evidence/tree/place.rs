@@ -37,7 +37,9 @@ impl Submitter {
     /// The system's description, below the root.
     #[must_use]
     pub fn system_file(&self, system: &str) -> PathBuf {
-        self.relative().join("systems").join(format!("{system}.json"))
+        self.relative()
+            .join("systems")
+            .join(format!("{system}.json"))
     }
 }
 
@@ -116,7 +118,11 @@ impl Place {
     /// Where its measurements lie, below the root.
     #[must_use]
     pub fn measurements(&self) -> PathBuf {
-        self.of(if self.submitter.in_one_folder { "results" } else { "measurements" })
+        self.of(if self.submitter.in_one_folder {
+            "results"
+        } else {
+            "measurements"
+        })
     }
 
     /// Where its compliance tests may lie, below the root: beside the results (to v5.1), among
@@ -124,7 +130,11 @@ impl Place {
     #[must_use]
     pub fn compliance(&self) -> [PathBuf; 3] {
         let results = self.results();
-        [self.of("compliance"), results.clone(), results.join("compliance")]
+        [
+            self.of("compliance"),
+            results.clone(),
+            results.join("compliance"),
+        ]
     }
 
     /// Whether this part is to be judged.
@@ -138,6 +148,8 @@ impl Place {
 
     fn of(&self, kind: &str) -> PathBuf {
         let kind = self.submitter.relative().join(kind);
-        kind.join(&self.system).join(&self.benchmark).join(&self.folder)
+        kind.join(&self.system)
+            .join(&self.benchmark)
+            .join(&self.folder)
     }
 }

@@ -1,8 +1,8 @@
 //! What a benchmark on a system must have beside the results that are there.
 
-use super::{Frame, names};
 use super::gather::broken;
 use super::place::Benchmark;
+use super::{Frame, names};
 use crate::logs::loadgen::Scenario;
 use crate::rounds::SystemType;
 use crate::verdict::RuleCheck;
@@ -14,8 +14,16 @@ pub(super) fn check(
     frame: &Frame<'_>,
 ) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
-    for place in benchmark.places.iter().filter(|place| place.scenario().is_none()) {
-        checks.push(broken("scenario", format!("folder {}", place.folder), "one of MLPerf's scenarios"));
+    for place in benchmark
+        .places
+        .iter()
+        .filter(|place| place.scenario().is_none())
+    {
+        checks.push(broken(
+            "scenario",
+            format!("folder {}", place.folder),
+            "one of MLPerf's scenarios",
+        ));
     }
     let Some(round) = frame.round else {
         return checks;
@@ -27,14 +35,21 @@ pub(super) fn check(
         checks.push(broken(
             "benchmark",
             named,
-            format!("a benchmark of round {}, or a name that model_mapping.json explains", round.round),
+            format!(
+                "a benchmark of round {}, or a name that model_mapping.json explains",
+                round.round
+            ),
         ));
         return checks;
     };
     if benchmark.submitter.is_open() {
         return checks;
     }
-    let found: Vec<Scenario> = benchmark.places.iter().filter_map(super::Place::scenario).collect();
+    let found: Vec<Scenario> = benchmark
+        .places
+        .iter()
+        .filter_map(super::Place::scenario)
+        .collect();
     for scenario in &found {
         let known = rules.scenarios.iter().find(|(known, _)| known == scenario);
         let taken = known.is_some_and(|(_, rules)| {
@@ -52,7 +67,11 @@ pub(super) fn check(
     }
     if let (Some(system), true) = (system, benchmark.whole) {
         for missing in round.missing_scenarios(named, system, &found) {
-            checks.push(broken("required scenario", format!("{missing} is missing"), missing));
+            checks.push(broken(
+                "required scenario",
+                format!("{missing} is missing"),
+                missing,
+            ));
         }
     }
     checks

@@ -8,14 +8,19 @@ use crate::rounds::{Round, Rounds};
 /// other seeds is then judged by this round, and breaks its rule.
 #[must_use]
 pub fn of_tree<'a>(found: &Found, rounds: &'a Rounds) -> Option<&'a Round> {
-    let places = found.benchmarks.iter().flat_map(|benchmark| &benchmark.places);
+    let places = found
+        .benchmarks
+        .iter()
+        .flat_map(|benchmark| &benchmark.places);
     places
         .filter_map(|place| {
             let root = &place.submitter.root;
             let results = place.results();
             let mut folders = vec![results.join("performance/run_1")];
             if let Some(Part::Test(test)) = &place.only {
-                let tests = place.compliance().map(|at| at.join(test).join("performance/run_1"));
+                let tests = place
+                    .compliance()
+                    .map(|at| at.join(test).join("performance/run_1"));
                 folders.extend(tests);
             }
             folders.iter().find_map(|at| {

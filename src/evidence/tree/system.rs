@@ -50,11 +50,19 @@ pub(super) fn read(benchmark: &Benchmark) -> System {
     let division = text("division").to_lowercase();
     if division != submitter.division {
         let found = format!("division {division:?}");
-        system.checks.push(broken(&rule, found, format!("division {:?}", submitter.division)));
+        system.checks.push(broken(
+            &rule,
+            found,
+            format!("division {:?}", submitter.division),
+        ));
     }
     if !text("submitter").eq_ignore_ascii_case(&submitter.name) {
         let found = format!("submitter {:?}", text("submitter"));
-        system.checks.push(broken(&rule, found, format!("submitter {:?}", submitter.name)));
+        system.checks.push(broken(
+            &rule,
+            found,
+            format!("submitter {:?}", submitter.name),
+        ));
     }
     system
 }

@@ -53,7 +53,9 @@ impl Published {
     /// # Errors
     /// Where the file cannot be read, or has no rows of results.
     pub fn read(path: &Path) -> Result<Self, TableError> {
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
         let directory = directory.unwrap_or(Path::new("."));
         let name = path.file_name().map(Path::new).unwrap_or(path);
         let bytes = crate::store::open::read_beneath(directory, name, TABLE_CAP)?;
@@ -69,7 +71,10 @@ impl Published {
     pub fn of(&self, place: &Place, unit: &str) -> Option<Expectation> {
         let scenario = place.scenario_name();
         let submitter = &place.submitter;
-        let official = submitter.names.get(&place.benchmark).unwrap_or(&place.benchmark);
+        let official = submitter
+            .names
+            .get(&place.benchmark)
+            .unwrap_or(&place.benchmark);
         let wanted = Wanted {
             division: Some(&submitter.division),
             submitter: Some(&submitter.name),

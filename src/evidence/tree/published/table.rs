@@ -60,7 +60,12 @@ fn of_json(value: &Value) -> Vec<Row> {
     match value {
         Value::Array(rows) => rows.iter().flat_map(of_json).collect(),
         Value::Object(row) => of_object(row).map_or_else(
-            || row.values().filter(|value| !value.is_string()).flat_map(of_json).collect(),
+            || {
+                row.values()
+                    .filter(|value| !value.is_string())
+                    .flat_map(of_json)
+                    .collect()
+            },
             |row| vec![row],
         ),
         _ => Vec::new(),
@@ -89,7 +94,9 @@ fn of_csv(bytes: &[u8]) -> Result<Vec<Row>, csv::Error> {
     for record in reader.records() {
         let record = record?;
         let text = |names: &[&str]| -> Option<String> {
-            let column = names.iter().find_map(|name| heads.iter().position(|head| head == *name))?;
+            let column = names
+                .iter()
+                .find_map(|name| heads.iter().position(|head| head == *name))?;
             record.get(column).map(str::to_owned)
         };
         rows.extend(row(&text));
@@ -112,7 +119,10 @@ fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<Row> {
         system: text(&["System", "SystemName"]),
         benchmark: text(&["UsedModel"]).or_else(|| text(&["Model"]))?,
         official: text(&["MlperfModel"]).or_else(|| text(&["Model"])),
-        value: text(&["Performance_Result", "Result"])?.trim().parse().ok()?,
+        value: text(&["Performance_Result", "Result"])?
+            .trim()
+            .parse()
+            .ok()?,
         accuracy: text(&["Accuracy"]),
         location: text(&["Location"]),
         scenario,
@@ -126,7 +136,9 @@ fn judged(object: &Map<String, Value>) -> Option<Row> {
     if text("mode")? != "performance" {
         return None;
     }
-    let figure = object.get("figures")?.get(object.get("deciding")?.as_str()?)?;
+    let figure = object
+        .get("figures")?
+        .get(object.get("deciding")?.as_str()?)?;
     let benchmark = text("benchmark")?;
     Some(Row {
         id: None,
@@ -138,7 +150,11 @@ fn judged(object: &Map<String, Value>) -> Option<Row> {
         benchmark,
         scenario: text("scenario")?,
         value: figure.get("value")?.as_f64()?,
-        unit: figure.get("unit").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        unit: figure
+            .get("unit")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         accuracy: None,
         location: text("path"),
     })
