@@ -1,11 +1,11 @@
-//! The figures of an `accuracy.txt`, where no recipe says how they are printed.
+//! The figures of an `accuracy.txt` or of a check's output, where no recipe says how they are printed.
 
 use std::io::Read;
 use std::path::Path;
 
 use crate::logs::accuracy::{Accuracy, Reader};
 use crate::logs::check::Check;
-use crate::store::{StoreError, open};
+use crate::store::open;
 use crate::verdict::{FigureValue, TrialEvidence};
 
 /// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
@@ -24,12 +24,7 @@ const CAP: u64 = 64 << 20;
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
 pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, String> {
-    let mut opened = open::open_beneath(folder, file).map_err(|error| match error {
-        StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            "it is missing".to_owned()
-        }
-        error => error.to_string(),
-    })?;
+    let mut opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
     let mut reader = Reader::new().asking(asked.iter().cloned());
     let mut block = vec![0; 64 << 10];
     // A file may grow while it is read, so what was read counts too.
@@ -51,27 +46,38 @@ pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, St
     }
 }
 
-/// Adds what the `accuracy.txt` of a folder says to a trial: its figures, and why one is none.
-pub fn add_to(trial: &mut TrialEvidence, folder: &Path) {
-    match read(folder, Path::new(ACCURACY), &[]) {
+/// Adds the figures that a text says, and why one is none, to a trial that has not read them
+/// itself: a recipe's own figures stay as the recipe reads them.
+pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path) {
+    match read(folder, file, &[]) {
         Ok(accuracy) => add(trial, &accuracy),
-        Err(because) => drop(trial.missing.insert(ACCURACY.to_owned(), because)),
+        Err(because) if file == Path::new(ACCURACY) => {
+            trial.missing.insert(ACCURACY.to_owned(), because);
+        }
+        Err(_) => {}
     }
 }
 
-/// Adds figures to a trial, and why one is none.
+/// Adds figures that a trial does not have yet, and why one is none.
 pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
     for (name, found) in &accuracy.figures {
-        let value = FigureValue::new(found.value, found.unit);
-        trial.figures.insert((*name).to_owned(), value);
+        if trial.figure(name).is_none() {
+            let value = FigureValue::new(found.value, found.unit);
+            trial.figures.insert((*name).to_owned(), value);
+        }
     }
-    for (name, text) in &accuracy.not_numbers {
+    let broken = accuracy.not_numbers.iter().map(|(name, text)| {
         let because = format!("it was printed as `{text}`, which is no number");
-        trial.missing.insert((*name).to_owned(), because);
-    }
-    for name in &accuracy.cut {
-        let because = format!("{ACCURACY} ends within it");
-        trial.missing.insert((*name).to_owned(), because);
+        (*name, because)
+    });
+    let cut = accuracy
+        .cut
+        .iter()
+        .map(|name| (*name, "the text ends within it".to_owned()));
+    for (name, because) in broken.chain(cut) {
+        if trial.figure(name).is_none() {
+            trial.missing.entry(name.to_owned()).or_insert(because);
+        }
     }
 }
 
@@ -123,12 +129,12 @@ mod tests {
     fn figures_and_why_there_are_none() {
         let folder = tempfile::tempdir().unwrap();
         let mut trial = TrialEvidence::finished(1, "accuracy");
-        add_to(&mut trial, folder.path());
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY));
         assert_eq!(trial.missing[ACCURACY], "it is missing");
         let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
         std::fs::write(folder.path().join(ACCURACY), text).unwrap();
         let mut trial = TrialEvidence::finished(1, "accuracy");
-        add_to(&mut trial, folder.path());
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY));
         assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
         assert!(trial.missing["ROUGE2"].contains("`nan`"));
     }

@@ -127,6 +127,27 @@ impl TrialEvidence {
             parameters: BTreeMap::new(),
         }
     }
+
+    /// A figure by its name, in any case.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&FigureValue> {
+        named(&self.figures, name).map(|(_, figure)| figure)
+    }
+}
+
+/// A figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
+/// scripts print `rouge1`, and recipes write either.
+pub(crate) fn named<'a, Value>(
+    figures: &'a BTreeMap<String, Value>,
+    name: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let exact = figures.get_key_value(name);
+    exact
+        .or_else(|| {
+            let mut all = figures.iter();
+            all.find(|(known, _)| known.eq_ignore_ascii_case(name))
+        })
+        .map(|(known, value)| (known.as_str(), value))
 }
 
 /// A figure's value and unit.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::compare::unit;
+use super::evidence::named;
 use super::statistics::aggregate;
 use super::{Evidence, FigureValue, convergence, number, reference};
 use crate::recipe::model::Mode;
@@ -27,8 +28,8 @@ pub(super) fn main_figure(
             evidence
                 .limits
                 .iter()
-                .map(|(name, _)| name.clone())
-                .find(|it| figures.contains_key(it))
+                .find_map(|(name, _)| named(figures, name))
+                .map(|(name, _)| name.to_owned())
         })
         .or_else(|| figures.keys().next().cloned())
 }

@@ -3,7 +3,7 @@
 //!
 //! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
 
-use super::evidence::table_of;
+use super::evidence::{named, table_of};
 use super::{
     Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
 };
@@ -164,7 +164,7 @@ fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvide
 fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
     let number = Some(trial.trial);
     for (name, _) in &evidence.expect {
-        let found = trial.figures.get(name);
+        let found = trial.figure(name);
         let shown = found.map_or_else(|| "no such figure".to_owned(), show);
         let asked = "a figure above zero";
         // A ratio to it is taken, which zero, less and NaN have none of.
@@ -213,9 +213,9 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
 
 fn why_missing(trial: &TrialEvidence, name: &str) -> String {
     let table = table_of(name);
-    let because = trial.missing.get(name);
-    let because = because.or_else(|| trial.missing.get(table?));
-    if let Some(because) = because {
+    let because = named(&trial.missing, name);
+    let because = because.or_else(|| named(&trial.missing, table?));
+    if let Some((_, because)) = because {
         return format!(": {because}");
     }
     let Some(table) = table else {
@@ -233,7 +233,7 @@ fn check_limit(
     name: &str,
     limit: &Limit,
 ) {
-    let found = trial.figures.get(name);
+    let found = trial.figure(name);
     let unit = found.map_or("", |figure| figure.unit.as_str());
     let asked = asked(limit, unit);
     let Some(figure) = found else {

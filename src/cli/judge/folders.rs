@@ -253,9 +253,6 @@ fn add(
     let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
     let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
     loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
-    if mode == Mode::Accuracy && measured.figures.is_empty() {
-        accuracy::add_to(&mut trial, &shown);
-    }
     let texts = |source: &FigureSource| {
         // The output of a step is not among the results; what a script prints is kept in this file.
         let file = source
@@ -269,6 +266,9 @@ fn add(
     };
     for reading in readings(&measured.figures, &texts) {
         reading.add_to(&mut trial);
+    }
+    if mode == Mode::Accuracy {
+        accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY));
     }
     one.trials.push(trial);
     Ok(())
