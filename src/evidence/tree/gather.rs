@@ -31,7 +31,7 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
         .wants(&Part::Accuracy)
         .then(|| accuracy::gather(place, rules.as_ref()));
     let figure = performance.as_ref().and_then(performance::published);
-    let tests = compliance::gather(place, rules.as_ref(), figure);
+    let tests = compliance::gather(place, rules.as_ref(), figure.as_ref());
     if let Some(mut performance) = performance {
         if place.only.is_none() {
             performance
