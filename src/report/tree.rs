@@ -178,38 +178,29 @@ impl Tree {
                 }
             })
             .collect();
-        let figure = performance.and_then(|result| {
-            let figure = result.figures.get(result.deciding.as_ref()?)?;
-            let figure = shown(figure);
-            Some(
-                match (
-                    result.ratio,
-                    result.references.iter().find(|one| one.decides),
-                ) {
-                    (Some(ratio), Some(reference)) => {
-                        let source = reference.source.as_deref().unwrap_or("published");
-                        let published = number::grouped(reference.value);
-                        format!(
-                            "{figure}, {} of {published} ({source})",
-                            number::ratio(ratio)
-                        )
-                    }
-                    _ => figure,
-                },
-            )
+        let figure = performance
+            .and_then(|result| Some(shown(result.figures.get(result.deciding.as_ref()?)?)));
+        let compared = performance.and_then(|result| {
+            let reference = result.references.iter().find(|one| one.decides)?;
+            let source = reference.source.as_deref().unwrap_or("published");
+            let published = number::grouped(reference.value);
+            let ratio = number::ratio(result.ratio?);
+            Some(format!("{ratio} of {published} ({source})"))
         });
-        let line = format!(
-            "{:24} {scenario:12} {:>22}  {accuracy:34} {}",
-            benchmark,
-            figure.unwrap_or_else(|| "no figure".to_owned()),
-            tests.join(" ")
-        );
+        let compared = compared.unwrap_or_default();
         let sign = paint.outcome(outcome, symbol(outcome));
+        let line = format!(
+            "{benchmark:24} {scenario:12} {:>20}  ",
+            figure.unwrap_or_else(|| "no figure".to_owned()),
+        );
+        let rest = [compared, accuracy, tests.join(" ")];
+        let rest: Vec<String> = rest.into_iter().filter(|part| !part.is_empty()).collect();
         let _ = writeln!(
             text,
-            "{sign} {} {}",
-            clean(line.trim_end()),
-            paint.outcome(outcome, outcome.word())
+            "{sign} {}{}{}",
+            clean(&line),
+            paint.outcome(outcome, &format!("{:15}", outcome.word())),
+            clean(&rest.join("  "))
         );
         for result in results {
             self.rules(text, result, paint);
