@@ -280,6 +280,9 @@ pub struct PlanArguments {
     /// Follow this lock in place of the recipe's own; `none`: follow none
     #[arg(long, value_name = "FILE")]
     pub lock: Option<String>,
+    /// The rules of a further round, or other ones in place of a built-in round's
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
     /// Let the recipe have this environment variable as a secret (`HF_TOKEN` needs no asking)
     #[arg(long = "secret", value_name = "NAME")]
     pub secrets: Vec<String>,
@@ -300,6 +303,7 @@ impl PlanArguments {
             keep: Keep::default(),
             pull: PullPolicy::default(),
             lock: None,
+            rules: Vec::new(),
             secrets,
         }
     }

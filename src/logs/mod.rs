@@ -23,6 +23,7 @@ mod literal;
 pub mod loadgen;
 pub mod mllog;
 pub mod nearest;
+pub mod number;
 pub mod pattern;
 pub mod rows;
 mod sanitize;

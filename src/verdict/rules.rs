@@ -6,7 +6,9 @@
 use super::evidence::{named, table_of};
 use super::{
     Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
+    round,
 };
+use crate::logs::check::Check;
 use crate::logs::nearest::listed;
 use crate::recipe::model::{Limit, Mode};
 
@@ -24,24 +26,23 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+    /// Lists a rule.
+    pub fn add(&mut self, trial: Option<u32>, check: Check) {
         self.rules.push(RuleCheck {
-            rule: rule.to_owned(),
+            rule: check.rule,
             trial,
-            found,
-            asked: asked.to_owned(),
-            passed: true,
+            found: check.found,
+            asked: check.asked,
+            passed: check.passed,
         });
     }
 
+    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+        self.add(trial, Check::new(rule, found, asked, true));
+    }
+
     fn fail(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
-        self.rules.push(RuleCheck {
-            rule: rule.to_owned(),
-            trial,
-            found,
-            asked: asked.to_owned(),
-            passed: false,
-        });
+        self.add(trial, Check::new(rule, found, asked, false));
     }
 }
 
@@ -109,6 +110,7 @@ fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence
         StepOutcome::Finished => {
             checked.pass(number, "step", "finished".to_owned(), "finished");
             check_validity(checked, evidence, trial, &which);
+            round::check(checked, evidence, trial, &which);
             check_figures(checked, evidence, trial, &which);
             return;
         }

@@ -305,5 +305,6 @@ fn unpublished(scenario: &str, mode: Mode) -> MeasurementPlan {
         figures: Vec::new(),
         expect: Vec::new(),
         limits: Vec::new(),
+        rules: None,
     }
 }

@@ -39,7 +39,12 @@ pub(super) fn matters(key: &[u8]) -> bool {
         b"power_",
         b"num_errors",
     ];
-    const KEYS: [&[u8]; 3] = [b"loadgen_version", b"sut_name", b"test_datetime"];
+    const KEYS: [&[u8]; 4] = [
+        b"loadgen_version",
+        b"sut_name",
+        b"test_datetime",
+        b"qsl_reported_total_count",
+    ];
     PREFIXES.iter().any(|prefix| key.starts_with(prefix)) || KEYS.contains(&key)
 }
 
