@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::arguments::{CompareArguments, Global, Output};
+use super::arguments::{CompareArguments, Global, JudgeArguments, Output};
 use super::failure::Failure;
-use super::judge::{self, Asked};
+use super::judge;
 use super::{open, terminal};
 use crate::evidence::environment;
 use crate::report;
@@ -51,11 +51,11 @@ fn subject(
 ) -> Result<Subject, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !path.join("plan.json").exists() {
-        let asked = Asked {
-            recipe: arguments.recipe.as_deref(),
-            settings: &arguments.settings,
-            scenario: None,
-            require_accuracy: false,
+        let asked = JudgeArguments {
+            directory: name.to_owned(),
+            recipe: arguments.recipe.clone(),
+            settings: arguments.settings.clone(),
+            ..JudgeArguments::default()
         };
         let groups = judge::gather(global, path, &asked)?.into_iter();
         return Ok(Subject {

@@ -6,20 +6,48 @@
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::Entry;
 use super::words::{clean, title};
 use crate::verdict::comparison::{Change, ComparedFigure, Comparison, Side};
 use crate::verdict::{Outcome, ResultVerdict, Verdict, number};
 
-/// The report of verdicts, each with the place of its evidence.
+/// The report of verdicts.
 #[must_use]
-pub fn verdicts(verdicts: &[(String, &Verdict)]) -> String {
+pub fn verdicts(entries: &[Entry<'_>]) -> String {
     let mut report = Report::new("retrial");
-    for (evidence, verdict) in verdicts {
+    for entry in entries {
+        let verdict = entry.verdict;
         for result in &verdict.results {
-            report.add_test_suite(suite(verdict, result, evidence));
+            report.add_test_suite(suite(verdict, result, &entry.evidence));
+        }
+        if !entry.rules.is_empty() {
+            report.add_test_suite(rules_of_the_whole(entry));
+        }
+        // A run without a result is no pass.
+        if verdict.results.is_empty() {
+            let mut suite = TestSuite::new(clean(&title(verdict)));
+            let status = status(verdict.outcome, &verdict.sentence);
+            suite.add_test_case(TestCase::new("results", status));
+            report.add_test_suite(suite);
         }
     }
     written(&report)
+}
+
+/// What is asked of a submission besides its results: its system's description, its scenarios.
+fn rules_of_the_whole(entry: &Entry<'_>) -> TestSuite {
+    let name = clean(&title(entry.verdict));
+    let mut suite = TestSuite::new(name.as_str());
+    for rule in entry.rules {
+        let said = format!("{}; asked {}", rule.found, rule.asked);
+        let outcome = if rule.passed {
+            Outcome::Measured
+        } else {
+            Outcome::Invalid
+        };
+        suite.add_test_case(case(&rule.rule, &name, status(outcome, &said), &said));
+    }
+    suite
 }
 
 /// The report of a comparison: one suite for each scenario and mode.

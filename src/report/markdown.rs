@@ -1,30 +1,29 @@
 //! Markdown for a CI job's summary: table, sentences, what stands beside them, the notice.
 
+use super::Entry;
 use super::rows::{self, Row};
 use super::words::{clean, headline, reasons, symbol, title};
 use crate::verdict::comparison::{ComparedFigure, Comparison};
-use crate::verdict::{Verdict, number};
+use crate::verdict::{Outcome, Verdict, number};
 
 /// Stands where there is nothing to say.
 const NOTHING: &str = "–";
 
-/// Verdicts, each with the place of its evidence.
+/// Verdicts, a section each.
 #[must_use]
-pub fn verdicts(verdicts: &[(String, &Verdict)]) -> String {
-    let sections: Vec<String> = verdicts
-        .iter()
-        .map(|(evidence, verdict)| section(verdict, evidence))
-        .collect();
+pub fn verdicts(entries: &[Entry<'_>]) -> String {
+    let sections: Vec<String> = entries.iter().map(section).collect();
     sections.join("\n")
 }
 
-fn section(verdict: &Verdict, evidence: &str) -> String {
+fn section(entry: &Entry<'_>) -> String {
+    let verdict = entry.verdict;
     let (word, sentence) = headline(verdict);
     let mut text = format!("## {}\n\n", escaped(&title(verdict)));
     text += format!("**{}** {}\n\n", escaped(&word), escaped(&sentence)).trim_start();
-    let text_of_rows: Vec<Row> = verdict.results.iter().flat_map(rows::of).collect();
-    if !text_of_rows.is_empty() {
-        text += &table(&text_of_rows, verdict);
+    let rows: Vec<Row> = verdict.results.iter().flat_map(rows::of).collect();
+    if !rows.is_empty() {
+        text += &table(&rows, verdict);
         text.push('\n');
     }
     for (outcome, reason) in verdict.results.iter().flat_map(reasons) {
@@ -38,8 +37,12 @@ fn section(verdict: &Verdict, evidence: &str) -> String {
         let because = escaped(&because.join("; "));
         text += &format!("- *{}*: {because}\n", of_kind[0].kind);
     }
-    if !evidence.is_empty() {
-        text += &format!("\nEvidence: {}\n", code(evidence));
+    for rule in entry.rules.iter().filter(|rule| !rule.passed) {
+        let line = format!("{}: {}; asked {}", rule.rule, rule.found, rule.asked);
+        text += &format!("- {} {}\n", symbol(Outcome::Invalid), escaped(&clean(&line)));
+    }
+    if !entry.evidence.is_empty() {
+        text += &format!("\nEvidence: {}\n", code(&entry.evidence));
     }
     text + &quoted(verdict.notice.as_deref())
 }

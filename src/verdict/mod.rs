@@ -10,6 +10,7 @@
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
 mod asked;
+mod benchmark;
 mod compare;
 mod context;
 pub mod comparison;
@@ -24,16 +25,18 @@ mod judge;
 mod model;
 mod more_trials;
 mod notice;
-pub mod number;
+pub use crate::logs::number;
 mod outcome;
 mod outliers;
 mod qualifier;
 mod reference;
+mod round;
 mod rules;
 mod sentence;
 mod stages;
 pub mod statistics;
 
+pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
 pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};
 pub use exit::ExitCode;
@@ -48,4 +51,4 @@ pub use qualifier::{Qualifier, QualifierKind};
 pub use stages::{Decision, decide_stage, stages_of};
 
 #[cfg(test)]
-pub(in crate::verdict) mod tests;
+pub(crate) mod tests;

@@ -8,7 +8,7 @@ mod advice;
 mod compared;
 mod grid;
 mod layout;
-mod style;
+pub(super) mod style;
 
 use self::grid::{wrap, wrapped};
 use self::style::Paint;

@@ -4,7 +4,7 @@ use crate::verdict::Outcome;
 
 /// Paints text, or leaves it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Paint {
+pub(in crate::report) struct Paint {
     /// Whether to.
     pub color: bool,
 }
