@@ -7,6 +7,7 @@ mod clean;
 mod clean_kept;
 mod docs;
 mod doctor;
+mod export;
 mod failure;
 mod judge;
 mod list;
@@ -94,6 +95,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             };
             judge::judge(&global, &directory, &asked)
         }
+        Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor { recipe, settings } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
             doctor::doctor(&global, recipe.as_ref())

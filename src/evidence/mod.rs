@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod context;
+pub mod exported;
 pub mod figures;
 pub mod folder;
 pub mod loadgen;
