@@ -9,6 +9,7 @@ mod docs;
 mod doctor;
 mod export;
 mod failure;
+mod giving;
 mod judge;
 mod list;
 mod lock;
