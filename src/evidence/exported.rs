@@ -17,6 +17,12 @@ const TEXT_CAP: u64 = 1 << 20;
 /// How deep below a result's folder files are looked for, and how many.
 const DEPTH: usize = 6;
 const MOST_FILES: usize = 10_000;
+/// What the verifications of the audit's tests write.
+const VERIFIED: [&str; 3] = [
+    "verify_accuracy.txt",
+    "verify_performance.txt",
+    "verify_output_len.txt",
+];
 
 /// Reads a run; `host` is its host.json.
 ///
@@ -141,7 +147,7 @@ fn came_from(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
 fn tests_in(listed: &BTreeMap<String, u64>, came_from: &str) -> BTreeMap<String, String> {
     let verified = listed.keys().filter_map(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_one = name.starts_with("verify_") && name.ends_with(".txt");
+        let is_one = VERIFIED.contains(&name);
         is_one.then_some(folder)
     });
     verified

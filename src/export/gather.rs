@@ -71,17 +71,15 @@ pub(super) fn gather<'a>(
             }
             has_any = true;
             let own = &run.plan.submission.benchmark;
-            let at = match benchmarks.iter().position(|one| one.folder == *own) {
-                Some(at) => at,
-                None => {
-                    benchmarks.push(OfBenchmark {
-                        folder: own.clone(),
-                        official: round.benchmark(own).map(|(name, _)| name.to_owned()),
-                        scenarios: BTreeMap::new(),
-                    });
-                    benchmarks.len() - 1
-                }
-            };
+            let known = benchmarks.iter().position(|one| one.folder == *own);
+            let at = known.unwrap_or_else(|| {
+                benchmarks.push(OfBenchmark {
+                    folder: own.clone(),
+                    official: round.benchmark(own).map(|(name, _)| name.to_owned()),
+                    scenarios: BTreeMap::new(),
+                });
+                benchmarks.len() - 1
+            });
             let of = benchmarks[at].scenarios.entry(scenario).or_default();
             put(of, chosen, own)?;
         }

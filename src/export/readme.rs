@@ -135,26 +135,16 @@ pub(super) fn of_tree(export: &Export) -> String {
             one.benchmark, one.scenario, one.run, one.trial, one.because
         );
     }
-    for (title, lines) in [
-        (
-            "Rules that are broken",
-            export
-                .broken
-                .iter()
-                .map(|one| format!("- {}: {}\n", one.place, one.rule))
-                .collect::<String>(),
-        ),
-        (
-            "Missing for acceptance",
-            export
-                .missing
-                .iter()
-                .map(|one| format!("- {}: {} ({})\n", one.place, one.what, one.advice))
-                .collect(),
-        ),
-    ] {
-        if !lines.is_empty() {
-            let _ = write!(text, "\n## {title}\n\n{lines}");
+    if !export.broken.is_empty() {
+        text.push_str("\n## Rules that are broken\n\n");
+        for one in &export.broken {
+            let _ = writeln!(text, "- {}: {}", one.place, one.rule);
+        }
+    }
+    if !export.missing.is_empty() {
+        text.push_str("\n## Missing for acceptance\n\n");
+        for one in &export.missing {
+            let _ = writeln!(text, "- {}: {} ({})", one.place, one.what, one.advice);
         }
     }
     text

@@ -145,7 +145,7 @@ fn shorten(mut source: File, out: &mut File) -> std::io::Result<()> {
 fn has_hash(text: &str) -> bool {
     text.lines().any(|line| {
         line.strip_prefix("hash=").is_some_and(|hash| {
-            !hash.is_empty() && hash.chars().all(|letter| letter.is_alphanumeric())
+            !hash.is_empty() && hash.chars().all(char::is_alphanumeric)
         })
     })
 }
