@@ -7,6 +7,7 @@ mod clean;
 mod clean_kept;
 mod docs;
 mod doctor;
+mod export;
 mod failure;
 mod giving;
 mod judge;
@@ -81,6 +82,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
+        Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor { recipe, settings } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
             doctor::doctor(&global, recipe.as_ref())
