@@ -28,6 +28,7 @@ pub mod pattern;
 pub mod rows;
 mod sanitize;
 pub mod scan;
+pub mod submission;
 mod sum;
 pub mod take;
 pub mod units;
