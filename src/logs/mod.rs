@@ -16,6 +16,7 @@
 pub mod accuracy;
 pub mod check;
 pub mod compliance;
+pub mod endpoints;
 pub mod figure;
 pub mod json;
 pub mod lines;
