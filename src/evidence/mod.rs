@@ -13,4 +13,5 @@ pub mod readings;
 pub mod run;
 mod scan;
 pub mod texts;
+pub mod tree;
 mod trial;
