@@ -6,3 +6,4 @@ pub mod export;
 pub mod human;
 pub mod progress;
 pub mod terminal;
+pub mod tree;
