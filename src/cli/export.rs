@@ -67,11 +67,7 @@ pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, 
     Ok(exit(&export))
 }
 
-fn attempt(
-    directories: &[RunDirectory],
-    asked: &Asked,
-    round: &Round,
-) -> Result<Export, Failure> {
+fn attempt(directories: &[RunDirectory], asked: &Asked, round: &Round) -> Result<Export, Failure> {
     let runs = directories
         .iter()
         .map(|directory| read(directory, asked, round))
