@@ -26,6 +26,7 @@ pub fn build(runs: &[RunRead], asked: &Asked, round: &Round) -> Result<Export, R
     let mut gathered = Gathered::default();
     let broken_rules = broken_rules(&benchmarks, round);
     let division = division(runs, asked, &broken_rules, &mut gathered.notes)?;
+    let fell_open = asked.division.is_none() && !gathered.notes.is_empty();
     let tree = tree(runs, asked, round, division);
     let mut results = Vec::new();
     for benchmark in &benchmarks {
@@ -46,6 +47,7 @@ pub fn build(runs: &[RunRead], asked: &Asked, round: &Round) -> Result<Export, R
     let mut export = Export {
         round: round.round.clone(),
         division,
+        fell_open,
         submitter: tree.submitter.clone(),
         system: tree.system.clone(),
         results,
@@ -182,7 +184,8 @@ fn division(
         (Some(division), _) => Ok(division),
         (None, true) if meant_closed => Ok(Division::Closed),
         (None, false) if meant_closed => {
-            notes.push("open, not closed as its recipe: a rule is broken".to_owned());
+            let rules = told().join(";");
+            notes.push(format!("open, not closed as its recipe:{rules}"));
             Ok(Division::Open)
         }
         (None, _) => Ok(Division::Open),

@@ -104,6 +104,8 @@ pub struct Export {
     pub round: String,
     /// The division.
     pub division: Division,
+    /// It is open where its recipe is closed, since a rule is broken; the first note says so.
+    pub fell_open: bool,
     /// Who submits, as a folder's name.
     pub submitter: String,
     /// The system, as a folder's name.

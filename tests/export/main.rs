@@ -361,6 +361,20 @@ fn closed_takes_no_broken_rule() {
     );
 }
 
+/// The layout's round rules, whatever the run's own was: another round's seeds are not its.
+#[test]
+fn a_run_is_judged_by_the_round_of_the_layout() {
+    let home = Home::new("v5.1");
+    home.plant(&Planted::WHOLE);
+    let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
+    assert_eq!(code, 1, "{tree:#}");
+    let broken = told(&tree, "broken", "rule");
+    let seed = "1780908523862526354; asked 2465351861681999779";
+    assert!(broken.iter().any(|rule| rule.contains(seed)), "{broken:#?}");
+    let (tree, code) = home.export(&export("v5.1", &["whole"], &["--replace"]));
+    assert_eq!(code, 5, "{tree:#}");
+}
+
 #[test]
 fn nothing_is_overwritten_unasked() {
     let home = Home::new("v6.0");
