@@ -18,6 +18,7 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod ready;
 mod resume;
 mod room;
 mod run;
@@ -95,9 +96,13 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             };
             judge::judge(&global, &directory, &asked)
         }
-        Command::Doctor { recipe, settings } => {
+        Command::Doctor {
+            recipe,
+            settings,
+            gpus,
+        } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
-            doctor::doctor(&global, recipe.as_ref())
+            doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs => runs::runs(&global),
