@@ -1,7 +1,5 @@
 //! What `LoadGen`'s logs say of a trial.
 
-use std::collections::BTreeMap;
-
 use crate::logs::loadgen::{self, Run, Standing};
 use crate::plan::measurement::MeasurementPlan;
 use crate::recipe::model::Mode;
@@ -35,7 +33,14 @@ pub fn loadgen_evidence(
         let tokens = all
             .keys()
             .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
-        *published = Some(loadgen::published_metric(scenario, tokens).to_owned());
+        let of_round = measured
+            .rules
+            .as_ref()
+            .map(|rules| rules.metric.figure.as_str());
+        let metric = of_round
+            .filter(|name| all.contains_key(*name))
+            .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
+        *published = Some(metric.to_owned());
     }
     let validity = run.validity();
     let mut reasons = validity.reasons;
@@ -50,11 +55,5 @@ pub fn loadgen_evidence(
         Standing::Unknown if reasons.is_empty() => Validity::NotStated,
         _ => Validity::Invalid(reasons),
     };
-    if let Ok(serde_json::Value::Object(parameters)) = serde_json::to_value(run.parameters()) {
-        let numbers: BTreeMap<String, f64> = parameters
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value.as_f64()?)))
-            .collect();
-        trial.parameters.extend(numbers);
-    }
+    trial.statement = Some(run.statement());
 }
