@@ -195,6 +195,9 @@ pub enum Command {
         /// Choose a variant of the recipe, or set a parameter
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
         settings: Vec<(String, String)>,
+        /// The GPUs that it is to run on: index (0,2 or 0-3), GPU-… or PCI address
+        #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
+        gpus: Vec<String>,
     },
     /// The runs there are, newest last
     Runs,

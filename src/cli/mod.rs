@@ -19,6 +19,7 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod ready;
 mod resume;
 mod room;
 mod run;
@@ -83,9 +84,13 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
         Command::Export(arguments) => export::export(&global, &arguments),
-        Command::Doctor { recipe, settings } => {
+        Command::Doctor {
+            recipe,
+            settings,
+            gpus,
+        } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
-            doctor::doctor(&global, recipe.as_ref())
+            doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs => runs::runs(&global),
