@@ -4,8 +4,15 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 7] = [
-    "recipe", "plan", "doctor", "logs", "verdict", "report", "journal",
+const PURE: [&str; 8] = [
+    "recipe",
+    "plan",
+    "doctor",
+    "logs",
+    "verdict",
+    "report",
+    "journal",
+    "telemetry",
 ];
 const IMPURE: [&str; 8] = [
     "tokio",

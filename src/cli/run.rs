@@ -32,6 +32,7 @@ pub fn run(
     open::tell_warnings(global, &opened, &plan);
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;
+    plan.telemetry = run.telemetry;
     secrets_are_set(global, arguments, &plan)?;
     host_has_what_it_needs(&plan, run.force)?;
     let home = open::home(global);

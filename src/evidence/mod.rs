@@ -10,5 +10,6 @@ pub mod place;
 pub mod readings;
 pub mod run;
 mod scan;
+pub mod telemetry;
 pub mod texts;
 mod trial;

@@ -8,7 +8,9 @@ mod amd_models;
 mod condition;
 mod machine;
 mod nvidia;
+pub mod nvml;
 mod root;
+pub mod sensors;
 mod settings;
 
 use std::path::Path;

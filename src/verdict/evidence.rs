@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::recipe::model::{
     Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
 };
+use crate::telemetry::Summary;
 
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,6 +107,8 @@ pub struct TrialEvidence {
     pub validity: Validity,
     /// What the log says that was asked for: `target_qps`, `min_duration_ms`, ….
     pub parameters: BTreeMap<String, f64>,
+    /// What was seen of GPUs and container meanwhile.
+    pub telemetry: Option<Summary>,
 }
 
 impl TrialEvidence {
@@ -120,6 +123,7 @@ impl TrialEvidence {
             missing: BTreeMap::new(),
             validity: Validity::NotStated,
             parameters: BTreeMap::new(),
+            telemetry: None,
         }
     }
 }

@@ -30,6 +30,7 @@ mod rules;
 mod sentence;
 mod stages;
 pub mod statistics;
+mod telemetry;
 
 pub use context::Context;
 pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};

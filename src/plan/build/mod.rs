@@ -17,6 +17,8 @@ use super::step::{Action, Condition, Plan, Step};
 use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
 
+use crate::telemetry::rate::Interval;
+
 pub use error::PlanError;
 
 /// What the catalog knows of a recipe besides its text.
@@ -105,6 +107,7 @@ pub fn build(
         lock: None,
         cache: String::new(),
         verify_kept: false,
+        telemetry: Interval::default(),
     })
 }
 
