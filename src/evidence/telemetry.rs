@@ -32,7 +32,11 @@ pub fn of_step(
     (began, ended): (Timestamp, Timestamp),
     window: Option<(Timestamp, Timestamp)>,
 ) -> Option<Summary> {
-    let asked = plan.requires.gpus.as_ref().map_or(0, |gpus| gpus.count as usize);
+    let asked = plan
+        .requires
+        .gpus
+        .as_ref()
+        .map_or(0, |gpus| gpus.count as usize);
     let of_step: Vec<Row> = rows
         .iter()
         .filter(|row| row.measured.step == step)

@@ -57,7 +57,10 @@ impl Library {
         if gpu.vendor != GpuVendor::Nvidia {
             return None;
         }
-        let by_name = gpu.uuid.as_ref().and_then(|uuid| self.0.device_by_uuid(uuid.as_str()).ok());
+        let by_name = gpu
+            .uuid
+            .as_ref()
+            .and_then(|uuid| self.0.device_by_uuid(uuid.as_str()).ok());
         by_name.or_else(|| self.0.device_by_pci_bus_id(gpu.pci.as_str()).ok())
     }
 
@@ -72,18 +75,25 @@ impl Library {
         let memory = device.memory_info().ok();
         let running = device.running_compute_processes().unwrap_or_default();
         let errors = |kind| device.total_ecc_errors(kind, EccCounter::Volatile).ok();
-        let (corrected, uncorrected) =
-            (errors(MemoryError::Corrected), errors(MemoryError::Uncorrected));
+        let (corrected, uncorrected) = (
+            errors(MemoryError::Corrected),
+            errors(MemoryError::Uncorrected),
+        );
         Some(Facts {
             vram: memory.as_ref().map(|memory| memory.total),
             vram_used: memory.as_ref().map(|memory| memory.used),
             busy_percent: device.utilization_rates().ok().map(|rates| rates.gpu),
-            power_cap_w: device.enforced_power_limit().ok().map(|milliwatts| milliwatts / 1000),
+            power_cap_w: device
+                .enforced_power_limit()
+                .ok()
+                .map(|milliwatts| milliwatts / 1000),
             processes: running.iter().map(process).collect(),
-            errors: corrected.zip(uncorrected).map(|(corrected, uncorrected)| Errors {
-                corrected,
-                uncorrected,
-            }),
+            errors: corrected
+                .zip(uncorrected)
+                .map(|(corrected, uncorrected)| Errors {
+                    corrected,
+                    uncorrected,
+                }),
             divided: device.mig_mode().ok().map(|mode| mode.current != 0),
         })
     }
@@ -109,16 +119,25 @@ impl Sensor {
         let device = &self.0;
         let rates = device.utilization_rates().ok();
         let clock = |which| device.clock_info(which).ok().map(f64::from);
-        #[expect(clippy::cast_precision_loss, reason = "53 bits of millijoules are ages")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "53 bits of millijoules are ages"
+        )]
         let joules = |millijoules: u64| millijoules as f64 / 1e3;
         GpuReading {
             utilization: rates.as_ref().map(|rates| f64::from(rates.gpu)),
             memory_utilization: rates.as_ref().map(|rates| f64::from(rates.memory)),
-            power_w: device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3),
+            power_w: device
+                .power_usage()
+                .ok()
+                .map(|milliwatts| f64::from(milliwatts) / 1e3),
             energy_j: device.total_energy_consumption().ok().map(joules),
             core_mhz: clock(Clock::SM),
             memory_mhz: clock(Clock::Memory),
-            temperature_c: device.temperature(TemperatureSensor::Gpu).ok().map(f64::from),
+            temperature_c: device
+                .temperature(TemperatureSensor::Gpu)
+                .ok()
+                .map(f64::from),
             vram: device.memory_info().ok().map(|memory| memory.used),
             throttled: device.current_throttle_reasons().ok().map(causes),
         }
@@ -134,6 +153,8 @@ fn causes(reasons: ThrottleReasons) -> Vec<Cause> {
         (heat, Cause::Heat),
         (board, Cause::Board),
     ];
-    let held = all.into_iter().filter(|(bits, _)| reasons.intersects(*bits));
+    let held = all
+        .into_iter()
+        .filter(|(bits, _)| reasons.intersects(*bits));
     held.map(|(_, cause)| cause).collect()
 }

@@ -94,7 +94,9 @@ impl Watching {
         };
         let remarks = match self {
             Self::Ready(recorder) => recorder.remarks(),
-            _ => vec!["the sensors do not answer any more: nothing is watched from here on".to_owned()],
+            _ => vec![
+                "the sensors do not answer any more: nothing is watched from here on".to_owned(),
+            ],
         };
         for text in remarks {
             session.show(step, What::Warning { text });
@@ -127,7 +129,11 @@ fn measured(plan: &Plan, step: &Step, command: &ExecStep) -> Option<Measured> {
     else {
         return None;
     };
-    let served = || measurements.iter().filter_map(|index| plan.measurements.get(*index));
+    let served = || {
+        measurements
+            .iter()
+            .filter_map(|index| plan.measurements.get(*index))
+    };
     let joined = |names: Vec<String>| {
         let mut names = names;
         names.dedup();

@@ -42,7 +42,11 @@ impl Idle {
     #[must_use]
     pub fn because(&self) -> String {
         if self.all() {
-            let who = if self.of == 1 { "the GPU was" } else { "the GPUs were" };
+            let who = if self.of == 1 {
+                "the GPU was"
+            } else {
+                "the GPUs were"
+            };
             return format!(
                 "{who} idle during the benchmark: what was measured ran on the CPU, or on none of the GPUs that were watched"
             );
@@ -66,13 +70,13 @@ pub(super) fn look(series: &[Series], began: Timestamp, asked: usize) -> Option<
         .map(|one| one.index)
         .collect();
     let worked = series.len() - idle.len();
-    (asked > 0 && !idle.is_empty() && (worked == 0 || worked < asked.min(series.len()))).then(|| {
-        Idle {
+    (asked > 0 && !idle.is_empty() && (worked == 0 || worked < asked.min(series.len()))).then(
+        || Idle {
             gpus: idle,
             of: series.len(),
             asked,
-        }
-    })
+        },
+    )
 }
 
 impl Series<'_> {
@@ -93,9 +97,11 @@ impl Series<'_> {
             .filter(|_| between(began, first.0) <= AT_THE_BEGINNING);
         let rise = before.zip(vram.iter().max());
         let rise = rise.map(|(before, most)| most.saturating_sub(before));
+        if busy.iter().any(|percent| *percent >= BUSY) {
+            return false;
+        }
         if busy.len() >= LEAST_LOOKS {
-            return busy.iter().all(|percent| *percent < BUSY)
-                && rise.is_none_or(|rise| rise < LOADED);
+            return rise.is_none_or(|rise| rise < LOADED);
         }
         vram.len() >= LEAST_LOOKS && rise.is_some_and(|rise| rise < NO_CONTEXT)
     }

@@ -111,7 +111,10 @@ impl Summary {
         let mut summary = Self {
             samples: moments.len(),
             seconds: between(first, last),
-            unobserved_s: moments.windows(2).filter_map(|pair| gap(pair[0], pair[1].0)).sum(),
+            unobserved_s: moments
+                .windows(2)
+                .filter_map(|pair| gap(pair[0], pair[1].0))
+                .sum(),
             gpus: series.len(),
             ..Self::default()
         };
@@ -131,7 +134,9 @@ impl Summary {
             let means: Vec<f64> = series.iter().filter_map(|one| one.mean(reading)).collect();
             average(&means)
         };
-        let by_counter = all(&|one| one.energy()).map(sum).filter(|_| self.seconds > 0.0);
+        let by_counter = all(&|one| one.energy())
+            .map(sum)
+            .filter(|_| self.seconds > 0.0);
         self.mean_power_w = match by_counter {
             Some(joules) => Some(joules / self.seconds),
             None => all(&|one| one.mean(|reading| reading.power_w)).map(sum),
@@ -140,7 +145,11 @@ impl Summary {
         self.peak_power_w = peak_power(series, moments);
         self.mean_utilization = mean(|reading| reading.utilization);
         self.mean_core_mhz = mean(|reading| reading.core_mhz);
-        let readings = || series.iter().flat_map(|one| one.looks.iter().map(|look| look.2));
+        let readings = || {
+            series
+                .iter()
+                .flat_map(|one| one.looks.iter().map(|look| look.2))
+        };
         self.peak_temperature_c = readings()
             .filter_map(|reading| reading.temperature_c)
             .max_by(f64::total_cmp);
@@ -161,7 +170,8 @@ impl Summary {
             .collect();
         if let (Some(first), Some(last)) = (cpu.first(), cpu.last()) {
             let seconds = between(first.0, last.0);
-            self.mean_cpus = (seconds > 0.0 && last.1 >= first.1).then(|| (last.1 - first.1) / seconds);
+            self.mean_cpus =
+                (seconds > 0.0 && last.1 >= first.1).then(|| (last.1 - first.1) / seconds);
         }
         self.peak_memory = looks.filter_map(|(_, reading)| reading.memory).max();
     }
@@ -179,15 +189,19 @@ impl Summary {
             all.iter().map(|one| value(one)).sum()
         };
         let most = |value: fn(&Self) -> Option<f64>| {
-            all.iter().filter_map(|one| value(one)).max_by(f64::total_cmp)
+            all.iter()
+                .filter_map(|one| value(one))
+                .max_by(f64::total_cmp)
         };
         let seconds: f64 = all.iter().map(|one| one.seconds).sum();
         let weighted = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
             let parts: Option<f64> = all.iter().map(|one| Some(value(one)? * one.seconds)).sum();
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
-        let throttled: Vec<&BTreeMap<Cause, f64>> =
-            all.iter().filter_map(|one| one.throttled_s.as_ref()).collect();
+        let throttled: Vec<&BTreeMap<Cause, f64>> = all
+            .iter()
+            .filter_map(|one| one.throttled_s.as_ref())
+            .collect();
         let throttled_s = (throttled.len() == all.len()).then(|| {
             let mut sum = BTreeMap::new();
             for (cause, seconds) in throttled.into_iter().flatten() {
@@ -212,7 +226,10 @@ impl Summary {
             mean_cpus: weighted(|one| one.mean_cpus),
             peak_memory: all.iter().filter_map(|one| one.peak_memory).max(),
             // The worst of them: one trial on the CPU spoils the figure.
-            idle: all.iter().filter_map(|one| one.idle.clone()).max_by_key(|idle| idle.gpus.len()),
+            idle: all
+                .iter()
+                .filter_map(|one| one.idle.clone())
+                .max_by_key(|idle| idle.gpus.len()),
         })
     }
 

@@ -58,7 +58,10 @@ fn summary(rows: &[Row], asked: usize) -> Summary {
 
 fn close(found: Option<f64>, wanted: f64) {
     let found = found.unwrap();
-    assert!((found - wanted).abs() < 1e-9 * wanted.abs().max(1.0), "{found} is not {wanted}");
+    assert!(
+        (found - wanted).abs() < 1e-9 * wanted.abs().max(1.0),
+        "{found} is not {wanted}"
+    );
 }
 
 #[test]
@@ -76,10 +79,18 @@ fn power_is_a_mean_over_time_and_of_all_gpus_together() {
     close(summary.peak_power_w, 340.0);
     close(summary.mean_utilization, 70.0);
     assert_eq!(summary.idle, None);
-    let per_joule = summary.per_joule("tokens_per_second", 2900.0, "tokens/s").unwrap();
+    let per_joule = summary
+        .per_joule("tokens_per_second", 2900.0, "tokens/s")
+        .unwrap();
     assert_eq!(per_joule.unit, "tokens/J");
-    close(Some(per_joule.value), 2900.0 / summary.mean_power_w.unwrap());
-    assert_eq!(summary.per_joule("t", 700.0, "TFLOPS").unwrap().unit, "TFLOP/J");
+    close(
+        Some(per_joule.value),
+        2900.0 / summary.mean_power_w.unwrap(),
+    );
+    assert_eq!(
+        summary.per_joule("t", 700.0, "TFLOPS").unwrap().unit,
+        "TFLOP/J"
+    );
     assert_eq!(summary.per_joule("latency", 3.0, "ms"), None);
     assert_eq!(summary.per_joule("bare", 3.0, "/s"), None);
 }
@@ -88,7 +99,14 @@ fn power_is_a_mean_over_time_and_of_all_gpus_together() {
 fn energy_is_the_counters_where_every_gpu_has_one() {
     let counted = |seconds: f64, index: u32, joules: Option<f64>| {
         let energy_j = joules;
-        gpu(seconds, index, GpuReading { energy_j, ..busy(99.0, 1.0) })
+        gpu(
+            seconds,
+            index,
+            GpuReading {
+                energy_j,
+                ..busy(99.0, 1.0)
+            },
+        )
     };
     let rows = [
         counted(0.0, 0, Some(1e9)),
@@ -99,7 +117,12 @@ fn energy_is_the_counters_where_every_gpu_has_one() {
     let both = summary(&rows, 2);
     close(both.energy_j, 10_000.0);
     close(both.mean_power_w, 1000.0);
-    let without = [rows[0].clone(), counted(0.0, 1, None), rows[2].clone(), counted(10.0, 1, None)];
+    let without = [
+        rows[0].clone(),
+        counted(0.0, 1, None),
+        rows[2].clone(),
+        counted(10.0, 1, None),
+    ];
     close(summary(&without, 2).mean_power_w, 2.0);
     // A driver that was loaded anew counts from zero.
     let anew = [rows[2].clone(), counted(20.0, 0, Some(3.0))];
@@ -124,7 +147,14 @@ fn a_gap_is_told_and_counts_for_nothing() {
 fn what_holds_a_gpu_down_is_counted_in_seconds() {
     let held = |seconds: f64, index: u32, causes: &[Cause]| {
         let throttled = Some(causes.to_vec());
-        gpu(seconds, index, GpuReading { throttled, ..busy(99.0, 1.0) })
+        gpu(
+            seconds,
+            index,
+            GpuReading {
+                throttled,
+                ..busy(99.0, 1.0)
+            },
+        )
     };
     let rows = [
         held(0.0, 0, &[]),
@@ -145,12 +175,25 @@ fn what_holds_a_gpu_down_is_counted_in_seconds() {
 #[test]
 fn the_containers_share_is_its_counters() {
     let container = |seconds: f64, cpu: f64, memory: u64| {
-        row(seconds, Of::Container(ContainerReading { cpu_s: Some(cpu), memory: Some(memory) }))
+        row(
+            seconds,
+            Of::Container(ContainerReading {
+                cpu_s: Some(cpu),
+                memory: Some(memory),
+            }),
+        )
     };
-    let rows = [container(0.0, 10.0, 5), container(2.0, 11.0, 9), container(4.0, 26.0, 7)];
+    let rows = [
+        container(0.0, 10.0, 5),
+        container(2.0, 11.0, 9),
+        container(4.0, 26.0, 7),
+    ];
     let summary = summary(&rows, 0);
     close(summary.mean_cpus, 4.0);
-    assert_eq!((summary.peak_memory, summary.gpus, summary.samples), (Some(9), 0, 3));
+    assert_eq!(
+        (summary.peak_memory, summary.gpus, summary.samples),
+        (Some(9), 0, 3)
+    );
     assert_eq!(summary.mean_power_w, None);
 }
 
@@ -158,7 +201,11 @@ fn the_containers_share_is_its_counters() {
 fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<Row> {
     let rows = readings.into_iter().enumerate();
     rows.map(|(second, (utilization, vram))| {
-        let reading = GpuReading { utilization, vram, ..GpuReading::default() };
+        let reading = GpuReading {
+            utilization,
+            vram,
+            ..GpuReading::default()
+        };
         gpu(second as f64, 0, reading)
     })
     .collect()
@@ -182,7 +229,9 @@ fn a_gpu_is_idle_only_where_its_sensors_say_so() {
     assert!(idle(&looks(before.chain([(Some(0.0), None); 5]))));
     // A model that was loaded speaks against a sensor that says 0.
     let loaded = [(Some(0.0), Some(300 * MIB))].into_iter();
-    assert!(!idle(&looks(loaded.chain([(Some(0.0), Some(60_000 * MIB)); 6]))));
+    assert!(!idle(&looks(
+        loaded.chain([(Some(0.0), Some(60_000 * MIB)); 6])
+    )));
     // Nothing known, too few looks, too short.
     assert!(!idle(&looks([(None, None); 9])));
     assert!(!idle(&looks([(Some(0.0), None); 4])));
@@ -190,6 +239,9 @@ fn a_gpu_is_idle_only_where_its_sensors_say_so() {
     assert!(idle(&looks([(None, Some(300 * MIB)); 6])));
     let some = [(None, Some(300 * MIB))].into_iter();
     assert!(!idle(&looks(some.chain([(None, Some(700 * MIB)); 6]))));
+    // A sensor that fell silent had said enough.
+    let silent = [(Some(0.0), Some(300 * MIB)), (Some(98.0), Some(300 * MIB))].into_iter();
+    assert!(!idle(&looks(silent.chain([(None, Some(300 * MIB)); 8]))));
     // A look that was not at the beginning knows nothing of what was before.
     let late: Vec<Row> = looks([(None, Some(300 * MIB)); 9]).split_off(3);
     assert!(!idle(&late));
@@ -207,8 +259,15 @@ fn fewer_gpus_at_work_than_asked_for_are_told() {
         }
     }
     let idle = summary(&rows, 8).idle.unwrap();
-    assert_eq!((idle.gpus.as_slice(), idle.all()), (&[3, 4, 5, 6, 7][..], false));
-    assert!(idle.because().starts_with("5 of 8 GPUs were idle"), "{}", idle.because());
+    assert_eq!(
+        (idle.gpus.as_slice(), idle.all()),
+        (&[3, 4, 5, 6, 7][..], false)
+    );
+    assert!(
+        idle.because().starts_with("5 of 8 GPUs were idle"),
+        "{}",
+        idle.because()
+    );
     // The container sees all, and the recipe asks for three.
     assert_eq!(summary(&rows, 3).idle, None);
 }
@@ -255,7 +314,17 @@ fn intervals_are_read_or_refused() {
     assert_eq!(ms("500 ms"), Some(500));
     assert_eq!(ms("2m"), Some(120_000));
     assert_eq!(ms("off"), Some(0));
-    for wrong in ["", "0s", "50ms", "1h", "1", "s", "-1s", "11m", "99999999999999999999s"] {
+    for wrong in [
+        "",
+        "0s",
+        "50ms",
+        "1h",
+        "1",
+        "s",
+        "-1s",
+        "11m",
+        "99999999999999999999s",
+    ] {
         assert_eq!(ms(wrong), None, "{wrong}");
     }
 }
@@ -277,9 +346,22 @@ fn a_row_is_read_back_and_what_is_cut_is_none() {
     full.measured.scenario = "a \"case\", quoted".into();
     let rows = vec![
         full,
-        gpu(2.5, 3, GpuReading { throttled: Some(Vec::new()), ..GpuReading::default() }),
+        gpu(
+            2.5,
+            3,
+            GpuReading {
+                throttled: Some(Vec::new()),
+                ..GpuReading::default()
+            },
+        ),
         gpu(3.5, 3, GpuReading::default()),
-        row(3.5, Of::Container(ContainerReading { cpu_s: Some(7.125), memory: Some(9) })),
+        row(
+            3.5,
+            Of::Container(ContainerReading {
+                cpu_s: Some(7.125),
+                memory: Some(9),
+            }),
+        ),
     ];
     let text: String = rows.iter().map(Row::line).collect();
     let whole = format!("{}\n{text}", table::HEADER);

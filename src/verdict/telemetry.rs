@@ -44,8 +44,16 @@ fn with_figure(
 
 /// Said of a result whose GPUs did nothing in any trial.
 pub(super) fn idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
-    let idle = evidence.trials.iter().filter_map(|trial| trial.telemetry.as_ref()?.idle.as_ref());
+    let idle = evidence
+        .trials
+        .iter()
+        .filter_map(|trial| trial.telemetry.as_ref()?.idle.as_ref());
     let worst = idle.max_by_key(|idle| idle.gpus.len())?;
-    let because = format!("{} {}: {}", evidence.scenario, evidence.mode, worst.because());
+    let because = format!(
+        "{} {}: {}",
+        evidence.scenario,
+        evidence.mode,
+        worst.because()
+    );
     Some(Qualifier::new(QualifierKind::IdleGpus, because))
 }

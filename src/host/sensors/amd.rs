@@ -21,7 +21,10 @@ impl Card {
     /// Finds a card's files.
     pub fn of(root: &Root, gpu: &Gpu) -> Self {
         let mut devices = vec![format!("sys/bus/pci/devices/{}", gpu.pci)];
-        let minor = gpu.nodes.iter().find_map(|node| node.rsplit_once("renderD"));
+        let minor = gpu
+            .nodes
+            .iter()
+            .find_map(|node| node.rsplit_once("renderD"));
         devices.extend(minor.map(|(_, minor)| format!("sys/class/drm/renderD{minor}/device")));
         // A partition's own device has no sensors, and one that is hidden has no files at all.
         let device = devices
@@ -50,7 +53,10 @@ impl Card {
     /// One look.
     pub fn look(&mut self, root: &Root) -> GpuReading {
         let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(real);
-        let hwmon = |name: &str| root.number(&format!("{}/{name}", self.hwmon.as_ref()?)).map(real);
+        let hwmon = |name: &str| {
+            root.number(&format!("{}/{name}", self.hwmon.as_ref()?))
+                .map(real)
+        };
         let clock = |input: &str, levels: &str| {
             let hertz = hwmon(input).filter(|hertz| *hertz > 0.0);
             hertz.map(|hertz| hertz / 1e6).or_else(|| {
@@ -92,7 +98,10 @@ fn current_level(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.trim_end().ends_with('*'))?;
     let level = line.split_once(':')?.1.trim_start();
     let digits = level.find(|letter: char| !letter.is_ascii_digit())?;
-    level[digits..].to_ascii_lowercase().starts_with("mhz").then_some(())?;
+    level[digits..]
+        .to_ascii_lowercase()
+        .starts_with("mhz")
+        .then_some(())?;
     level[..digits].parse().ok()
 }
 

@@ -123,7 +123,10 @@ mod tests {
         let causes = |bits_: u64| bits(bits_).unwrap().causes(None);
         assert_eq!(causes(0), Some(Vec::new()));
         assert_eq!(causes(1 << 22), Some(vec![Cause::Power]));
-        assert_eq!(causes(1 << 36 | 1 << 47), Some(vec![Cause::Heat, Cause::Board]));
+        assert_eq!(
+            causes(1 << 36 | 1 << 47),
+            Some(vec![Cause::Heat, Cause::Board])
+        );
         assert_eq!(bits(u64::MAX), None);
     }
 

@@ -44,9 +44,15 @@ fn card() -> TempDir {
         ("hwmon/hwmon4/temp2_input", "74000\n"),
         ("hwmon/hwmon4/temp3_input", "58000\n"),
     ];
-    let paths: Vec<String> = files.iter().map(|(name, _)| format!("{device}/{name}")).collect();
-    let files: Vec<(&str, &str)> =
-        paths.iter().zip(files).map(|(path, (_, text))| (path.as_str(), text)).collect();
+    let paths: Vec<String> = files
+        .iter()
+        .map(|(name, _)| format!("{device}/{name}"))
+        .collect();
+    let files: Vec<(&str, &str)> = paths
+        .iter()
+        .zip(files)
+        .map(|(path, (_, text))| (path.as_str(), text))
+        .collect();
     plant(root.path(), &files);
     root
 }
@@ -124,7 +130,9 @@ fn a_card_without_any_file_is_watched_in_vain() {
 #[test]
 fn energy_and_throttling_are_the_binary_tables() {
     let root = card();
-    let path = root.path().join("sys/bus/pci/devices/0000:05:00.0/gpu_metrics");
+    let path = root
+        .path()
+        .join("sys/bus/pci/devices/0000:05:00.0/gpu_metrics");
     let table = |energy: u64, heat: u32| {
         let mut bytes = vec![0_u8; 3360];
         bytes[..2].copy_from_slice(&3360_u16.to_le_bytes());
@@ -155,7 +163,11 @@ fn partitions_of_a_card_are_watched_as_one() {
     let watched: Vec<u32> = sensors.look().iter().map(|(one, _)| one.index).collect();
     assert_eq!(watched, [0, 2]);
     assert_eq!(sensors.remarks().len(), 1);
-    assert!(sensors.remarks()[0].contains("GPUs 1 are watched"), "{:?}", sensors.remarks());
+    assert!(
+        sensors.remarks()[0].contains("GPUs 1 are watched"),
+        "{:?}",
+        sensors.remarks()
+    );
 }
 
 #[test]
@@ -165,25 +177,56 @@ fn an_nvidia_gpu_behind_another_root_is_not_this_machines() {
     nvidia.vendor = GpuVendor::Nvidia;
     let mut sensors = Sensors::open(root.path(), &[(4, nvidia)]);
     assert!(sensors.look().is_empty());
-    assert!(sensors.remarks()[0].contains("GPUs 4 are not watched"), "{:?}", sensors.remarks());
+    assert!(
+        sensors.remarks()[0].contains("GPUs 4 are not watched"),
+        "{:?}",
+        sensors.remarks()
+    );
 }
 
 #[test]
 fn a_container_is_found_by_its_own_group() {
     let id = "0f".repeat(32);
     let root = tempfile::tempdir().unwrap();
-    plant(root.path(), &[
-        ("proc/41/cgroup", &format!("0::/system.slice/docker-{id}.scope\n")),
-        (&format!("sys/fs/cgroup/system.slice/docker-{id}.scope/cpu.stat"), "usage_usec 7250000\nuser_usec 1\n"),
-        (&format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.current"), "9000\n"),
-        (&format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.stat"), "anon 1\ninactive_file 4000\n"),
-        ("proc/42/cgroup", &format!("9:name=systemd:/docker/{id}\n4:memory:/docker/{id}\n2:cpu,cpuacct:/docker/{id}\n")),
-        (&format!("sys/fs/cgroup/cpuacct/docker/{id}/cpuacct.usage"), "1500000000\n"),
-        (&format!("sys/fs/cgroup/memory/docker/{id}/memory.usage_in_bytes"), "500\n"),
-        ("proc/43/cgroup", "0::/user.slice/somebody-else.scope\n"),
-        ("proc/44/cgroup", &format!("0::/../../docker-{id}.scope\n")),
-    ]);
-    let mut look = |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut one| one.look());
+    plant(
+        root.path(),
+        &[
+            (
+                "proc/41/cgroup",
+                &format!("0::/system.slice/docker-{id}.scope\n"),
+            ),
+            (
+                &format!("sys/fs/cgroup/system.slice/docker-{id}.scope/cpu.stat"),
+                "usage_usec 7250000\nuser_usec 1\n",
+            ),
+            (
+                &format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.current"),
+                "9000\n",
+            ),
+            (
+                &format!("sys/fs/cgroup/system.slice/docker-{id}.scope/memory.stat"),
+                "anon 1\ninactive_file 4000\n",
+            ),
+            (
+                "proc/42/cgroup",
+                &format!(
+                    "9:name=systemd:/docker/{id}\n4:memory:/docker/{id}\n2:cpu,cpuacct:/docker/{id}\n"
+                ),
+            ),
+            (
+                &format!("sys/fs/cgroup/cpuacct/docker/{id}/cpuacct.usage"),
+                "1500000000\n",
+            ),
+            (
+                &format!("sys/fs/cgroup/memory/docker/{id}/memory.usage_in_bytes"),
+                "500\n",
+            ),
+            ("proc/43/cgroup", "0::/user.slice/somebody-else.scope\n"),
+            ("proc/44/cgroup", &format!("0::/../../docker-{id}.scope\n")),
+        ],
+    );
+    let mut look =
+        |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut one| one.look());
     let second = look(41).unwrap();
     assert_eq!((second.cpu_s, second.memory), (Some(7.25), Some(5000)));
     let first = look(42).unwrap();

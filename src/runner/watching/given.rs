@@ -20,7 +20,10 @@ pub fn given(run: &RunDirectory, plan: &Plan) -> Vec<(u32, Gpu)> {
     let Ok(Recorded { host }) = run.read_json("host.json") else {
         return Vec::new();
     };
-    let of_vendor = host.gpus.into_iter().filter(|gpu| gpu.vendor == request.vendor);
+    let of_vendor = host
+        .gpus
+        .into_iter()
+        .filter(|gpu| gpu.vendor == request.vendor);
     let chosen = |(index, gpu): &(u32, Gpu)| {
         let named = |name: &String| {
             *name == index.to_string()

@@ -133,7 +133,12 @@ impl Recorder {
         live
     }
 
-    fn of_container(&mut self, live: &mut Live, time: Timestamp, reading: Option<ContainerReading>) {
+    fn of_container(
+        &mut self,
+        live: &mut Live,
+        time: Timestamp,
+        reading: Option<ContainerReading>,
+    ) {
         let Some(reading) = reading else { return };
         live.memory = reading.memory;
         let now = reading.cpu_s.map(|cpu| (time, cpu));
@@ -200,6 +205,9 @@ mod tests {
         assert_eq!(text, format!("{HEADER}\nwhole\n"));
         std::fs::write(&path, "no header, no end").unwrap();
         drop(open(&path).unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{HEADER}\n"));
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            format!("{HEADER}\n")
+        );
     }
 }
