@@ -24,6 +24,7 @@ pub mod logs;
 pub mod plan;
 pub mod recipe;
 pub mod report;
+pub mod rounds;
 pub mod runner;
 pub mod store;
 pub mod telemetry;

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "recipe",
     "plan",
     "doctor",
@@ -12,6 +12,7 @@ const PURE: [&str; 8] = [
     "verdict",
     "report",
     "journal",
+    "rounds",
     "telemetry",
 ];
 const IMPURE: [&str; 8] = [

@@ -47,7 +47,7 @@ fn unreadable(path: &Path, source: io::Error) -> CatalogError {
     }
 }
 
-fn read(path: &Path) -> Result<Source, CatalogError> {
+pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
     let file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut bytes = Vec::new();
     // One byte more than is allowed tells a file that is too large without reading it all.

@@ -6,10 +6,12 @@
 mod builtin;
 mod disk;
 mod error;
+mod rounds;
 
 use std::path::{Path, PathBuf};
 
 pub use error::CatalogError;
+pub use rounds::{rounds, rounds_with};
 
 use crate::recipe::{Kind, Source, Templates};
 

@@ -16,7 +16,7 @@ mod measurement;
 
 pub use container::{Container, Entrypoint, MountRequest, Ulimit};
 pub use figures::{
-    Aggregate, Better, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
+    Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, ReferenceConvergence, Take,
 };
 pub use measurement::{Measurement, MeasurementCommand, Mode, Scenario, Trials};

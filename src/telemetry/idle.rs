@@ -3,6 +3,7 @@
 //! CPU's. What is not known is never idle: a GPU is called idle only by sensors that spoke.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::summary::{Series, between};
@@ -21,7 +22,7 @@ const LEAST_SECONDS: f64 = 2.5;
 const AT_THE_BEGINNING: f64 = 2.0;
 
 /// GPUs that did nothing while the benchmark ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Idle {
     /// Their indices.
     pub gpus: Vec<u32>,

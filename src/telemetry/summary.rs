@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::idle::{self, Idle};
@@ -10,7 +11,7 @@ use super::reading::{Cause, GpuReading};
 use super::table::{Of, Row};
 
 /// What was seen during one measurement. GPUs' power and energy are those of all GPUs together.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Looks.
     pub samples: usize,
@@ -65,7 +66,7 @@ fn is_zero(seconds: &f64) -> bool {
 }
 
 /// A throughput over mean power: `tokens/s` over watts is `tokens/J`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PerJoule {
     /// The figure.
     pub figure: String,

@@ -1,23 +1,10 @@
 //! One published figure against its trials: what is compared, and on which side of the margin the
 //! bounds lie.
 
+use super::asked::{Asked, Side};
 use super::statistics::{Comparison, Estimate, aggregate};
-use super::{Context, Evidence, FigureValue, convergence, reference};
+use super::{Context, Evidence, FigureValue, convergence, holm, reference};
 use crate::recipe::model::{Aggregate, Better, Expectation};
-
-/// Rounding of logarithms: a figure that lies exactly on the margin is no worse than asked.
-const ROUNDING: f64 = 1e-12;
-
-/// On which side of the margin a figure lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// No worse than published less the margin.
-    Holds,
-    /// Worse.
-    Worse,
-    /// Not decided.
-    Open,
-}
 
 /// One published figure and its trials.
 #[derive(Debug, Clone)]
@@ -34,8 +21,8 @@ pub(super) struct Compared {
     /// None where the published figure or the trials have no logarithm.
     pub estimate: Option<Estimate>,
     pub margin: f64,
-    /// The margin as a log ratio.
-    pub threshold: f64,
+    /// The log ratios that the claim lets through.
+    pub asked: Asked,
     /// Error of each bound.
     pub alpha: f64,
     /// Declared deviation of the published figure.
@@ -108,7 +95,7 @@ fn compare_one(
         decisive,
         estimate,
         margin,
-        threshold: (1.0 - margin).ln(),
+        asked: Asked::of(expectation.claim, margin),
         alpha: context.alpha(evidence.stages.len()),
         sigma,
         factor,
@@ -128,17 +115,12 @@ pub(super) fn unit(evidence: &Evidence, name: &str) -> String {
 }
 
 impl Compared {
-    /// On which side of the margin the figure lies, with error `alpha` on either side.
+    /// On which side of what was asked the figure lies, with error `alpha` on either side.
     pub fn side(&self, alpha: f64) -> Side {
-        match self
-            .estimate
+        self.estimate
             .as_ref()
             .and_then(|estimate| estimate.bounds(alpha))
-        {
-            Some((lower, _)) if lower >= self.threshold - ROUNDING => Side::Holds,
-            Some((_, upper)) if upper < self.threshold - ROUNDING => Side::Worse,
-            _ => Side::Open,
-        }
+            .map_or(Side::Open, |(lower, upper)| self.asked.side(lower, upper))
     }
 
     /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
@@ -180,24 +162,22 @@ pub(super) fn exp(log: f64) -> f64 {
     log.exp().min(f64::MAX)
 }
 
-/// Holm's step-down correction: which of several figures are worse, with error `alpha` that any is
-/// named wrongly. The bound is asked again at each step, so that no p-values are needed.
-pub(super) fn holm(figures: &[&Compared]) -> Vec<bool> {
+/// Which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
+/// without a width are compared as they are, and share no error.
+pub(super) fn worse(figures: &[&Compared]) -> Vec<bool> {
+    let worse_at = |figure: &Compared, share: f64| figure.side(figure.alpha / share) == Side::Worse;
     let mut worse: Vec<bool> = figures
         .iter()
-        .map(|figure| !figure.is_statistical() && figure.side(figure.alpha) == Side::Worse)
+        .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
         .collect();
-    let mut open: Vec<usize> = (0..figures.len())
+    let tested: Vec<usize> = (0..figures.len())
         .filter(|position| figures[*position].is_statistical())
         .collect();
-    loop {
-        let share = f64::from(u32::try_from(open.len().max(1)).unwrap_or(u32::MAX));
-        let rejected = open.iter().position(|position| {
-            figures[*position].side(figures[*position].alpha / share) == Side::Worse
-        });
-        let Some(rejected) = rejected else {
-            return worse;
-        };
-        worse[open.swap_remove(rejected)] = true;
+    let rejected = holm::step_down(tested.len(), |one, share| {
+        worse_at(figures[tested[one]], share)
+    });
+    for (position, rejected) in tested.into_iter().zip(rejected) {
+        worse[position] |= rejected;
     }
+    worse
 }

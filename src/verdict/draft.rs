@@ -1,6 +1,7 @@
 //! One result: its rules checked and its figures compared, then worded.
 
-use super::compare::{Compared, Side, compare, exp};
+use super::asked::Side;
+use super::compare::{Compared, compare, exp};
 use super::figures::{aggregated, main_figure, measured_sentence};
 use super::more_trials::more_trials;
 use super::outliers::outliers;
@@ -11,7 +12,7 @@ use super::{
     Bounds, Context, Evidence, Judgement, Noise, Outcome, Qualifier, QualifierKind, Reference,
     ResultVerdict, TrialVerdict, number, sentence, telemetry,
 };
-use crate::recipe::model::Mode;
+use crate::recipe::model::{Claim, Mode};
 
 /// `LoadGen` prints rates with six digits.
 const PRINTED_RATE: f64 = 1e-5;
@@ -71,6 +72,9 @@ impl<'a> Draft<'a> {
         let telemetry = telemetry::of_result(evidence, named.as_deref(), &figures);
         ResultVerdict {
             path: evidence.path.clone(),
+            round: context.submission.round.clone(),
+            division: context.submission.division.clone(),
+            submitter: context.submission.submitter.clone(),
             system: context.submission.system.clone(),
             benchmark: context.submission.benchmark.clone(),
             scenario: evidence.scenario.clone(),
@@ -117,14 +121,24 @@ impl<'a> Draft<'a> {
                 upper: exp(upper),
             }),
             confidence: 1.0 - compared.alpha,
+            claim: compared.expectation().claim,
             margin: compared.margin,
             normalised_by: compared.factor,
             noise: noise(compared),
             trials: u32::try_from(self.evidence.trials.len()).unwrap_or(u32::MAX),
-            holds_within: bounds.map(|(lower, _)| (1.0 - exp(lower)).max(0.0)),
-            more_trials: estimate
-                .filter(|_| asks_for_more)
-                .map(|estimate| more_trials(estimate, compared.threshold, compared.alpha)),
+            outliers: outliers(&compared.values)
+                .into_iter()
+                .map(|position| self.evidence.trials[position].trial)
+                .collect(),
+            holds_within: bounds.map(|(lower, upper)| {
+                let either_way = compared.expectation().claim == Claim::Equivalent;
+                let furthest = if either_way { lower.min(-upper) } else { lower };
+                (1.0 - exp(furthest)).max(0.0)
+            }),
+            more_trials: estimate.filter(|_| asks_for_more).map(|estimate| {
+                let distance = compared.asked.distance(estimate.center);
+                more_trials(estimate, distance, compared.alpha)
+            }),
             outcome,
             sentence: String::new(),
         };
@@ -189,6 +203,7 @@ impl<'a> Draft<'a> {
             found.extend(
                 judgements
                     .iter()
+                    .filter(|judgement| judgement.claim != Claim::Better)
                     .filter(|judgement| {
                         judgement
                             .ratio

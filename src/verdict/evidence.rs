@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::RuleCheck;
 use crate::recipe::model::{
     Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
 };
@@ -37,6 +38,9 @@ pub struct Evidence {
     pub expect: Ordered<Vec<Expectation>>,
     /// The benchmark's own limits.
     pub limits: Ordered<Limit>,
+    /// Rules that were checked where the files are: a round's seeds and durations, files that are
+    /// missing, compliance tests. One that is not kept makes the result invalid.
+    pub checks: Vec<RuleCheck>,
     /// The trials, in the order in which they ran.
     pub trials: Vec<TrialEvidence>,
 }
@@ -58,6 +62,7 @@ impl Evidence {
             figure_meta: BTreeMap::new(),
             expect: Vec::new(),
             limits: Vec::new(),
+            checks: Vec::new(),
             trials: Vec::new(),
         }
     }

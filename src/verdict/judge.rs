@@ -1,7 +1,7 @@
 //! From evidence to verdict: the figures of all results corrected for one another, accuracy coupled
 //! to performance, the run's own word.
 
-use super::compare::{Compared, holm};
+use super::compare::{Compared, worse};
 use super::coupling::couple_accuracy;
 use super::draft::Draft;
 use super::qualifier::merge;
@@ -22,7 +22,7 @@ pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
         .filter(|draft| draft.is_valid())
         .flat_map(|draft| &draft.compared)
         .collect();
-    let mut worse = holm(&family).into_iter();
+    let mut worse = worse(&family).into_iter();
     let mut results: Vec<ResultVerdict> = drafts
         .iter()
         .map(|draft| {

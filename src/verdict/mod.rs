@@ -4,11 +4,12 @@
 //!
 //! 1. `rules`: did every trial finish, give a new result, keep the benchmark's own rules?
 //! 2. `compare`: each published figure against its trials, as log ratios ([`statistics`]).
-//! 3. `judge`: Holm's correction over all figures, outcomes, accuracy coupled to performance.
+//! 3. `judge`: `holm`'s correction over all figures, outcomes, accuracy coupled to performance.
 //! 4. `sentence`: one sentence of reason for each.
 //!
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
+mod asked;
 mod compare;
 mod context;
 pub mod convergence;
@@ -17,6 +18,7 @@ mod draft;
 pub mod evidence;
 mod exit;
 mod figures;
+mod holm;
 mod judge;
 mod model;
 mod more_trials;

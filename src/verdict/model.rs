@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, StepOutcome};
-use crate::recipe::model::{ExpectationKind, Mode, Submission};
+use crate::recipe::model::{Claim, ExpectationKind, Mode, Submission};
 use crate::telemetry::Summary;
 
 /// The verdict on a run.
@@ -39,6 +39,15 @@ pub struct Verdict {
 pub struct ResultVerdict {
     /// Where the results lie below the run's directory.
     pub path: String,
+    /// The round, where it is known: `v5.1`.
+    #[serde(default)]
+    pub round: Option<String>,
+    /// The division, where it is known: `closed`.
+    #[serde(default)]
+    pub division: Option<String>,
+    /// Who submitted it, where it is known.
+    #[serde(default)]
+    pub submitter: Option<String>,
     /// The system, as published.
     pub system: Option<String>,
     /// The benchmark, as published.
@@ -132,6 +141,9 @@ pub struct Judgement {
     pub bounds: Option<Bounds>,
     /// What each bound holds at: the run's confidence, its error split between the stages.
     pub confidence: f64,
+    /// What was claimed of it.
+    #[serde(default)]
+    pub claim: Claim,
     /// The margin, as a fraction.
     pub margin: f64,
     /// What the trials made one were multiplied with by reference convergence points (`MLPerf`
@@ -142,7 +154,11 @@ pub struct Judgement {
     pub noise: Noise,
     /// How many trials it was judged on.
     pub trials: u32,
-    /// By how much it may be worse than published, at `confidence`; 0: it is no worse.
+    /// Which of them lie far from the others; they count all the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outliers: Vec<u32>,
+    /// By how much it may be worse than published (where an equivalence is claimed: differ from
+    /// it), at `confidence`; 0: it is no worse.
     pub holds_within: Option<f64>,
     /// Where it is inconclusive: how many more trials would decide.
     pub more_trials: Option<MoreTrials>,

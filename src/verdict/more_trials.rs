@@ -24,28 +24,33 @@ pub enum MoreTrials {
     Never,
 }
 
-/// Estimates how many more trials would put a bound with error `alpha` on one side of `threshold`.
-pub(super) fn more_trials(estimate: &Estimate, threshold: f64, alpha: f64) -> MoreTrials {
-    let (deviation, sigma) = match &estimate.method {
+/// Estimates how many more trials would put a bound with error `alpha` past an edge of what was
+/// asked, which lies `distance` from the centre.
+pub(super) fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
+    let count = f64::from(estimate.count);
+    // The error of one trial in the aggregate, and what the degrees of freedom lag behind.
+    let (of_one, lag, sigma) = match &estimate.method {
         Method::TooFew { needed } => {
             return MoreTrials::AtLeast((*needed).max(FIRST).saturating_sub(estimate.count).max(1));
         }
-        Method::Assumed { noise, sigma } => (*noise, *sigma),
+        Method::Assumed { noise, sigma } => (*noise, 1.0, *sigma),
         Method::Student {
+            error,
+            degrees,
+            sigma,
+            ..
+        } => (error * count.sqrt(), count - degrees, *sigma),
+        Method::Ordered {
             deviation, sigma, ..
-        }
-        | Method::Ordered {
-            deviation, sigma, ..
-        } => (*deviation, *sigma),
+        } => (deviation * std::f64::consts::FRAC_PI_2.sqrt(), 1.0, *sigma),
     };
-    let distance = (estimate.center - threshold).abs();
     if distance < quantile(alpha, f64::INFINITY) * sigma {
         return MoreTrials::Never;
     }
     (1..=MOST)
         .find(|more| {
-            let trials = f64::from(estimate.count.saturating_add(*more));
-            half_width(deviation / trials.sqrt(), trials - 1.0, sigma, alpha) <= distance
+            let trials = count + f64::from(*more);
+            half_width(of_one / trials.sqrt(), trials - lag, sigma, alpha) <= distance
         })
         .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
 }
@@ -68,7 +73,7 @@ mod tests {
     }
 
     fn asked(estimate: &Estimate) -> MoreTrials {
-        more_trials(estimate, 0.95_f64.ln(), 0.05)
+        more_trials(estimate, (estimate.center - 0.95_f64.ln()).abs(), 0.05)
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Trials that lie far from the others. They are shown, never dropped.
 
-/// Modified z-score (Iglewicz and Hoaglin, 1993) above which hyperfine warns.
-const THRESHOLD: f64 = 14.826;
+/// Deviations from the median, in median absolute deviations, above which hyperfine warns: 1.4826
+/// makes the latter a standard deviation (Iglewicz and Hoaglin, 1993), and ten of them are far.
+const THRESHOLD: f64 = 1.4826 * 10.0;
 /// With fewer trials a median of deviations says nothing.
 const FEWEST: usize = 5;
 
@@ -18,7 +19,7 @@ pub(super) fn outliers(values: &[f64]) -> Vec<usize> {
     deviations
         .iter()
         .enumerate()
-        .filter(|(_, deviation)| spread > 0.0 && 0.6745 * **deviation / spread > THRESHOLD)
+        .filter(|(_, deviation)| spread > 0.0 && **deviation / spread > THRESHOLD)
         .map(|(position, _)| position)
         .collect()
 }
@@ -36,6 +37,15 @@ mod tests {
     #[test]
     fn one_far_off_is_named() {
         assert_eq!(outliers(&[100.0, 100.2, 99.9, 100.1, 60.0]), [4]);
+    }
+
+    /// Ten standard deviations, as hyperfine counts them: with a median absolute deviation of one,
+    /// 14.8 away is not far and 14.9 is.
+    #[test]
+    fn the_threshold_is_hyperfines() {
+        let with = |far: f64| outliers(&[99.0, 100.0, 101.0, 99.0, 100.0, 101.0, 100.0 + far]);
+        assert!(with(14.8).is_empty());
+        assert_eq!(with(14.9), [6]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::context::usable_margin;
 use super::{Context, Evidence, FigureMeta};
-use crate::recipe::model::{Better, Expectation, Mode};
+use crate::recipe::model::{Better, Claim, Expectation, Mode};
 
 /// Assumed noise of one trial of a performance figure by which `MLPerf` publishes: same-system
 /// repeatability, from the submitted runs of v5.1 against their TEST01 runs (130 pairs).
@@ -26,10 +26,12 @@ pub(super) fn meta(evidence: &Evidence, figure: &str, unit: &str) -> FigureMeta 
         })
 }
 
-/// The margin of a figure: its own, else the run's; in accuracy mode 1 %.
+/// The margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
+/// no margin but its own.
 pub(super) fn margin(context: &Context, mode: Mode, expectation: &Expectation) -> f64 {
     let own = expectation.margin.filter(|margin| usable_margin(*margin));
     own.unwrap_or_else(|| match mode {
+        _ if expectation.claim == Claim::Better => 0.0,
         Mode::Performance => context.margin(),
         Mode::Accuracy | Mode::Compliance => MARGIN_ACCURACY,
     })
@@ -117,6 +119,7 @@ mod tests {
             sigma: None,
             noise: None,
             margin: None,
+            claim: Claim::NotWorse,
         }
     }
 

@@ -48,7 +48,8 @@ impl Checked {
 /// Checks all trials.
 pub(super) fn check(evidence: &Evidence) -> Checked {
     let mut checked = Checked::default();
-    if evidence.trials.is_empty() {
+    check_outside(&mut checked, &evidence.checks);
+    if evidence.trials.is_empty() && checked.invalid.is_empty() {
         checked.fail(None, "step", "no trial".to_owned(), "a trial");
         checked.failed.push("it was never run".to_owned());
         return checked;
@@ -61,6 +62,17 @@ pub(super) fn check(evidence: &Evidence) -> Checked {
     }
     check_convergence(&mut checked, evidence);
     checked
+}
+
+/// What was checked where the files are: it is told as it was found.
+fn check_outside(checked: &mut Checked, checks: &[RuleCheck]) {
+    for check in checks.iter().filter(|check| !check.passed) {
+        checked.invalid.push(format!(
+            "{}: {}; asked {}",
+            check.rule, check.found, check.asked
+        ));
+    }
+    checked.rules.extend_from_slice(checks);
 }
 
 /// MLPerf Training: not faster than chance explains.

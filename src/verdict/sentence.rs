@@ -1,8 +1,10 @@
 //! One sentence of reason for each figure, result and run.
 
-use super::compare::{Compared, Side};
-use super::statistics::Method;
-use super::{Judgement, MoreTrials, Noise, Outcome, ResultVerdict, number};
+mod decision;
+
+use super::compare::Compared;
+use super::statistics::Estimate;
+use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use crate::recipe::model::{Aggregate, ExpectationKind};
 
 /// The sentence on one published figure.
@@ -27,56 +29,9 @@ pub(super) fn of_figure(
     let published = published(compared, measured.value);
     let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
     let ground = ground(compared, judgement, looks);
-    let at = format!("at {} confidence", number::percent(confidence));
-    let asked = number::percent(judgement.margin);
-    let decision = match (judgement.outcome, judgement.bounds) {
-        (Outcome::Reproduced, _) => format!("{} ({ground})", holds(judgement, &at)),
-        (Outcome::NotReproduced | Outcome::Invalid, Some(bounds)) => {
-            let most = number::ratio(bounds.upper);
-            let least = number::ratio(1.0 - judgement.margin);
-            if bounds.upper > bounds.lower {
-                format!("{at} it is at most {most}; asked {least} ({ground})")
-            } else {
-                format!("asked {least} ({ground})")
-            }
-        }
-        (_, Some(bounds)) if compared.side(compared.alpha) == Side::Worse => format!(
-            "{at} it is at most {}, alone, but not corrected for all the figures of this run \
-             (Holm); asked {asked} ({ground}); {}",
-            number::ratio(bounds.upper),
-            more(judgement.more_trials)
-        ),
-        (_, Some(bounds)) => format!(
-            "{at} it lies between {} and {}: {}; {} ({ground})",
-            number::ratio(bounds.lower),
-            number::ratio(bounds.upper),
-            holds(judgement, "it"),
-            more(judgement.more_trials)
-        ),
-        (_, None) => format!(
-            "asked {asked}, but {ground}; {}",
-            more(judgement.more_trials)
-        ),
-    };
+    let decision = decision::words(compared, judgement, confidence, &ground);
     let others = others(compared, judgement);
     format!("{head}; {decision}{others}.")
-}
-
-/// `holds to within 3.1 %; asked 5 %`
-fn holds(judgement: &Judgement, at: &str) -> String {
-    let within = judgement.holds_within.unwrap_or(0.0);
-    let asked = number::percent(judgement.margin);
-    let at = if at == "it" {
-        "it".to_owned()
-    } else {
-        format!("{at} it")
-    };
-    if within > 0.0 {
-        let within = number::percent_unlike(within, judgement.margin);
-        format!("{at} holds to within {within}; asked {asked}")
-    } else {
-        format!("{at} is no worse than published; asked {asked}")
-    }
 }
 
 /// What the bounds stand on: `one trial, assumed noise 0.8 %`.
@@ -101,6 +56,17 @@ fn ground(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
         }
         Noise::Unknown => words.push("too few to judge".to_owned()),
     }
+    match judgement.outliers.as_slice() {
+        [] => {}
+        [one] => words.push(format!("trial {one} lies far from the others")),
+        several => {
+            let named: Vec<String> = several.iter().map(u32::to_string).collect();
+            words.push(format!(
+                "trials {} lie far from the others",
+                named.join(", ")
+            ));
+        }
+    }
     if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
         words.push(format!(
             "times {} for its convergence",
@@ -116,7 +82,8 @@ fn ground(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
     if looks > 1 {
         words.push(format!("the error split between {looks} stages"));
     }
-    if let Some(Method::Ordered { .. }) = compared.estimate.as_ref().map(|it| &it.method) {
+    let ordered = |it: &Estimate| it.is_ordered(compared.alpha);
+    if compared.estimate.as_ref().is_some_and(ordered) {
         words.push("bounds by order statistics".to_owned());
     }
     words.join(", ")
@@ -165,24 +132,6 @@ fn others(compared: &Compared, judgement: &Judgement) -> String {
             number::ratio(*first),
             number::ratio(*last)
         ),
-    }
-}
-
-fn more(more: Option<MoreTrials>) -> String {
-    let plural = |count: u32| if count == 1 { "trial" } else { "trials" };
-    match more {
-        Some(MoreTrials::AtLeast(count)) => {
-            format!("it takes at least {count} more {}", plural(count))
-        }
-        Some(MoreTrials::About(count)) => {
-            format!("about {count} more {} would decide", plural(count))
-        }
-        Some(MoreTrials::MoreThan(count)) => {
-            format!("it would take more than {count} more {}", plural(count))
-        }
-        Some(MoreTrials::Never) | None => {
-            "no number of trials would decide: the published figure itself is too vague".to_owned()
-        }
     }
 }
 

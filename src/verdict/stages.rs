@@ -1,7 +1,7 @@
 //! `trials: {min, max}`: trials are added until the evidence decides, in fixed stages with the
 //! error split between them, since looking again and again would sooner or later see anything.
 
-use super::compare::Side;
+use super::asked::Side;
 use super::draft::Draft;
 use super::{Context, Evidence};
 use crate::recipe::model::Trials;
@@ -68,10 +68,7 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Dec
         .iter()
         .find(|figure| figure.side(figure.alpha / share) == Side::Worse);
     if let Some(figure) = worse {
-        return stop(&format!(
-            "{} is worse than the margin allows",
-            figure.figure
-        ));
+        return stop(&format!("{} is worse than was asked", figure.figure));
     }
     let open = draft
         .compared

@@ -4,9 +4,14 @@
 //! lower-is-better are then one formula. Two or more trials: Student's t. One trial: the normal
 //! with an assumed noise. A median of five or more: the order statistics of the sign test. An
 //! Olympic mean: the winsorized variance of Tukey and `McLaughlin` (1963), from five trials on.
+//! How often each errs is simulated: docs/statistics.md.
 
-use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
+mod quantile;
+mod small;
 
+pub use quantile::{quantile, upper_tail};
+
+use self::quantile::order_rank;
 use crate::recipe::model::{Aggregate, Better};
 
 /// How the trials of one figure stand to one reference.
@@ -86,22 +91,20 @@ impl Estimate {
                 Some(noise) => Method::Assumed { noise, sigma },
                 None => Method::TooFew { needed: 2 },
             },
-            (Aggregate::Mean, trials) => student(&logs, (1.0 / float(trials)).sqrt(), sigma),
             (Aggregate::Median, 5..) => Method::Ordered {
                 deviation: deviation(&logs),
                 sorted: sorted(&logs),
                 sigma,
             },
-            // The median's asymptotic error under normal noise.
-            (Aggregate::Median, trials) => {
-                let factor = (std::f64::consts::FRAC_PI_2 / float(trials)).sqrt();
-                student(&logs, factor, sigma)
+            // The median of three and of four is the Olympic mean.
+            (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
+                student(&logs, small::error_of_middle(trials), sigma)
             }
-            // The exact error, under normal noise, of the median of three and of the middle two
-            // of four: there are too few left for a winsorized variance.
-            (Aggregate::Olympic, 3) => student(&logs, 0.448_7_f64.sqrt(), sigma),
-            (Aggregate::Olympic, 4) => student(&logs, 0.298_2_f64.sqrt(), sigma),
             (Aggregate::Olympic, _) => winsorized(&logs, sigma),
+            // The median of two is their mean.
+            (Aggregate::Mean | Aggregate::Median, trials) => {
+                student(&logs, (1.0 / float(trials)).sqrt(), sigma)
+            }
         };
         Self {
             center,
@@ -144,18 +147,38 @@ impl Estimate {
                 let half = half_width(*error, *degrees, *sigma, alpha);
                 (half, half)
             }
-            Method::Ordered { sorted, sigma, .. } => {
-                let rank = order_rank(sorted.len(), alpha)?;
-                let lowest = sorted.get(rank)?;
-                let highest = sorted.get(sorted.len() - 1 - rank)?;
-                let reference = quantile(alpha, f64::INFINITY) * sigma;
-                (
-                    (self.center - lowest).hypot(reference),
-                    (highest - self.center).hypot(reference),
-                )
-            }
+            Method::Ordered {
+                sorted,
+                deviation,
+                sigma,
+            } => match order_rank(sorted.len(), alpha) {
+                Some(rank) => {
+                    let (lowest, highest) = (sorted[rank], sorted[sorted.len() - 1 - rank]);
+                    let reference = quantile(alpha, f64::INFINITY) * sigma;
+                    (
+                        (self.center - lowest).hypot(reference),
+                        (highest - self.center).hypot(reference),
+                    )
+                }
+                // So small an error (one of several looks) no order statistic reaches: then the
+                // median's asymptotic error under normal noise, which is too large for few trials.
+                None => {
+                    let error = deviation * small::error_of_median(sorted.len());
+                    let half = half_width(error, float(sorted.len()) - 1.0, *sigma, alpha);
+                    (half, half)
+                }
+            },
         };
         Some((self.center - below, self.center + above))
+    }
+
+    /// Whether its bounds with error `alpha` are order statistics.
+    #[must_use]
+    pub fn is_ordered(&self, alpha: f64) -> bool {
+        match &self.method {
+            Method::Ordered { sorted, .. } => order_rank(sorted.len(), alpha).is_some(),
+            _ => false,
+        }
     }
 
     /// Standard deviation of one trial, if it is known.
@@ -204,20 +227,6 @@ pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
     }
 }
 
-/// Quantile of Student's t above which `alpha` lies; the normal's where `degrees` are endless.
-#[must_use]
-pub fn quantile(alpha: f64, degrees: f64) -> f64 {
-    let upper = (1.0 - alpha).clamp(0.5, 1.0 - f64::EPSILON);
-    // Past ten million degrees the two differ by less than 1e-7.
-    let student = (degrees < 1e7)
-        .then(|| StudentsT::new(0.0, 1.0, degrees).ok())
-        .flatten();
-    student.map_or_else(
-        || Normal::standard().inverse_cdf(upper),
-        |student| student.inverse_cdf(upper),
-    )
-}
-
 /// Half of the interval of an estimated error and a declared one, with Welch's and Satterthwaite's
 /// degrees of freedom.
 pub(super) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f64 {
@@ -229,14 +238,6 @@ pub(super) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f6
         f64::INFINITY
     };
     quantile(alpha, degrees) * total.sqrt()
-}
-
-/// Zero-based rank of the lower order statistic that bounds the median with error `alpha`.
-fn order_rank(count: usize, alpha: f64) -> Option<usize> {
-    let binomial = Binomial::new(0.5, u64::try_from(count).ok()?).ok()?;
-    (0..count.div_ceil(2))
-        .take_while(|rank| binomial.cdf(*rank as u64) <= alpha)
-        .last()
 }
 
 fn oriented_logs(values: &[f64], comparison: &Comparison) -> Vec<f64> {
@@ -292,17 +293,17 @@ fn winsorized(logs: &[f64], sigma: f64) -> Method {
     let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     Method::Student {
         deviation: deviation(&finite),
-        error: self::deviation(&ordered) * count.sqrt() / kept,
+        error: self::deviation(&ordered) * count.sqrt() / kept * small::winsorized(logs.len()),
         degrees: kept - 1.0,
         sigma,
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / float(values.len())
 }
 
-fn deviation(values: &[f64]) -> f64 {
+pub(super) fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (float(values.len()) - 1.0).max(1.0)).sqrt();
@@ -316,7 +317,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-fn float(count: usize) -> f64 {
+pub(super) fn float(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 

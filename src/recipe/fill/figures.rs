@@ -3,7 +3,7 @@
 use super::read::Read;
 use crate::recipe::format::whole_json_path;
 use crate::recipe::model::{
-    Aggregate, Better, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
+    Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, Ordered, ReferenceConvergence, Take,
 };
 use crate::recipe::node::Node;
@@ -151,6 +151,15 @@ fn expectations(name: &str, node: &Node) -> Option<Ordered<Expectation>> {
         ("third-party", ExpectationKind::ThirdParty),
     ];
     let kind = node.word("kind", &kinds)?;
+    let claims = [
+        ("not-worse", Claim::NotWorse),
+        ("equivalent", Claim::Equivalent),
+        ("better", Claim::Better),
+    ];
+    let claim = match node.get("claim") {
+        Some(_) => node.word("claim", &claims)?,
+        None => Claim::default(),
+    };
     let of = |value: f64| Expectation {
         value,
         kind,
@@ -158,6 +167,7 @@ fn expectations(name: &str, node: &Node) -> Option<Ordered<Expectation>> {
         sigma: node.fraction("sigma"),
         noise: node.fraction("noise"),
         margin: node.fraction("margin"),
+        claim,
     };
     match node.get("values") {
         Some(values) => values

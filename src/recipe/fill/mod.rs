@@ -3,7 +3,7 @@
 
 mod figures;
 mod further;
-mod read;
+pub(crate) mod read;
 mod scenarios;
 mod steps;
 

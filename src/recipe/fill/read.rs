@@ -10,7 +10,7 @@ use crate::recipe::shape::Units;
 
 /// Readers of a map's keys; `None` where a key is absent. The check has read every measure with
 /// the same functions before.
-pub(super) trait Read {
+pub(crate) trait Read {
     fn string(&self, key: &str) -> Option<String>;
     fn template(&self, key: &str) -> Option<Template>;
     fn strings(&self, key: &str) -> Vec<String>;

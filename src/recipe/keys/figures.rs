@@ -126,7 +126,7 @@ const TAKES: &[Choice] = &[
 ];
 
 const AGGREGATES: &[Choice] = &[
-    choice("mean", "The arithmetic mean."),
+    choice("mean", "The geometric mean."),
     choice("median", "The median."),
     choice("olympic", "Fastest and slowest dropped, mean of the rest."),
 ];
@@ -167,8 +167,23 @@ pub(super) static EXPECTATION: Object = Object {
             S::Fraction,
             "The margin for this figure, where it differs from the recipe's.",
         ),
+        key(
+            "claim",
+            S::Choice(CLAIMS),
+            "What is claimed of the measured figure.",
+        )
+        .default("not-worse"),
     ],
 };
+
+const CLAIMS: &[Choice] = &[
+    choice("not-worse", "No worse than published less the margin."),
+    choice("equivalent", "Within the margin of it, either way."),
+    choice(
+        "better",
+        "Better than published, by the figure's own margin where it has one.",
+    ),
+];
 
 const EXPECTATION_KINDS: &[Choice] = &[
     choice("official", "In the results of the round."),

@@ -118,7 +118,7 @@ pub enum Take {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregate {
-    /// The arithmetic mean.
+    /// The geometric mean: of trials a few per cent apart the arithmetic one, to a hundredth of one.
     #[default]
     Mean,
     /// The median.
@@ -142,6 +142,30 @@ pub struct Expectation {
     pub noise: Option<f64>,
     /// The margin for this figure (a fraction), where it differs from the recipe's.
     pub margin: Option<f64>,
+    /// What is claimed of it.
+    #[serde(default, skip_serializing_if = "Claim::is_default")]
+    pub claim: Claim,
+}
+
+/// What a recipe claims of a measured figure next to a published one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// No worse than published less the margin (non-inferiority).
+    #[default]
+    NotWorse,
+    /// Within the margin of it, either way (equivalence).
+    Equivalent,
+    /// Better than published, by the figure's own margin where it has one (superiority).
+    Better,
+}
+
+impl Claim {
+    /// The claim that needs no saying.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Who published a figure; official decides, the others are shown.

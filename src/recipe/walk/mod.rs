@@ -96,7 +96,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn object(&mut self, node: &Node, object: &'static Object, at: &Span) -> Node {
+    /// A map of these keys.
+    pub fn object(&mut self, node: &Node, object: &'static Object, at: &Span) -> Node {
         let mut out = Vec::new();
         for entry in node.entries() {
             match object.key(&entry.key) {

@@ -5,7 +5,7 @@ use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
 use super::table;
-use crate::recipe::model::{Expectation, ExpectationKind, Limit, Mode, Submission};
+use crate::recipe::model::{Claim, Expectation, ExpectationKind, Limit, Mode, Submission};
 use crate::verdict::{
     Context, Evidence, FigureValue, Qualifier, QualifierKind, StepOutcome, TrialEvidence, Validity,
     Verdict, judge,
@@ -42,6 +42,7 @@ fn performance(scenario: &str, figure: &str, values: &[f64], published: f64) -> 
         sigma: None,
         noise: None,
         margin: None,
+        claim: Claim::NotWorse,
     };
     evidence.expect.push((figure.to_owned(), vec![expectation]));
     for (number, value) in (1..).zip(values) {
@@ -178,6 +179,7 @@ fn many() -> Verdict {
             sigma: None,
             noise: None,
             margin: None,
+            claim: Claim::NotWorse,
         };
         evidence.expect.push((name.clone(), vec![expectation]));
         let share = if number % 20 == 0 { 0.8 } else { 1.01 };

@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::recipe::model::{Expectation, ExpectationKind, Mode};
+use crate::recipe::model::{Claim, Expectation, ExpectationKind, Mode};
 use crate::verdict::{FigureValue, Outcome, StepOutcome, TrialEvidence, judge};
 
 #[rstest]
@@ -29,6 +29,7 @@ fn evidence(values: &[f64]) -> Evidence {
         sigma: None,
         noise: None,
         margin: None,
+        claim: Claim::NotWorse,
     };
     evidence.expect = vec![("tflops".to_owned(), vec![published])];
     evidence.trials = (1..)

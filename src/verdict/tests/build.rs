@@ -1,6 +1,6 @@
 //! Evidence that reads like a sentence.
 
-use crate::recipe::model::{Expectation, ExpectationKind, Limit, Mode, Submission};
+use crate::recipe::model::{Claim, Expectation, ExpectationKind, Limit, Mode, Submission};
 use crate::verdict::{Context, Evidence, FigureMeta, FigureValue, TrialEvidence, Validity};
 
 pub const TOKENS: &str = "tokens_per_second";
@@ -27,6 +27,7 @@ pub fn official(value: f64) -> Expectation {
         sigma: None,
         noise: None,
         margin: None,
+        claim: Claim::NotWorse,
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod accuracy;
 pub(super) mod build;
+mod claims;
 mod comparison;
 mod corpus;
 mod properties;

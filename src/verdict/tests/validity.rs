@@ -227,6 +227,12 @@ fn all_trials_are_kept_and_outliers_are_shown() {
     let result = &judge(&context(), &[evidence]).results[0];
     assert_eq!(result.trials.len(), 5);
     assert_eq!(result.trials[4].outlier_in, [TOKENS]);
+    assert_eq!(result.judgements[0].outliers, [5]);
+    assert!(
+        result.sentence.contains("trial 5 lies far from the others"),
+        "{}",
+        result.sentence
+    );
     assert!(result.trials[0].outlier_in.is_empty());
     assert_ne!(result.outcome, Outcome::Reproduced, "the outlier counts");
 }

@@ -1,0 +1,117 @@
+//! From a rules file's text to a checked round.
+
+use super::fill::fill;
+use super::keys::ROUND;
+use super::model::{Benchmark, Round};
+use crate::logs::loadgen::Scenario;
+use crate::recipe::names::Names;
+use crate::recipe::node::Node;
+use crate::recipe::parse::parse;
+use crate::recipe::walk::Walk;
+use crate::recipe::{Diagnostic, Diagnostics, Source, nearest};
+
+impl Round {
+    /// Reads a rules file.
+    ///
+    /// # Errors
+    /// Every problem of it, each with its place.
+    pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let round = read(source, &mut problems);
+        problems.sort(&source.path);
+        match round {
+            Some(round) if !problems.has_errors() => Ok(round),
+            _ => Err(problems),
+        }
+    }
+
+    /// A benchmark by its official name, or by one under which submitters have it.
+    #[must_use]
+    pub fn benchmark(&self, name: &str) -> Option<(&str, &Benchmark)> {
+        let exact = self.benchmarks.iter().find(|(known, _)| known == name);
+        let found = exact.or_else(|| {
+            let called = |(known, benchmark): &&(String, Benchmark)| {
+                known.eq_ignore_ascii_case(name)
+                    || benchmark
+                        .names
+                        .iter()
+                        .any(|other| other.eq_ignore_ascii_case(name))
+            };
+            self.benchmarks.iter().find(called)
+        });
+        found.map(|(known, benchmark)| (known.as_str(), benchmark))
+    }
+}
+
+/// Every problem of a rules file.
+#[must_use]
+pub fn check(source: &Source) -> Diagnostics {
+    Round::parse(source).err().unwrap_or_default()
+}
+
+/// Whether a file is one of rules, and no recipe: it has `benchmarks`.
+#[must_use]
+pub fn is_rules(source: &Source) -> bool {
+    parse(source, &mut Diagnostics::default())
+        .is_some_and(|node| node.entry("benchmarks").is_some())
+}
+
+fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
+    let node = parse(source, problems)?;
+    let names = Names::default();
+    let mut walk = Walk::new(&names, false);
+    let walked = walk.object(&node, &ROUND, &source.span(0..0));
+    problems.extend(walk.problems);
+    consistent(&walked, problems);
+    if problems.has_errors() {
+        return None;
+    }
+    fill(&walked)
+}
+
+/// What one key says about another.
+fn consistent(round: &Node, problems: &mut Diagnostics) {
+    let tests = round.get("tests");
+    let known: Vec<&str> = tests
+        .into_iter()
+        .flat_map(Node::named)
+        .map(|(name, _)| name)
+        .collect();
+    let metrics = round.get("metrics");
+    for (_, benchmark) in round.get("benchmarks").into_iter().flat_map(Node::named) {
+        for test in benchmark.get("compliance").map_or(&[][..], Node::items) {
+            let name = test.text().unwrap_or_default();
+            if !known.contains(&name) {
+                let help = nearest(name, known.iter().copied()).map_or_else(
+                    || "describe it under `tests`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                let message = format!("`{name}` is no test of this round");
+                let problem = Diagnostic::error("unknown-value", message, test.span.clone());
+                problems.push(problem.help(help));
+            }
+        }
+        for entry in benchmark.get("scenarios").map_or(&[][..], Node::entries) {
+            let scenario = &entry.value;
+            let usual = metrics.and_then(|metrics| metrics.get(&entry.key));
+            let own = [scenario.get("figure"), scenario.get("unit")];
+            let lacks = match own {
+                [Some(_), Some(_)] => false,
+                [None, None] => usual.is_none(),
+                _ => true,
+            };
+            if lacks {
+                let message = format!("nothing says by what {} is published", entry.key);
+                let problem = Diagnostic::error("missing-key", message, entry.key_span.clone());
+                problems.push(problem.help("write `figure` and `unit` here, or under `metrics`"));
+            }
+            if Scenario::from_word(&entry.key) != Some(Scenario::Offline)
+                && let Some(wrong) = scenario.entry("min_samples_per_query")
+            {
+                let message = "only Offline has a least number of samples per query";
+                let problem = Diagnostic::error("conflict", message, wrong.key_span.clone());
+                problems.push(problem.help("take the key out"));
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Quantiles and tails of the distributions that bounds are made of.
+
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
+
+/// Past so many degrees of freedom Student's t and the normal differ by less than 1e-7.
+const ENDLESS: f64 = 1e7;
+
+/// Quantile of Student's t above which `alpha` lies; the normal's where `degrees` are endless.
+#[must_use]
+pub fn quantile(alpha: f64, degrees: f64) -> f64 {
+    let upper = (1.0 - alpha).clamp(0.5, 1.0 - f64::EPSILON);
+    student(degrees).map_or_else(
+        || Normal::standard().inverse_cdf(upper),
+        |student| student.inverse_cdf(upper),
+    )
+}
+
+/// The probability that Student's t (the normal where `degrees` are endless) lies above `value`.
+#[must_use]
+pub fn upper_tail(value: f64, degrees: f64) -> f64 {
+    student(degrees).map_or_else(|| Normal::standard().sf(value), |student| student.sf(value))
+}
+
+fn student(degrees: f64) -> Option<StudentsT> {
+    (degrees < ENDLESS)
+        .then(|| StudentsT::new(0.0, 1.0, degrees).ok())
+        .flatten()
+}
+
+/// Zero-based rank of the lower order statistic that bounds the median with error `alpha`.
+pub(super) fn order_rank(count: usize, alpha: f64) -> Option<usize> {
+    let binomial = Binomial::new(0.5, u64::try_from(count).ok()?).ok()?;
+    (0..count.div_ceil(2))
+        .take_while(|rank| binomial.cdf(*rank as u64) <= alpha)
+        .last()
+}
