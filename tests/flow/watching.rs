@@ -14,7 +14,10 @@ const STEP: &str = "03-main-performance";
 
 /// A host of eight MI355X whose files a test may change. Who runs on it claims its GPUs, so only one
 /// test of the lab at a time has it.
-struct Host(TempDir, Option<fs::File>);
+struct Host {
+    root: TempDir,
+    _turn: Option<fs::File>,
+}
 
 impl Host {
     fn plant() -> Self {
@@ -33,7 +36,7 @@ impl Host {
             .arg(root.path())
             .status();
         assert!(copied.unwrap().success());
-        let host = Self(root, turn);
+        let host = Self { root, _turn: turn };
         for device in host.devices() {
             fs::write(
                 device
@@ -57,11 +60,11 @@ impl Host {
     }
 
     fn root(&self) -> &str {
-        self.0.path().to_str().unwrap()
+        self.root.path().to_str().unwrap()
     }
 
     fn devices(&self) -> Vec<PathBuf> {
-        let folder = self.0.path().join("sys/bus/pci/devices");
+        let folder = self.root.path().join("sys/bus/pci/devices");
         let mut devices: Vec<PathBuf> = fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -310,7 +313,7 @@ fn sensors_that_fail_leave_cells_empty_and_the_run_alone() {
     fs::remove_file(devices[2].join("gpu_busy_percent")).unwrap();
     fs::create_dir(devices[2].join("gpu_busy_percent")).unwrap();
     // One falls off the bus.
-    fs::rename(&devices[3], host.0.path().join("gone")).unwrap();
+    fs::rename(&devices[3], host.root.path().join("gone")).unwrap();
     until_looked(&lab, 16);
     go_on(&lab);
     going.end().expect_exit(0).does_not_say("idle");
