@@ -271,9 +271,12 @@ pub struct PlanArguments {
     /// Repetitions of each performance measurement
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub trials: Option<u32>,
-    /// Only these GPUs, by index
-    #[arg(long, value_name = "INDEX", value_delimiter = ',')]
+    /// Only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
+    #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,
+    /// Take away what is as good as root on the host (privileged, SYS_ADMIN, /dev/mem) and no GPU needs
+    #[arg(long)]
+    pub least_privilege: bool,
     /// Leave a step out, by name or number
     #[arg(long, value_name = "STEP", value_delimiter = ',')]
     pub skip: Vec<String>,
@@ -303,6 +306,7 @@ impl PlanArguments {
             mode: Vec::new(),
             trials: None,
             gpus: Vec::new(),
+            least_privilege: false,
             skip: Vec::new(),
             from: None,
             keep: Keep::default(),
@@ -348,6 +352,9 @@ pub struct RunArguments {
     /// Run although the host is not what the recipe asks for
     #[arg(long)]
     pub force: bool,
+    /// Do not wait for GPUs that another run uses: exit code 3
+    #[arg(long)]
+    pub no_wait: bool,
     /// Performance without accuracy is inconclusive (exit code 5)
     #[arg(long)]
     pub require_accuracy: bool,

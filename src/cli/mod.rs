@@ -8,6 +8,7 @@ mod clean_kept;
 mod docs;
 mod doctor;
 mod failure;
+mod giving;
 mod judge;
 mod list;
 mod lock;

@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::{Global, PlanArguments, RecipeArguments};
 use super::failure::Failure;
-use super::{locks, terminal};
+use super::{giving, locks, terminal};
 use crate::catalog::{self, Catalog};
 use crate::engine::docker::Docker;
 use crate::host;
 use crate::plan::build::Origin;
-use crate::plan::host::{HostView, Lack};
+use crate::plan::gpus::depends_on_engine;
+use crate::plan::host::HostView;
+use crate::plan::lacks::Lack;
 use crate::plan::{Choices, Plan};
 use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{Image, ModelSource, MountRequest, Recipe};
@@ -101,6 +103,7 @@ pub fn choices(arguments: &PlanArguments) -> Choices {
         modes: arguments.mode.clone(),
         trials: arguments.trials,
         gpus: arguments.gpus.clone(),
+        least_privilege: arguments.least_privilege,
         skip: arguments.skip.clone(),
         from: arguments.from.clone(),
         keep: arguments.keep,
@@ -153,8 +156,11 @@ pub fn plan(
         directory: directory(global, opened, lay_out)?,
         hash: opened.resolved.hash.clone(),
     };
-    let host = host_view(global);
     let mut recipe = opened.resolved.recipe.clone();
+    let mut host = host_view(global);
+    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
+        giving::ask_the_engine(global, &mut host.giving);
+    }
     let lock = locks::follow(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), &host)?;
     plan.lock = lock;

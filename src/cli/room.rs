@@ -33,7 +33,7 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
         return Ok(());
     }
     // An engine elsewhere has its disk elsewhere.
-    let root = engine.root_directory().await?;
+    let root = engine.abilities().await?.root_directory;
     let Some(root) = root.filter(|root| root.exists()) else {
         return Ok(());
     };

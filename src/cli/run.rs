@@ -32,6 +32,7 @@ pub fn run(
     open::tell_warnings(global, &opened, &plan);
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;
+    plan.no_wait = run.no_wait;
     plan.telemetry = run.telemetry;
     secrets_are_set(global, arguments, &plan)?;
     host_has_what_it_needs(&plan, run.force)?;
@@ -73,7 +74,7 @@ fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
     let stops = plan
         .lacks
         .iter()
-        .filter(|lack| lack.fatal || lack.what == "gpu model");
+        .filter(|lack| lack.stops());
     let lines: Vec<String> = stops
         .map(|lack| {
             format!(
@@ -147,6 +148,7 @@ fn detach(global: &Global, directory: &RunDirectory) -> Result<ExitCode, Failure
         "--in-background",
         &directory.path().display().to_string(),
     ]);
+    command.arg("--root").arg(&global.root);
     if let Some(engine) = &global.engine {
         command.args(["--engine", engine]);
     }

@@ -2,7 +2,7 @@
 
 use super::compatibility::{lists_driver, lists_target, series};
 use super::{Check, CheckState, Facts};
-use crate::plan::host::release_satisfies;
+use crate::plan::lacks::release_satisfies;
 use crate::recipe::model::GpuVendor;
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {

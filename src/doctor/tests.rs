@@ -20,6 +20,8 @@ fn gpu(model: &str, gfx: &str) -> Gpu {
             index: 0,
         }),
         numa_node: Some(0),
+        groups: Vec::new(),
+        masked: false,
     }
 }
 

@@ -27,6 +27,21 @@ pub struct EngineInfo {
     pub platform: String,
 }
 
+/// What the engine says of its own machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abilities {
+    /// The directory of its machine where images and containers lie, if it says so.
+    pub root_directory: Option<PathBuf>,
+    /// Its runtimes, sorted.
+    pub runtimes: Vec<String>,
+    /// Whether it takes devices of the Container Device Interface; none where it does not say.
+    pub cdi: Option<bool>,
+    /// Those that it has found, such as `nvidia.com/gpu=0`; not every engine says.
+    pub cdi_devices: Vec<String>,
+    /// It runs without root.
+    pub rootless: bool,
+}
+
 /// An image that the engine has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageInfo {
@@ -173,8 +188,8 @@ pub trait Engine: Send + Sync {
     /// The image, if the engine has it.
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
-    /// The directory of the engine's machine where images and containers lie, if it says so.
-    async fn root_directory(&self) -> Result<Option<PathBuf>, EngineError>;
+    /// Where the engine keeps its files, and by which ways it gives devices.
+    async fn abilities(&self) -> Result<Abilities, EngineError>;
 
     /// The digest that a reference has in its registry now; nothing is pulled.
     async fn registry_digest(
@@ -218,6 +233,9 @@ pub trait Engine: Send + Sync {
 
     /// Containers, running or not, that carry the label (`key` or `key=value`).
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
+
+    /// Waits until a container does not run any more; at once where it does not, or is gone.
+    async fn ended(&self, container: &str) -> Result<(), EngineError>;
 
     /// The last lines of what the container's first process printed.
     async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError>;

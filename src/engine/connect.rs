@@ -108,7 +108,7 @@ fn describe(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
 }
 
 /// Major and minor; what cannot be read counts as too old.
-fn api_version(text: &str) -> (u64, u64) {
+pub(super) fn api_version(text: &str) -> (u64, u64) {
     let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }

@@ -26,8 +26,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
             .collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
-    let other_hardware = |lack: &&crate::plan::host::Lack| lack.fatal || lack.what == "gpu model";
-    for lack in plan.lacks.iter().filter(other_hardware) {
+    for lack in plan.lacks.iter().filter(|lack| lack.other_hardware()) {
         let because = format!("{} in place of {}", lack.found, lack.wanted);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
     }

@@ -23,7 +23,7 @@ pub fn gpus(root: &Root) -> Vec<Gpu> {
     nodes.sort_unstable();
     nodes
         .into_iter()
-        .filter_map(|node| gpu(root, &format!("{NODES}/{node}")))
+        .filter_map(|node| gpu(root, node))
         .collect()
 }
 
@@ -41,13 +41,22 @@ fn first_line(text: &str) -> Option<String> {
     text.lines().next().map(|line| line.trim().to_owned())
 }
 
-fn gpu(root: &Root, node: &str) -> Option<Gpu> {
+fn gpu(root: &Root, number: u32) -> Option<Gpu> {
+    let node = &format!("{NODES}/{number}");
     let properties = Properties::read(root, &format!("{node}/properties"))?;
     // A node of processors only. An APU's node has both.
     if properties.get("simd_count").unwrap_or(0) == 0 {
         return None;
     }
-    let location = properties.get("location_id")?;
+    let Some(location) = properties.get("location_id") else {
+        root.note(format!("/{node}/properties: it has no location_id"));
+        return None;
+    };
+    let lacking = ["gfx_target_version", "drm_render_minor"];
+    let lacking = lacking.iter().find(|name| properties.get(name).is_none());
+    if let Some(name) = lacking {
+        root.note(format!("/{node}/properties: it has no {name}"));
+    }
     let pci = pci_address(properties.get("domain").unwrap_or(0), location);
     let render = properties
         .get("drm_render_minor")
@@ -78,7 +87,14 @@ fn gpu(root: &Root, node: &str) -> Option<Gpu> {
             .iter()
             .find_map(|path| root.text(&format!("{path}/{name}")))
     };
+    let nodes: Vec<String> = render
+        .map(|minor| format!("/dev/dri/renderD{minor}"))
+        .into_iter()
+        .collect();
+    let (groups, masked) = access(root, &nodes);
     Some(Gpu {
+        groups,
+        masked,
         compute_units: compute_units(&properties),
         uuid: properties
             .get("unique_id")
@@ -93,14 +109,24 @@ fn gpu(root: &Root, node: &str) -> Option<Gpu> {
         numa_node: attribute("numa_node").and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Amd,
         model: model(device, revision),
-        nodes: render
-            .map(|minor| format!("/dev/dri/renderD{minor}"))
-            .into_iter()
-            .collect(),
+        nodes,
         pci,
         gfx: properties.get("gfx_target_version").and_then(gfx),
         vram: banks.or_else(total).filter(|bytes| *bytes > 0),
     })
+}
+
+/// Groups that may use a GPU, and whether its node is missing among others that are there: in a
+/// container, or for a job, that was given other GPUs.
+fn access(root: &Root, nodes: &[String]) -> (Vec<u32>, bool) {
+    let paths = nodes.iter().map(String::as_str).chain(["/dev/kfd"]);
+    let mut groups: Vec<u32> = paths
+        .filter_map(|path| root.group(path.trim_start_matches('/')))
+        .collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let there = |node: &String| root.is_there(node.trim_start_matches('/'));
+    (groups, root.is_there("dev/dri") && !nodes.iter().all(there))
 }
 
 fn model(device: Option<u32>, revision: Option<u32>) -> String {
@@ -157,7 +183,7 @@ struct Properties(BTreeMap<String, u64>);
 
 impl Properties {
     fn read(root: &Root, path: &str) -> Option<Self> {
-        let text = root.text(path)?;
+        let text = root.needed(path)?;
         let pairs = text.lines().filter_map(|line| {
             let (name, value) = line.split_once(char::is_whitespace)?;
             Some((name.to_owned(), value.trim().parse().ok()?))

@@ -5,7 +5,9 @@
 
 mod amd;
 mod amd_models;
+mod bus;
 mod condition;
+mod giving;
 mod machine;
 mod nvidia;
 pub mod nvml;
@@ -25,7 +27,11 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     let root = Root::new(root);
     let mut gpus = amd::gpus(&root);
     gpus.extend(nvidia::gpus(&root));
+    bus::look(&root, &gpus);
+    let nvidia = nvidia::driver(&root);
     HostView {
+        giving: giving::giving(&root, nvidia.is_some()),
+        unread: root.unread(),
         hostname: machine::hostname(&root),
         kernel: machine::kernel(&root),
         cpu: machine::cpu(&root),
@@ -34,7 +40,7 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
         gpus,
         rocm: amd::rocm(&root),
         amdgpu: amd::driver(&root),
-        nvidia: nvidia::driver(&root),
+        nvidia,
         disk_free: machine::disk_free(disk_at),
     }
 }

@@ -38,7 +38,7 @@ fn is_version(word: &str) -> bool {
 }
 
 fn gpu(root: &Root, address: &str) -> Option<Gpu> {
-    let text = root.text(&format!("{GPUS}/{address}/information"))?;
+    let text = root.needed(&format!("{GPUS}/{address}/information"))?;
     let field = |name: &str| {
         text.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
@@ -54,7 +54,14 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
     let pci = field("Bus Location")
         .unwrap_or(address)
         .to_ascii_lowercase();
+    let nodes: Vec<String> = minor
+        .map(|minor| format!("/dev/nvidia{minor}"))
+        .into_iter()
+        .collect();
+    let there = |node: &String| root.is_there(node.trim_start_matches('/'));
     Some(Gpu {
+        groups: Vec::new(),
+        masked: root.is_there("dev/nvidiactl") && !nodes.iter().all(there),
         compute_units: None,
         uuid: field("GPU UUID")
             .filter(|uuid| uuid.starts_with("GPU-"))
@@ -68,10 +75,7 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
             "" => "10de:????".to_owned(),
             name => name.to_owned(),
         },
-        nodes: minor
-            .map(|minor| format!("/dev/nvidia{minor}"))
-            .into_iter()
-            .collect(),
+        nodes,
         pci,
         gfx: None,
         // The driver's files do not say.

@@ -1,8 +1,9 @@
 //! Bounded reading of small text files below a root path.
 
+use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
-use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -14,12 +15,51 @@ const MOST_BYTES: u64 = 64 << 10;
 const MOST_ENTRIES: usize = 4096;
 
 /// Where a host's files begin.
-pub struct Root(PathBuf);
+pub struct Root {
+    path: PathBuf,
+    unread: RefCell<Vec<String>>,
+}
 
 impl Root {
     /// The host behind `path`.
     pub fn new(path: &Path) -> Self {
-        Self(path.to_owned())
+        Self {
+            path: path.to_owned(),
+            unread: RefCell::default(),
+        }
+    }
+
+    /// As [`Root::text`], for a file without which something is not found: where it is there and
+    /// cannot be read, that is noted.
+    pub fn needed(&self, path: &str) -> Option<String> {
+        if let Err(error) = self.attempt(path)
+            && error.kind() != ErrorKind::NotFound
+        {
+            self.note(format!("/{path}: {}", reason(&error)));
+            return None;
+        }
+        self.text(path)
+    }
+
+    /// Notes what could not be read, and why.
+    pub fn note(&self, because: String) {
+        self.unread.borrow_mut().push(because);
+    }
+
+    /// What could not be read so far.
+    pub fn unread(&self) -> Vec<String> {
+        self.unread.borrow().clone()
+    }
+
+    /// Whether something is there.
+    pub fn is_there(&self, path: &str) -> bool {
+        self.path.join(path).symlink_metadata().is_ok()
+    }
+
+    /// The number of the group that has a file or a device; none for root's.
+    pub fn group(&self, path: &str) -> Option<u32> {
+        let status = std::fs::metadata(self.path.join(path)).ok()?;
+        Some(status.gid()).filter(|group| *group != 0)
     }
 
     /// A file's bytes; none where it is no readable file or is empty.
@@ -52,7 +92,7 @@ impl Root {
 
     /// Names in a folder, sorted; none where it is no readable folder.
     pub fn names(&self, path: &str) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.0.join(path)) else {
+        let Ok(entries) = std::fs::read_dir(self.path.join(path)) else {
             return Vec::new();
         };
         let mut names: Vec<String> = entries
@@ -65,12 +105,27 @@ impl Root {
 
     /// Opens a regular file; never waits for a writer where a pipe stands in its place.
     fn open(&self, path: &str) -> Option<File> {
-        let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).ok()?;
+        self.attempt(path).ok()
+    }
+
+    fn attempt(&self, path: &str) -> io::Result<File> {
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
         let file = OpenOptions::new()
             .read(true)
             .custom_flags(flags)
-            .open(self.0.join(path))
-            .ok()?;
-        file.metadata().ok()?.is_file().then_some(file)
+            .open(self.path.join(path))?;
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(io::Error::other("it is no regular file"))
+        }
     }
+}
+
+/// The system's words, without the error's number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let plain = text.split(" (os error").next().unwrap_or_default();
+    plain.to_lowercase()
 }

@@ -13,8 +13,10 @@ pub struct Choices {
     pub modes: Vec<Mode>,
     /// Trials of each performance measurement, in place of the recipe's.
     pub trials: Option<u32>,
-    /// GPUs by index.
+    /// GPUs by index, id or PCI address.
     pub gpus: Vec<String>,
+    /// Take away what is as good as root on the host.
+    pub least_privilege: bool,
     /// Steps to leave out, by name.
     pub skip: Vec<String>,
     /// The first step to do, by name; those before it are left out.

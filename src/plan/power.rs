@@ -45,12 +45,7 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         ));
     }
     if let Some(name) = container.cap_add.iter().find(|name| {
-        let name = name.to_ascii_uppercase();
-        matches!(
-            name.trim_start_matches("CAP_"),
-            // The latter two read any file of the host by its handle, and the kernel's memory.
-            "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
-        )
+        is_root_capability(name)
     }) {
         powers.push(Power::new(
             "sys-admin",
@@ -111,9 +106,19 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
     powers
 }
 
+/// Whether a capability is enough to leave the container.
+pub(super) fn is_root_capability(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    matches!(
+        name.trim_start_matches("CAP_"),
+        // The latter two read any file of the host by its handle, and the kernel's memory.
+        "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
+    )
+}
+
 /// A GPU's device, or a network's beside it. What else there is has too many names to list: disks
 /// alone have a dozen, and `/dev//mem` is `/dev/mem`.
-fn is_harmless(device: &str) -> bool {
+pub(super) fn is_harmless(device: &str) -> bool {
     let source = device.split(':').next().unwrap_or_default();
     if ["amd.com/gpu=", "nvidia.com/gpu="]
         .iter()

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::choices::{Keep, PullPolicy};
 use super::container::ContainerSpec;
-use super::host::Lack;
+use super::gpus::Given;
 use super::kept::FillStep;
+use super::lacks::Lack;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
 use super::power::Power;
@@ -45,6 +46,15 @@ pub struct Plan {
     pub requires: Requires,
     /// GPUs that were chosen; all where empty.
     pub gpus: Vec<String>,
+    /// GPUs that the container is given, and how; none where the recipe asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Given>,
+    /// A GPU that another run uses is an error, not waited for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_wait: bool,
+    /// What `--least-privilege` took away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub took_away: Vec<String>,
     /// What the host lacks.
     pub lacks: Vec<Lack>,
     /// What is asked of a person's trust.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+mod gpus;
+
 use super::choices::PullPolicy;
 use super::kept::FillStep;
 use super::model::Form;
@@ -65,7 +67,7 @@ pub fn render(plan: &Plan) -> String {
         &mut out,
         "the host lacks",
         plan.lacks.iter().map(|lack| {
-            let effect = if lack.fatal { "" } else { " (a warning)" };
+            let effect = if lack.stops() { "" } else { " (a warning)" };
             format!(
                 "{}: found {}, wanted {}{effect}",
                 lack.what, lack.found, lack.wanted
@@ -81,6 +83,17 @@ pub fn render(plan: &Plan) -> String {
     );
     section(&mut out, "secrets", plan.secrets.iter().cloned());
     section(&mut out, "notes", plan.notes.iter().cloned());
+    let given = plan.given.as_ref();
+    section(
+        &mut out,
+        "gpus",
+        given.map(gpus::lines).unwrap_or_default().into_iter(),
+    );
+    section(
+        &mut out,
+        "taken away (--least-privilege)",
+        plan.took_away.iter().cloned(),
+    );
     section(&mut out, "container", container_lines(plan).into_iter());
     out.push_str("\nsteps\n");
     for step in &plan.steps {

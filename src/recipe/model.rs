@@ -14,7 +14,7 @@ mod container;
 mod figures;
 mod measurement;
 
-pub use container::{Container, Entrypoint, MountRequest, Ulimit};
+pub use container::{Container, Entrypoint, GpuAccess, MountRequest, Ulimit};
 pub use figures::{
     Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, ReferenceConvergence, Take,
@@ -172,6 +172,15 @@ pub struct GpuRequest {
     pub count: u32,
     /// Partition mode, for example `CPX`.
     pub partition: Option<String>,
+}
+
+impl GpuRequest {
+    /// Whether the figure was published on this model.
+    #[must_use]
+    pub fn takes(&self, model: &str) -> bool {
+        let same = |wanted: &String| wanted.eq_ignore_ascii_case(model);
+        self.models.is_empty() || self.models.iter().any(same)
+    }
 }
 
 /// Who made a GPU.

@@ -1,28 +1,36 @@
-//! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as
-//! long as the benchmark. A lock file guards only the time from looking to starting.
+//! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as long
+//! as the benchmark, and every user of the engine sees it. A lock guards only the time from looking
+//! to starting; a run that finds its GPUs taken waits for the other container's end.
 
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::container::{GPU_LABEL, RUN_LABEL};
+use super::container::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use super::engine_back::with_engine;
 use super::session::Session;
-use crate::journal::{StepEnd, StepFault};
+use crate::engine::api::ContainerState;
+use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::step::Step;
 use crate::store::StoreError;
 
 /// How long another run may take to create its container.
 const PATIENCE: Duration = Duration::from_mins(10);
+/// Folders that all users of a machine share and may write to, by mode 1777. The first counts, so
+/// that all choose the same one; `/tmp` may be each user's own.
+const SHARED: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
+/// The lock's name in it.
+const LOCK: &str = "retrial-gpus.lock";
+/// After so long a wait for a container is begun anew: an engine may have been restarted.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
-/// The GPUs that the run's container claims, for its label: indices, or `all`.
+/// The GPUs that the run's container claims, for its label: addresses, or `all`.
 pub fn claim_of(session: &Session) -> Option<String> {
     session.plan.requires.gpus.as_ref()?;
-    Some(if session.plan.gpus.is_empty() {
-        "all".to_owned()
-    } else {
-        session.plan.gpus.join(",")
-    })
+    let given = session.plan.given.as_ref();
+    Some(given.map_or_else(|| "all".to_owned(), |given| given.claims().join(",")))
 }
 
 /// Held from looking whether the GPUs are free until the container runs on them.
@@ -33,63 +41,104 @@ pub enum Claim {
     Taken(StepEnd),
 }
 
-/// Looks whether another container of ours has a GPU that this run wants.
+/// Another container with a GPU that this run wants.
+struct Holder {
+    container: String,
+    run: String,
+    user: String,
+    gpus: String,
+}
+
+/// Waits until no other container of ours has a GPU that this run wants.
 pub async fn claim(session: &Session, step: &Step) -> Result<Claim, StoreError> {
     let Some(mine) = claim_of(session) else {
         return Ok(Claim::Free(None));
     };
-    let lock = guard(session).await?;
-    let others = match with_engine(session, step, || session.engine.containers(GPU_LABEL)).await {
-        Ok(others) => others,
-        Err(error) => return Ok(Claim::Taken(StepEnd::host(error.to_string()))),
-    };
-    let label =
-        |labels: &std::collections::BTreeMap<String, String>, name| labels.get(name).cloned();
-    let taken = others
+    let mut told = String::new();
+    loop {
+        let lock = guard(session).await?;
+        let others = with_engine(session, step, || session.engine.containers(GPU_LABEL)).await;
+        let others = match others {
+            Ok(others) => others,
+            Err(error) => return Ok(Claim::Taken(StepEnd::host(error.to_string()))),
+        };
+        let Some(holder) = holder(&others, &mine, session.run.id()) else {
+            return Ok(Claim::Free(lock));
+        };
+        // Others may look meanwhile.
+        drop(lock);
+        let who = format!(
+            "{} in use by run {}{}",
+            gpus(&holder.gpus),
+            holder.run,
+            holder.user
+        );
+        if session.plan.no_wait {
+            return Ok(Claim::Taken(StepEnd::failed(
+                StepFault::Host,
+                who,
+                format!(
+                    "wait for it (without --no-wait), end it (retrial stop {}), or choose others with --gpus",
+                    holder.run
+                ),
+            )));
+        }
+        if told != who {
+            let text = format!("waits: {who}");
+            session.say(Some(step), What::Warning { text })?;
+            told = who;
+        }
+        tokio::select! {
+            // Whatever it says, the next look tells.
+            _ = tokio::time::timeout(LOOK_AGAIN, session.engine.ended(&holder.container)) => {}
+            () = session.stop.cancelled() => return Ok(Claim::Taken(StepEnd::Stopped)),
+        }
+    }
+}
+
+fn holder(others: &[ContainerState], mine: &str, run: &str) -> Option<Holder> {
+    let label = |labels: &BTreeMap<String, String>, name| labels.get(name).cloned();
+    others
         .iter()
         .filter(|other| other.running)
         .find_map(|other| {
-            let run = label(&other.labels, RUN_LABEL).unwrap_or_default();
             let theirs = label(&other.labels, GPU_LABEL).unwrap_or_default();
-            (run != session.run.id() && overlap(&mine, &theirs)).then_some((run, theirs))
-        });
-    Ok(match taken {
-        None => Claim::Free(lock),
-        Some((run, gpus)) => Claim::Taken(StepEnd::failed(
-            StepFault::Host,
-            format!("GPUs ({gpus}) are in use by run {run}"),
-            format!(
-                "wait for it (retrial logs -f {run}), end it (retrial stop {run}), or choose others with --gpus"
-            ),
-        )),
-    })
+            let holder = Holder {
+                container: other.id.clone(),
+                run: label(&other.labels, RUN_LABEL).unwrap_or_default(),
+                user: label(&other.labels, USER_LABEL)
+                    .map(|user| format!(" of {user}"))
+                    .unwrap_or_default(),
+                gpus: theirs,
+            };
+            (holder.run != run && overlap(mine, &holder.gpus)).then_some(holder)
+        })
 }
 
-/// Whether two claims name a GPU in common.
+fn gpus(claim: &str) -> String {
+    match claim {
+        "all" => "all GPUs are".to_owned(),
+        one if !one.contains(',') => format!("GPU {one} is"),
+        several => format!("GPUs {} are", several.replace(',', ", ")),
+    }
+}
+
+/// Whether two claims name a GPU in common: a card is all of its partitions.
 fn overlap(one: &str, other: &str) -> bool {
-    let all = |claim: &str| claim.split(',').any(|gpu| gpu == "all");
-    all(one)
-        || all(other)
-        || one
-            .split(',')
-            .any(|gpu| other.split(',').any(|theirs| theirs == gpu))
+    let same = |one: &str, other: &str| {
+        let (card, partition) = one.split_once('/').unwrap_or((one, ""));
+        let (their_card, theirs) = other.split_once('/').unwrap_or((other, ""));
+        let parts = partition.is_empty() || theirs.is_empty() || partition == theirs;
+        one == "all" || other == "all" || (card == their_card && parts)
+    };
+    one.split(',')
+        .any(|gpu| other.split(',').any(|theirs| same(gpu, theirs)))
 }
 
-/// The lock of all runs of this home.
+/// The lock of all runs of this machine, whoever's they are. It goes with the process that has it.
 async fn guard(session: &Session) -> Result<Option<File>, StoreError> {
-    let home = session
-        .run
-        .path()
-        .parent()
-        .and_then(Path::parent)
-        .unwrap_or(session.run.path());
-    let path = home.join("gpus.lock");
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(StoreError::io("open", &path))?;
+    let path = lock_path();
+    let file = open(&path).map_err(StoreError::io("open", &path))?;
     let since = Instant::now();
     loop {
         match file.try_lock() {
@@ -105,15 +154,76 @@ async fn guard(session: &Session) -> Result<Option<File>, StoreError> {
     }
 }
 
+fn lock_path() -> PathBuf {
+    let writable = |folder: &&&str| {
+        let mode = std::fs::metadata(folder).map(|status| status.permissions().mode());
+        mode.is_ok_and(|mode| mode & 0o1777 == 0o1777)
+    };
+    let folder = SHARED.iter().find(writable).unwrap_or(&"/tmp");
+    Path::new(folder).join(LOCK)
+}
+
+/// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
+/// `O_CREAT` (`fs.protected_regular`), so it is made only where it is not there.
+fn open(path: &Path) -> std::io::Result<File> {
+    let there = || {
+        let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits());
+        let no_follow = no_follow.map_err(std::io::Error::other)?;
+        File::options()
+            .read(true)
+            .custom_flags(no_follow)
+            .open(path)
+    };
+    match there() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        other => return other,
+    }
+    let made = File::options().write(true).create_new(true).open(path);
+    if let Ok(file) = &made {
+        // Whatever the umask says.
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    match made {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => there(),
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use rstest::rstest;
+
     use super::*;
 
+    #[rstest]
+    #[case("0000:05:00.0,0000:15:00.0", "0000:15:00.0,0000:65:00.0", true)]
+    #[case("0000:05:00.0", "0000:05:00.1", false)]
+    #[case("all", "0000:05:00.0", true)]
+    #[case("0000:05:00.0", "all", true)]
+    #[case("0000:05:00.0/1", "0000:05:00.0/2", false)]
+    #[case("0000:05:00.0/1", "0000:05:00.0/1", true)]
+    #[case("0000:05:00.0/1", "0000:05:00.0", true)]
+    fn claims_overlap_by_cards_and_their_partitions(
+        #[case] one: &str,
+        #[case] other: &str,
+        #[case] wanted: bool,
+    ) {
+        assert_eq!(overlap(one, other), wanted);
+        assert_eq!(overlap(other, one), wanted);
+    }
+
     #[test]
-    fn claims_overlap_by_whole_numbers() {
-        assert!(overlap("0,1", "1,2"));
-        assert!(!overlap("1", "10,11"));
-        assert!(overlap("all", "3"));
-        assert!(overlap("3", "all"));
+    fn everybody_may_lock_the_file_that_one_has_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(LOCK);
+        let first = open(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o644);
+        first.try_lock().unwrap();
+        let second = open(&path).unwrap();
+        assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(first);
+        second.try_lock().unwrap();
+        assert!(lock_path().ends_with(LOCK));
     }
 }

@@ -22,8 +22,10 @@ use crate::plan::step::Step;
 pub const RUN_LABEL: &str = "io.retrial.run";
 /// The label with the run's directory.
 pub const PATH_LABEL: &str = "io.retrial.path";
-/// The label with the GPUs that the container claims: indices, or `all`.
+/// The label with the GPUs that the container claims: PCI addresses, or `all`.
 pub const GPU_LABEL: &str = "io.retrial.gpus";
+/// The label with the name of whoever runs it, for others who wait.
+pub const USER_LABEL: &str = "io.retrial.user";
 
 /// The label with the kept directories that the container has mounted.
 pub const KEPT_LABEL: &str = "io.retrial.kept";
@@ -206,7 +208,16 @@ pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
     BTreeMap::from([
         (RUN_LABEL.to_owned(), session.run.id().to_owned()),
         (PATH_LABEL.to_owned(), path),
+        (USER_LABEL.to_owned(), user()),
     ])
+}
+
+/// Whoever runs us, by name or number.
+fn user() -> String {
+    let name = ["SUDO_USER", "USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
+    name.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string())
 }
 
 /// The container with what belongs to this run: name, labels, control directory.

@@ -4,7 +4,6 @@
 //! end of the run waits for one that hangs. Each look is one write, so that a kill leaves at most one
 //! line half written, which the next process takes away.
 
-mod given;
 mod record;
 
 use std::future::Future;

@@ -184,10 +184,23 @@ fn the_gpus_are_in_use() {
     let other = with_engine();
     let id = lab.id();
     other
-        .run(&["--force"])
+        .run(&["--force", "--no-wait"])
         .expect_exit(3)
-        .says(&format!("in use by run {id}"))
+        .says(&format!("all GPUs are in use by run {id}"))
         .says("retrial stop");
+    // Without it, the other run begins when this one has ended.
+    let third = with_engine();
+    let mut waiting = third.start(&["--force"]);
+    third.until("it says for whom it waits", |third| {
+        let told = format!("waits: all GPUs are in use by run {id}");
+        third.journal().iter().any(|entry| {
+            let text = entry["text"].as_str().unwrap_or_default();
+            text.starts_with(&told)
+        })
+    });
     lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
     going.end().expect_exit(0);
+    third.until_printed("03-main-performance", "going");
+    third.docker(&["exec", &third.container(), "touch", "/go-on"]);
+    waiting.end().expect_exit(0);
 }

@@ -9,7 +9,7 @@ use bollard::errors::Error;
 use bollard::models::ContainerInspectResponse;
 use bollard::query_parameters::{
     CreateContainerOptions, ListContainersOptions, LogsOptions, RemoveContainerOptions,
-    StopContainerOptions,
+    StopContainerOptions, WaitContainerOptions,
 };
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
@@ -30,6 +30,21 @@ const REMOVE: Duration = Duration::from_mins(10);
 
 /// What is kept of a container's own log.
 const LOG_LIMIT: usize = 1 << 20;
+
+/// A benchmark may run for days.
+const LONGEST_RUN: Duration = Duration::from_hours(24 * 30);
+
+/// Waits for a container's end.
+pub async fn ended(client: &Client, container: &str) -> Result<(), EngineError> {
+    let waits = client.clone().with_timeout(LONGEST_RUN);
+    let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
+    match waited.next().await {
+        // An exit code that is not 0 is an error to bollard, and an end to us.
+        None | Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => Ok(()),
+        Some(Err(error)) if is_missing(&error) => Ok(()),
+        Some(Err(error)) => Err(fault(&format!("wait for {container}"), error)),
+    }
+}
 
 /// Creates a container, with Docker's proxies in its environment, and gives its id.
 pub async fn create(

@@ -1,5 +1,6 @@
 //! Docker (and what speaks its API) by bollard.
 
+mod abilities;
 mod archive;
 mod build;
 mod container;
@@ -16,14 +17,14 @@ mod pull;
 mod pull_fault;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::api::{
-    BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
+    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
     ImageProgress, RegistryAuth,
 };
 use super::connect::connect;
@@ -121,10 +122,10 @@ impl Engine for Docker {
         image::inspect(&self.client, reference).await
     }
 
-    async fn root_directory(&self) -> Result<Option<PathBuf>, EngineError> {
+    async fn abilities(&self) -> Result<Abilities, EngineError> {
         let info = self.client.info().await;
-        let info = info.map_err(|error| fault::fault("ask where images lie", error))?;
-        Ok(info.docker_root_dir.map(PathBuf::from))
+        let info = info.map_err(|error| fault::fault("ask what it can do", error))?;
+        Ok(abilities::read(info, &self.info))
     }
 
     async fn registry_digest(
@@ -181,6 +182,10 @@ impl Engine for Docker {
 
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         container::list(&self.client, label).await
+    }
+
+    async fn ended(&self, container: &str) -> Result<(), EngineError> {
+        container::ended(&self.client, container).await
     }
 
     async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError> {

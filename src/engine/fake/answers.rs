@@ -1,13 +1,13 @@
 //! The fake's side of the trait: what each call answers and changes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Fake, end, image};
 use crate::engine::api::{
-    BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
+    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
     ImageProgress, RegistryAuth,
 };
 use crate::engine::error::EngineError;
@@ -24,8 +24,8 @@ impl Engine for Fake {
         Ok(state.images.contains(reference).then(|| image(reference)))
     }
 
-    async fn root_directory(&self) -> Result<Option<PathBuf>, EngineError> {
-        Ok(None)
+    async fn abilities(&self) -> Result<Abilities, EngineError> {
+        Ok(Abilities::default())
     }
 
     async fn registry_digest(
@@ -127,6 +127,21 @@ impl Engine for Fake {
         };
         let all = state.containers.values().map(|(_, found)| found);
         Ok(all.filter(fits).cloned().collect())
+    }
+
+    async fn ended(&self, container: &str) -> Result<(), EngineError> {
+        drop(self.call("ended", container)?);
+        loop {
+            let ends = self.ends.notified();
+            let runs = self
+                .lock()
+                .find(container, "wait for")
+                .is_ok_and(|(_, state)| state.running);
+            if !runs {
+                return Ok(());
+            }
+            ends.await;
+        }
     }
 
     async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError> {

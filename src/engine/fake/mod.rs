@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
+
 use super::api::{ContainerState, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo};
 use super::error::EngineError;
 use crate::plan::container::ContainerSpec;
@@ -19,6 +21,8 @@ pub struct Fake {
     info: EngineInfo,
     on_exec: OnExec,
     on_run: OnRun,
+    /// A container ended.
+    ends: Notify,
     state: Mutex<State>,
 }
 
@@ -52,6 +56,7 @@ impl Default for Fake {
                 stdout: String::new(),
                 stderr: String::new(),
             }),
+            ends: Notify::new(),
             state: Mutex::default(),
         }
     }
@@ -141,6 +146,7 @@ impl Fake {
             end(found, code);
         }
         state.execs.clear();
+        self.ends.notify_waiters();
     }
 
     /// The engine is restarted and no longer knows its processes.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
 use crate::plan::choices::PullPolicy;
-use crate::plan::container::{ContainerSpec, GpuDevices, Mount};
+use crate::plan::container::{ContainerSpec, Mount};
 use crate::plan::first_process;
+use crate::plan::gpus::{Asked, Flags, give};
 use crate::plan::step::{Action, Condition};
-use crate::recipe::model::{Entrypoint, GpuVendor, Image, ModelSource, Recipe};
+use crate::recipe::model::{Entrypoint, Image, ModelSource, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
 fn built_tag(recipe: &Recipe, hash: &str) -> String {
@@ -89,7 +90,8 @@ impl Builder<'_> {
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
-        env.extend(self.visible_gpus(&env));
+        let flags = self.gpus()?;
+        env.extend(flags.env);
         env.extend(self.hub_variables(&env)?);
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
@@ -120,7 +122,11 @@ impl Builder<'_> {
                 });
             }
         }
-        let (devices, gpus) = self.devices()?;
+        mounts.extend(flags.mounts);
+        let mut further = asked.further.clone();
+        further.runtime = flags.runtime.or(further.runtime);
+        let mut group_add = asked.group_add.clone();
+        group_add.extend(flags.groups);
         Ok(ContainerSpec {
             name: String::new(),
             image: image.to_owned(),
@@ -131,11 +137,11 @@ impl Builder<'_> {
             network: asked.network.clone(),
             uts: asked.uts.clone(),
             pid: asked.pid.clone(),
-            devices,
-            gpus,
+            devices: flags.devices,
+            gpus: flags.gpus,
             cap_add: asked.cap_add.clone(),
             security_opt: asked.security_opt.clone(),
-            group_add: asked.group_add.clone(),
+            group_add,
             shm_size: asked.shm_size,
             ulimits: asked.ulimits.clone(),
             env,
@@ -147,87 +153,39 @@ impl Builder<'_> {
                 .transpose()?,
             user: asked.user.clone(),
             init: asked.init,
-            further: asked.further.clone(),
+            further,
             labels: BTreeMap::new(),
             control: None,
         })
     }
 
-    /// A privileged container has every device of the host, whichever are given to it: there the
-    /// chosen GPUs are told to `ROCm`, by the indices of the topology, which is where ours come from.
-    fn visible_gpus(&self, env: &[(String, String)]) -> Option<(String, String)> {
-        let name = "ROCR_VISIBLE_DEVICES";
-        let amd = self.recipe.requires.gpus.as_ref()?.vendor == GpuVendor::Amd;
-        let stated = env.iter().any(|(stated, _)| stated == name);
-        let narrows = amd && self.recipe.container.privileged && !stated;
-        (narrows && !self.choices.gpus.is_empty())
-            .then(|| (name.to_owned(), self.choices.gpus.join(",")))
-    }
-
-    /// The recipe's devices, narrowed to the GPUs that were chosen.
-    fn devices(&self) -> Result<(Vec<String>, Option<GpuDevices>), PlanError> {
-        let devices = self.recipe.container.devices.clone();
-        let request = self.recipe.requires.gpus.as_ref();
+    /// The GPUs' part of the container.
+    fn gpus(&mut self) -> Result<Flags, PlanError> {
+        let container = &self.recipe.container;
         let chosen = &self.choices.gpus;
-        let nvidia = request.is_some_and(|request| request.vendor == GpuVendor::Nvidia);
-        if chosen.is_empty() {
-            let listed = devices
-                .iter()
-                .any(|device| device.starts_with("/dev/nvidia"));
-            return Ok((devices, (nvidia && !listed).then_some(GpuDevices::All)));
-        }
         let error = |because: String| PlanError::Gpus {
             gpus: chosen.join(","),
             because,
         };
-        if let Some(at) = (1..chosen.len()).find(|&at| chosen[..at].contains(&chosen[at])) {
-            return Err(error(format!("{} stands there twice", chosen[at])));
-        }
-        let Some(request) = request else {
-            return Err(error(
-                "the recipe asks for no GPUs (requires.gpus)".to_owned(),
-            ));
-        };
-        if nvidia {
-            return Ok((devices, Some(GpuDevices::Ids(chosen.clone()))));
-        }
-        let of_vendor: Vec<_> = self
-            .host
-            .gpus
-            .iter()
-            .filter(|gpu| gpu.vendor == request.vendor)
-            .collect();
-        if !devices.iter().any(|device| device == "/dev/dri") {
-            return Err(error(
-                "the recipe names its GPUs' devices one by one, not /dev/dri: choose in the recipe"
-                    .to_owned(),
-            ));
-        }
-        let mut nodes = Vec::new();
-        for index in chosen {
-            let gpu = index
-                .parse::<usize>()
-                .ok()
-                .and_then(|index| of_vendor.get(index));
-            let Some(gpu) = gpu else {
-                return Err(error(match index.parse::<usize>() {
-                    Ok(_) => format!(
-                        "this host has {} such GPUs, counted from 0",
-                        of_vendor.len()
-                    ),
-                    Err(_) => format!("`{index}` is no number: write --gpus 0,1"),
-                }));
-            };
-            nodes.extend(gpu.nodes.iter().cloned());
-        }
-        let mut narrowed: Vec<String> = Vec::new();
-        for device in devices {
-            if device == "/dev/dri" {
-                narrowed.append(&mut nodes);
-            } else {
-                narrowed.push(device);
+        let Some(request) = &self.recipe.requires.gpus else {
+            if !chosen.is_empty() {
+                return Err(error(
+                    "the recipe asks for no GPUs (requires.gpus)".to_owned(),
+                ));
             }
-        }
-        Ok((narrowed, None))
+            return Ok(Flags {
+                devices: container.devices.clone(),
+                ..Flags::default()
+            });
+        };
+        let asked = Asked {
+            container,
+            request,
+            chosen,
+            host: self.host,
+        };
+        let (flags, given) = give(&asked).map_err(error)?;
+        self.given = Some(given);
+        Ok(flags)
     }
 }

@@ -9,7 +9,9 @@ mod models;
 mod setup;
 
 use super::choices::Choices;
-use super::host::{HostView, lacks};
+use super::gpus::{Given, lessened};
+use super::host::HostView;
+use super::lacks::lacks;
 use super::measurement::MeasurementPlan;
 use super::model::commit_later;
 use super::power;
@@ -40,6 +42,21 @@ pub fn build(
     choices: &Choices,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
+    if choices.least_privilege {
+        let lessened = lessened(recipe);
+        let mut plan = build_as_is(&lessened.recipe, origin, choices, host)?;
+        plan.took_away = lessened.took_away;
+        return Ok(plan);
+    }
+    build_as_is(recipe, origin, choices, host)
+}
+
+fn build_as_is(
+    recipe: &Recipe,
+    origin: &Origin,
+    choices: &Choices,
+    host: &HostView,
+) -> Result<Plan, PlanError> {
     let mut builder = Builder {
         recipe,
         origin,
@@ -47,6 +64,7 @@ pub fn build(
         host,
         steps: Vec::new(),
         measurements: Vec::new(),
+        given: None,
         notes: recipe
             .told
             .iter()
@@ -78,9 +96,12 @@ pub fn build(
     let sources: Vec<String> = container
         .mounts
         .iter()
+        // The driver's own files, which cannot be written, are no recipe's wish.
+        .filter(|mount| !mount.read_only || !host.giving.has_file(&mount.source))
         .map(|mount| mount.source.clone())
         .collect();
-    let lacks = lacks(&recipe.requires, host, &choices.gpus);
+    let by_choice = !choices.gpus.is_empty();
+    let lacks = lacks(&recipe.requires, host, builder.given.as_ref(), by_choice);
     Ok(Plan {
         schema: 1,
         recipe: recipe.name.clone(),
@@ -93,6 +114,9 @@ pub fn build(
         modified: recipe.modified.clone(),
         requires: recipe.requires.clone(),
         gpus: choices.gpus.clone(),
+        given: builder.given.take(),
+        no_wait: false,
+        took_away: Vec::new(),
         lacks,
         powers: power::asked(recipe, &sources, origin.directory.as_deref()),
         image,
@@ -118,6 +142,7 @@ struct Builder<'a> {
     host: &'a HostView,
     steps: Vec<Step>,
     measurements: Vec<MeasurementPlan>,
+    given: Option<Given>,
     notes: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) use figures::{entry_name, figure_name};
 pub(crate) use scenarios::loadgen_name;
 
 use super::model::{
-    Container, Entrypoint, GpuRequest, GpuVendor, Image, JudgeRules, MountRequest, Recipe,
+    Container, Entrypoint, GpuAccess, GpuRequest, GpuVendor, Image, JudgeRules, MountRequest, Recipe,
     Requires, Submission, Template, Ulimit,
 };
 use super::names::Names;
@@ -147,6 +147,19 @@ fn container(node: &Node) -> Option<Container> {
         uts: node.string("uts"),
         pid: node.string("pid"),
         devices: node.strings("devices"),
+        gpu_access: match node.get("gpu_access") {
+            Some(_) => node.word(
+                "gpu_access",
+                &[
+                    ("auto", GpuAccess::Auto),
+                    ("as-written", GpuAccess::AsWritten),
+                    ("devices", GpuAccess::Devices),
+                    ("cdi", GpuAccess::Cdi),
+                    ("toolkit", GpuAccess::Toolkit),
+                ],
+            )?,
+            None => GpuAccess::default(),
+        },
         cap_add: node.strings("cap_add"),
         security_opt: node.strings("security_opt"),
         group_add: node.strings("group_add"),

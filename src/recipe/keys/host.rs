@@ -82,6 +82,12 @@ pub(super) static CONTAINER: Object = Object {
             "Device nodes: /dev/kfd, host:container:rwm, or by the Container Device Interface: amd.com/gpu=0.",
         ),
         key(
+            "gpu_access",
+            S::Choice(GPU_ACCESS),
+            "How the GPUs of `requires` come into the container.",
+        )
+        .default("auto"),
+        key(
             "cap_add",
             S::List(&S::Text(F::Capability), 0),
             "Capabilities, with or without CAP_.",
@@ -181,6 +187,29 @@ pub(super) static CONTAINER: Object = Object {
         key("userns", S::Choice(HOST_ONLY), "The user namespace."),
     ],
 };
+
+pub(super) const GPU_ACCESS: &[Choice] = &[
+    choice(
+        "auto",
+        "As `devices` says; where that names none of a GPU, as this host can.",
+    ),
+    choice(
+        "as-written",
+        "As the recipe's own keys say, and nothing else; --gpus cannot choose.",
+    ),
+    choice(
+        "devices",
+        "Device nodes: /dev/kfd and the render nodes of the chosen GPUs, or /dev/nvidia… with the driver's libraries.",
+    ),
+    choice(
+        "cdi",
+        "The Container Device Interface: amd.com/gpu=0, nvidia.com/gpu=0.",
+    ),
+    choice(
+        "toolkit",
+        "The vendor's container toolkit: --runtime=amd, or --gpus for NVIDIA.",
+    ),
+];
 
 pub(super) const HOST_ONLY: &[Choice] = &[choice("host", "The host's own.")];
 

@@ -21,6 +21,9 @@ pub struct Container {
     pub pid: Option<String>,
     /// `/dev/kfd`, or `host:container:rwm`.
     pub devices: Vec<String>,
+    /// How the GPUs come into it.
+    #[serde(default)]
+    pub gpu_access: GpuAccess,
     /// Capabilities, with or without `CAP_`.
     pub cap_add: Vec<String>,
     /// `seccomp=unconfined`
@@ -48,6 +51,23 @@ pub struct Container {
     /// Rarer settings.
     #[serde(default, skip_serializing_if = "Further::is_empty")]
     pub further: Further,
+}
+
+/// How GPUs come into a container.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GpuAccess {
+    /// As the recipe's devices say; where it names none of a GPU, as this host can.
+    #[default]
+    Auto,
+    /// What the recipe's own keys say, and nothing else.
+    AsWritten,
+    /// Device nodes, with the driver's libraries for NVIDIA's.
+    Devices,
+    /// The Container Device Interface.
+    Cdi,
+    /// The vendor's container toolkit.
+    Toolkit,
 }
 
 /// What happens to the image's entrypoint.

@@ -9,7 +9,6 @@ use std::time::Instant;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
-use super::given::given;
 use crate::evidence::telemetry::FILE;
 use crate::host::sensors::{ContainerSensor, Sensors};
 use crate::journal::What;
@@ -43,10 +42,11 @@ pub struct Recorder {
 impl Recorder {
     /// Of a run; nothing is opened yet.
     pub fn new(session: &Session) -> Self {
+        let given = session.plan.given.iter().flat_map(|given| &given.gpus);
         Self {
             path: session.run.join(FILE),
             root: session.options.root.clone(),
-            gpus: given(&session.run, &session.plan),
+            gpus: given.map(|one| (one.index, one.gpu.clone())).collect(),
             since: session.state().since.unwrap_or_else(Timestamp::now),
             sensors: None,
             file: None,

@@ -1,0 +1,50 @@
+//! Asks the engine how it can give GPUs. A plan is made without an engine, too: then what lies on
+//! the disk is all that is known.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::arguments::Global;
+use super::supervise;
+use crate::engine::api::{Abilities, Engine as _};
+use crate::engine::docker::Docker;
+use crate::plan::giving::{CdiDevice, Giving};
+
+/// An engine elsewhere that does not answer must not hold up a plan.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Adds what the engine says. A planted host (`--root`) is not this engine's, unless it is named.
+pub fn ask_the_engine(global: &Global, giving: &mut Giving) {
+    if global.root != Path::new("/") && global.engine.is_none() {
+        return;
+    }
+    let Ok(runtime) = supervise::runtime() else {
+        return;
+    };
+    let asked = runtime.block_on(async {
+        let answer = async {
+            let engine = Docker::connect(global.engine.as_deref()).await.ok()?;
+            let abilities = engine.abilities().await.ok()?;
+            Some((engine.info().api.clone(), abilities))
+        };
+        tokio::time::timeout(PATIENCE, answer).await.ok().flatten()
+    });
+    if let Some((api, abilities)) = asked {
+        add(giving, api, &abilities);
+    }
+}
+
+/// What the engine says of itself stands over what its configuration says.
+pub fn add(giving: &mut Giving, api: String, abilities: &Abilities) {
+    giving.api = Some(api);
+    giving.runtimes.clone_from(&abilities.runtimes);
+    giving.cdi = abilities.cdi.or(giving.cdi);
+    for name in &abilities.cdi_devices {
+        if giving.cdi_devices.iter().all(|known| known.name != *name) {
+            giving.cdi_devices.push(CdiDevice {
+                name: name.clone(),
+                nodes: Vec::new(),
+            });
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The GPUs that a container is given, as a person reads them.
+
+use crate::plan::gpus::{Given, GivenGpu, cards};
+
+/// More than these are told by their number.
+const ONE_BY_ONE: usize = 8;
+
+pub(super) fn lines(given: &Given) -> Vec<String> {
+    let line = |key: &str, text: String| format!("{key:<13} {text}");
+    let mut lines = Vec::new();
+    if given.gpus.len() > ONE_BY_ONE {
+        lines.push(line("given", together(&given.gpus)));
+    } else {
+        lines.extend(given.gpus.iter().map(|one| line("given", alone(one))));
+    }
+    lines.push(line(
+        "by",
+        format!("{}: {}", given.way.name(), given.because),
+    ));
+    if !given.isolated && !given.gpus.is_empty() {
+        lines.push(line(
+            "reach",
+            "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES choose, and keep nothing out".to_owned(),
+        ));
+    }
+    lines
+}
+
+fn alone(given: &GivenGpu) -> String {
+    let gpu = &given.gpu;
+    let mut words = vec![format!("{} {}", given.index, gpu.model)];
+    words.extend(gpu.gfx.clone());
+    if let Some(partition) = gpu.partition.as_ref().filter(|one| one.compute != "SPX") {
+        words.push(format!("{} {}", partition.compute, partition.index));
+    }
+    words.push(gpu.pci.clone());
+    words.extend(gpu.nodes.iter().cloned());
+    words.join(", ")
+}
+
+/// `64 partitions of 8 x MI300X (CPX): 0-63`
+fn together(gpus: &[GivenGpu]) -> String {
+    let mut models: Vec<&str> = gpus.iter().map(|one| one.gpu.model.as_str()).collect();
+    models.dedup();
+    let mut modes: Vec<&str> = gpus
+        .iter()
+        .filter_map(|one| Some(one.gpu.partition.as_ref()?.compute.as_str()))
+        .collect();
+    modes.dedup();
+    let count = cards(gpus.iter().map(|one| &one.gpu));
+    let what = format!("{count} x {}", models.join(", "));
+    let indices = ranges(gpus);
+    if count < gpus.len() {
+        return format!(
+            "{} partitions of {what} ({}): {indices}",
+            gpus.len(),
+            modes.join(", ")
+        );
+    }
+    format!("{what}: {indices}")
+}
+
+fn ranges(gpus: &[GivenGpu]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for index in gpus.iter().map(|one| one.index) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == index => *last = index,
+            _ => ranges.push((index, index)),
+        }
+    }
+    let texts: Vec<String> = ranges
+        .iter()
+        .map(|(first, last)| {
+            if first == last {
+                first.to_string()
+            } else {
+                format!("{first}-{last}")
+            }
+        })
+        .collect();
+    texts.join(", ")
+}
