@@ -1,9 +1,10 @@
-//! `retrial check`: every problem of recipes and templates at once.
+//! `retrial check`: every problem of recipes, templates and rules of rounds at once.
 
 use super::arguments::{Global, Output};
 use super::terminal;
 use crate::catalog::{Catalog, CatalogError};
 use crate::recipe::check as check_text;
+use crate::rounds;
 use crate::verdict::ExitCode;
 
 /// Checks files; a warning is no failure.
@@ -20,6 +21,7 @@ pub fn check(global: &Global, files: &[String]) -> ExitCode {
             catalog.open(file)
         };
         let diagnostics = match opened {
+            Ok(opened) if rounds::is_rules(&opened.source) => rounds::check(&opened.source),
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {

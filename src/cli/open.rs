@@ -163,6 +163,9 @@ pub fn plan(
     }
     let lock = locks::follow(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), &host)?;
+    let rounds = catalog::rounds_with(&arguments.rules)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    plan.ruled_by(&rounds);
     plan.lock = lock;
     plan.cache = cache(global).display().to_string();
     plan.lacks.extend(missing_models(

@@ -100,6 +100,9 @@ fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>, unset: &[
     for source in &submission.sources {
         let _ = writeln!(out, "  source     {source}");
     }
+    if let Some(rules) = plan.judged_by() {
+        let _ = writeln!(out, "  rules      {rules}");
+    }
     let _ = writeln!(out, "\npublished");
     let mut published = false;
     for measured in &plan.measurements {

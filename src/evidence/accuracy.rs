@@ -1,89 +1,167 @@
-//! The figures of an `accuracy.txt`, where no recipe says how they are printed.
+//! The figures of an `accuracy.txt` or of a check's output, where no recipe says how they are printed.
 
-use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
-use super::figures::{self, Text};
-use crate::recipe::model::{Aggregate, Better, FigureSource, Find, Take};
-use crate::verdict::FigureValue;
+use crate::logs::accuracy::{Accuracy, Reader};
+use crate::logs::check::Check;
+use crate::store::open;
+use crate::verdict::{FigureValue, TrialEvidence};
 
 /// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
 pub const ACCURACY: &str = "accuracy.txt";
+/// The log of an accuracy run, which is cut short before it is published.
+pub const LOG: &str = "mlperf_log_accuracy.json";
+/// How long the log may be once it was cut short; its hash says what it was.
+pub const MOST_LOG: u64 = 10 << 10;
 
-/// The lines that the suite's accuracy scripts print: a figure's name, a pattern, a unit.
-const PRINTED: [(&str, &str, &str); 12] = [
-    ("rouge1", "'rouge1': ([0-9.]+)", ""),
-    ("rouge2", "'rouge2': ([0-9.]+)", ""),
-    ("rougeL", "'rougeL': ([0-9.]+)", ""),
-    ("tokens_per_sample", "'tokens_per_sample': ([0-9.]+)", ""),
-    ("exact_match", "['\"]exact_match['\"]: *([0-9.]+)", "%"),
-    ("f1", "['\"]f1['\"]: *([0-9.]+)", "%"),
-    ("accuracy", "(?:^|[ ,])accuracy=([0-9.]+)%", "%"),
-    ("mAP", "mAP=([0-9.]+)%", "%"),
-    ("AUC", "AUC=([0-9.]+)", "%"),
-    ("mean_dice", "Accuracy: mean = ([0-9.]+)", ""),
-    ("FID_SCORE", "FID_SCORE['\"]?: *['\"]?([0-9.]+)", ""),
-    ("CLIP_SCORE", "CLIP_SCORE['\"]?: *['\"]?([0-9.]+)", ""),
-];
+/// The largest that is read: the longest that was published has 140 kB.
+const CAP: u64 = 64 << 20;
 
-/// What an `accuracy.txt` in this folder says; nothing where there is none.
+/// What an `accuracy.txt` beneath a folder says; `asked` are the names of the figures that the
+/// round asks for, where it is known.
+///
+/// # Errors
+/// A fragment: where it is missing, no regular file, too long, or cannot be read.
+pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, String> {
+    let mut opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
+    let mut reader = Reader::new().asking(asked.iter().cloned());
+    let mut block = vec![0; 64 << 10];
+    // A file may grow while it is read, so what was read counts too.
+    let length = opened.metadata().map_or(0, |known| known.len());
+    let mut read = 0;
+    loop {
+        if length.max(read) > CAP {
+            let most = humansize::format_size(CAP, humansize::BINARY);
+            return Err(format!("it is larger than {most}"));
+        }
+        let count = opened
+            .read(&mut block)
+            .map_err(|error| format!("it cannot be read: {error}"))?;
+        if count == 0 {
+            return Ok(reader.finish());
+        }
+        read += count as u64;
+        reader.push(&block[..count]);
+    }
+}
+
+/// Adds the figures that a text says, and why one is none, to a trial that has not read them
+/// itself: a recipe's own figures stay as the recipe reads them.
+pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path) {
+    match read(folder, file, &[]) {
+        Ok(accuracy) => add(trial, &accuracy),
+        Err(because) if file == Path::new(ACCURACY) => {
+            trial.missing.insert(ACCURACY.to_owned(), because);
+        }
+        Err(_) => {}
+    }
+}
+
+/// Adds figures that a trial does not have yet, and why one is none.
+pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
+    for (name, found) in &accuracy.figures {
+        if trial.figure(name).is_none() {
+            let value = FigureValue::new(found.value, found.unit);
+            trial.figures.insert((*name).to_owned(), value);
+        }
+    }
+    let broken = accuracy.not_numbers.iter().map(|(name, text)| {
+        let because = format!("it was printed as `{text}`, which is no number");
+        (*name, because)
+    });
+    let cut = accuracy
+        .cut
+        .iter()
+        .map(|name| (*name, "the text ends within it".to_owned()));
+    for (name, because) in broken.chain(cut) {
+        if trial.figure(name).is_none() {
+            trial.missing.entry(name.to_owned()).or_insert(because);
+        }
+    }
+}
+
+/// The rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
+/// short, and each figure was printed once. `log` is the log's length, where there is one.
 #[must_use]
-pub fn read(folder: &Path) -> BTreeMap<String, FigureValue> {
-    let text = [Text {
-        directory: folder.to_owned(),
-        file: ACCURACY.into(),
-    }];
-    PRINTED
-        .into_iter()
-        .filter_map(|(name, pattern, unit)| {
-            let source = FigureSource {
-                find: Find::Pattern(pattern.to_owned()),
-                file: None,
-                by: Vec::new(),
-                unit: Some(unit.to_owned()).filter(|unit| !unit.is_empty()),
-                better: Better::Higher,
-                take: Take::Last,
-                aggregate: Aggregate::Mean,
-                noise: None,
-            };
-            let mut found = figures::find(name, &source, &text).ok()?;
-            Some((name.to_owned(), found.remove(name)?))
-        })
-        .collect()
+pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
+    let hash = accuracy.hash.as_deref();
+    let mut checks = vec![Check::new(
+        "accuracy log's hash",
+        hash.map_or_else(
+            || format!("no line hash=… in {ACCURACY}"),
+            |hash| format!("hash={hash}"),
+        ),
+        format!("a line hash=… in {ACCURACY}"),
+        hash.is_some(),
+    )];
+    let most = humansize::format_size(MOST_LOG, humansize::BINARY);
+    let found = log.map_or_else(
+        || format!("no {LOG}"),
+        |length| humansize::format_size(length, humansize::BINARY),
+    );
+    let is_short = log.is_some_and(|length| length <= MOST_LOG);
+    checks.push(Check::new(
+        "accuracy log cut short",
+        found,
+        format!("{LOG} of at most {most}"),
+        is_short,
+    ));
+    for (name, found) in &accuracy.figures {
+        if !found.others.is_empty() {
+            let others: Vec<String> = found.others.iter().map(ToString::to_string).collect();
+            checks.push(Check::new(
+                format!("{name} once"),
+                format!("{} after {}", found.value, others.join(", ")),
+                "one value of it",
+                false,
+            ));
+        }
+    }
+    checks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn figures(text: &str) -> Vec<(String, f64)> {
+    #[test]
+    fn figures_and_why_there_are_none() {
         let folder = tempfile::tempdir().unwrap();
+        let mut trial = TrialEvidence::finished(1, "accuracy");
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY));
+        assert_eq!(trial.missing[ACCURACY], "it is missing");
+        let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
         std::fs::write(folder.path().join(ACCURACY), text).unwrap();
-        let found = read(folder.path());
-        found
-            .into_iter()
-            .map(|(name, figure)| (name, figure.value))
-            .collect()
+        let mut trial = TrialEvidence::finished(1, "accuracy");
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY));
+        assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
+        assert!(trial.missing["ROUGE2"].contains("`nan`"));
     }
 
     #[test]
-    fn what_the_suites_scripts_print() {
-        let one = |name: &str, value: f64| vec![(name.to_owned(), value)];
+    fn a_file_without_end_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(folder.path().join(ACCURACY)).unwrap();
+        file.set_len(5 << 30).unwrap();
+        let error = read(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
+        assert_eq!(error, "it is larger than 64 MiB");
+    }
+
+    #[test]
+    fn the_log_is_hashed_and_cut_short() {
+        let passed = |text: &str, log| -> Vec<bool> {
+            let read = crate::logs::accuracy::parse_bytes(text.as_bytes());
+            checks(&read, log)
+                .iter()
+                .map(|check| check.passed)
+                .collect()
+        };
+        assert_eq!(passed("mAP=37.3%\nhash=0f\n", Some(10 << 10)), [true, true]);
+        assert_eq!(passed("mAP=37.3%\n", Some(10_241)), [false, false]);
         assert_eq!(
-            figures("accuracy=76.078%, good=38039, total=50000\nhash=0f"),
-            one("accuracy", 76.078)
+            passed("mAP=37.3%\nmAP=36.1%\nhash=0f\n", None),
+            [true, false, false]
         );
-        assert_eq!(
-            figures("AUC=80.24119408703937\n"),
-            one("AUC", 80.241_194_087_039_37)
-        );
-        assert_eq!(
-            figures("Accuracy: mean = 0.86112, kidney = 0.9346, tumor = 0.7877\n"),
-            one("mean_dice", 0.86112)
-        );
-        let rouge =
-            figures("{'rouge1': 44.5633, 'rouge2': 22.1252, 'rougeL': 28.7479, 'gen_len': 1}");
-        assert_eq!(rouge.len(), 3);
-        assert!(figures("hash=0f").is_empty());
     }
 }

@@ -67,6 +67,7 @@ pub fn without_trials(measured: &MeasurementPlan) -> Evidence {
     evidence.loadgen = measured.loadgen;
     evidence.expect.clone_from(&measured.expect);
     evidence.limits.clone_from(&measured.limits);
+    evidence.rules.clone_from(&measured.rules);
     evidence.published_target_qps = measured.target_qps;
     evidence.first_figure = measured.figures.first().map(|(name, _)| name.clone());
     evidence.figure_meta = figure_meta(measured);

@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use super::figures::Text;
-use super::folder;
-use super::loadgen::{loadgen_evidence, measured_window};
-use super::readings::{Reading, readings};
-use super::run::RunFiles;
-use super::telemetry;
 use jiff::Timestamp;
 
+use super::figures::Text;
+use super::loadgen::loadgen_evidence;
+use super::readings::{Reading, readings};
+use super::run::RunFiles;
+use super::window::measured_window;
+use super::{accuracy, folder, telemetry};
 use crate::journal::{StepEnd, StepFault};
 use crate::logs::loadgen::Run;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
+use crate::recipe::model::Mode;
 use crate::telemetry::Summary;
 use crate::verdict::{StepOutcome, TrialEvidence};
 
@@ -55,6 +56,9 @@ impl Trial<'_> {
         let trials = readings.into_iter().map(|reading| {
             let mut one = trial.clone();
             reading.add_to(&mut one);
+            if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
+                self.read_accuracy(&mut one, check.unwrap_or(measure), &folder);
+            }
             one
         });
         trials.collect()
@@ -185,6 +189,13 @@ impl Trial<'_> {
         (early || late).then(|| {
             format!("its log began at {started}, outside of the step ({began} to {ended})")
         })
+    }
+
+    /// What the suite's accuracy script printed: into its file, or in the step that ran it.
+    fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
+        let output = Text::output_of(self.files.directory.path(), &said.directory());
+        accuracy::add_to(trial, &output.directory, &output.file);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY));
     }
 
     /// What each run of the step gave by the recipe's own figures.

@@ -9,8 +9,13 @@
 //! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: one unit in another;
 //!   [`nearest`]: what a figure that is missing may have been printed as.
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
-//! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`.
+//! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`;
+//!   [`accuracy`]: its `accuracy.txt`.
+//! - [`check`]: a rule that was checked in such files.
 
+pub mod accuracy;
+pub mod check;
+pub mod compliance;
 pub mod figure;
 pub mod json;
 pub mod lines;
@@ -18,6 +23,7 @@ mod literal;
 pub mod loadgen;
 pub mod mllog;
 pub mod nearest;
+pub mod number;
 pub mod pattern;
 pub mod rows;
 mod sanitize;

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::step::Plan;
 use crate::recipe::model::{Expectation, FigureSource, Limit, Mode, Ordered, Trials};
+use crate::rounds::{Rounds, Rules};
 
 /// One scenario in one mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +25,11 @@ pub struct MeasurementPlan {
     pub figures: Ordered<FigureSource>,
     /// Published figures.
     pub expect: Ordered<Vec<Expectation>>,
-    /// The benchmark's own limits.
+    /// The benchmark's own limits, as the recipe has them.
     pub limits: Ordered<Limit>,
+    /// What the submission's round asks, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<Rules>,
 }
 
 impl MeasurementPlan {
@@ -45,5 +50,48 @@ impl MeasurementPlan {
     #[must_use]
     pub fn results_directory(&self, trial: u32) -> String {
         format!("results/{}/{}/run_{trial}", self.scenario, self.mode)
+    }
+}
+
+impl Plan {
+    /// Has `MLPerf`'s scenarios judged by the rules of the submission's round. The plan keeps them,
+    /// so that a run is judged tomorrow as it is today.
+    pub fn ruled_by(&mut self, rounds: &Rounds) {
+        for measured in &mut self.measurements {
+            measured.rules = rounds.rules(&self.submission, &measured.scenario);
+        }
+        let submission = &self.submission;
+        let Some(round) = &submission.round else {
+            return;
+        };
+        if submission.suite == "mlperf-inference" && self.rules().next().is_none() {
+            self.notes.push(format!(
+                "the rules of {round} for {} are not known: only limits of the recipe's own are \
+                 checked; --rules FILE gives a round's rules",
+                submission.benchmark
+            ));
+        }
+    }
+
+    /// The rules by which it is judged, one for each measurement that has any.
+    pub fn rules(&self) -> impl Iterator<Item = &Rules> {
+        self.measurements
+            .iter()
+            .filter_map(|measured| measured.rules.as_ref())
+    }
+
+    /// By which rules it is judged, in words.
+    #[must_use]
+    pub fn judged_by(&self) -> Option<String> {
+        let rules = self.rules().next()?;
+        let free = if rules.accuracy.is_empty() {
+            ", its accuracy free as the open division's is"
+        } else {
+            ""
+        };
+        Some(format!(
+            "{} of {}{free} ({})",
+            rules.benchmark, rules.round, rules.file
+        ))
     }
 }

@@ -53,6 +53,9 @@ pub fn render(plan: &Plan) -> String {
         "   (not pinned by digest)"
     };
     let _ = writeln!(out, "  image       {}{pinned}", plan.image);
+    if let Some(rules) = plan.judged_by() {
+        let _ = writeln!(out, "  rules       {rules}");
+    }
     if let Some(whole) = plan.duration {
         let whole = duration(whole.as_secs());
         let _ = writeln!(

@@ -10,16 +10,18 @@ use crate::recipe::model::{Limit, Ordered};
 use crate::recipe::node::Node;
 
 /// The model of a tree that passed the check; `None` where it did not.
-pub(super) fn fill(node: &Node) -> Option<Round> {
+pub(super) fn fill(node: &Node, file: &str) -> Option<Round> {
     Some(Round {
         suite: node.string("suite")?,
         round: node.string("round")?,
+        file: file.to_owned(),
         sources: node.strings("sources"),
         layout: node.word(
             "layout",
             &[("beside", Layout::Beside), ("together", Layout::Together)],
         )?,
         endpoints: node.truth("endpoints"),
+        any_samples_in_open: node.truth("any_samples_in_open"),
         seeds: seeds(node.get("seeds")?)?,
         min_duration_ms: u64::try_from(node.duration("min_duration")?.as_millis()).ok()?,
         metrics: scenarios(node.get("metrics")?, metric)?,
@@ -81,6 +83,7 @@ fn limits(node: &Node, key: &str) -> Option<Ordered<Limit>> {
 fn benchmark(node: &Node) -> Option<Benchmark> {
     Some(Benchmark {
         names: node.strings("names"),
+        like: node.strings("like"),
         accuracy: limits(node, "accuracy")?,
         dataset: node.number("dataset"),
         performance_samples: node.number("performance_samples")?,

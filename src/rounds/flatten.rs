@@ -12,6 +12,8 @@ use crate::recipe::model::{Limit, Ordered};
 pub struct Rules {
     /// The round, `v6.0`.
     pub round: String,
+    /// The file that says so.
+    pub file: String,
     /// The benchmark's official name.
     pub benchmark: String,
     /// The scenario.
@@ -33,6 +35,8 @@ pub struct Rules {
     pub early_stopping: bool,
     /// Least number of samples in Offline's query.
     pub min_samples_per_query: Option<u64>,
+    /// The open division may have fewer samples in Offline's query.
+    pub any_samples_in_open: bool,
     /// Least number of samples held for performance.
     pub performance_samples: u64,
     /// Samples of the accuracy run, exactly.
@@ -79,6 +83,7 @@ impl Round {
         };
         Some(Rules {
             round: self.round.clone(),
+            file: self.file.clone(),
             benchmark: name.to_owned(),
             scenario,
             metric: own.metric.clone().or_else(usual)?,
@@ -89,6 +94,7 @@ impl Round {
             min_queries: own.min_queries,
             early_stopping: scenario != Scenario::Offline,
             min_samples_per_query: own.min_samples_per_query,
+            any_samples_in_open: self.any_samples_in_open,
             performance_samples: benchmark.performance_samples,
             accuracy_samples: own
                 .accuracy_samples
@@ -142,5 +148,23 @@ impl Round {
             missing.push(names.join(" or "));
         }
         missing
+    }
+}
+
+impl Rules {
+    /// The same in a division. The open one is free in its accuracy, which is published beside the
+    /// speed, and in the samples that it is measured on, and has no compliance tests.
+    #[must_use]
+    pub fn in_division(mut self, division: &str) -> Self {
+        if division.eq_ignore_ascii_case("open") {
+            self.accuracy.clear();
+            self.accuracy_delta.clear();
+            self.accuracy_samples = None;
+            self.compliance.clear();
+            if self.any_samples_in_open {
+                self.min_samples_per_query = None;
+            }
+        }
+        self
     }
 }

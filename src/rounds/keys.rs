@@ -34,6 +34,12 @@ pub(super) static ROUND: Object = Object {
             "Results of an endpoint, without LoadGen's logs, are allowed.",
         )
         .default("false"),
+        key(
+            "any_samples_in_open",
+            S::Bool,
+            "The open division may have fewer samples in Offline's query.",
+        )
+        .default("false"),
         key("seeds", S::Object(&SEEDS), "The random seeds of every run.").required(),
         key(
             "min_duration",
@@ -162,6 +168,11 @@ static BENCHMARK: Object = Object {
     one_of: &[],
     keys: &[
         key("names", NAMES, "Other names under which submitters have it."),
+        key(
+            "like",
+            NAMES,
+            "Parts of names by which an open submission is known, where its name says nothing else.",
+        ),
         ACCURACY.required(),
         key("dataset", COUNT, "Samples of the data set."),
         key(

@@ -45,7 +45,8 @@ impl Rounds {
     #[must_use]
     pub fn rules(&self, submission: &Submission, scenario: &str) -> Option<Rules> {
         let round = self.get(&submission.suite, submission.round.as_deref()?)?;
-        round.rules(&submission.benchmark, Scenario::from_word(scenario)?)
+        let rules = round.rules(&submission.benchmark, Scenario::from_word(scenario)?)?;
+        Some(rules.in_division(submission.division.as_deref().unwrap_or("closed")))
     }
 
     /// The round whose seeds a run used; `None` where they are nobody's, or not all are told.

@@ -8,6 +8,7 @@
 //! A round's file has what the official submission checker of that round asks, with the sources.
 //! Adding a round is adding a file; nothing here knows a round or a benchmark by name.
 
+mod check;
 mod fill;
 mod flatten;
 mod keys;
@@ -15,6 +16,7 @@ mod list;
 mod model;
 mod parse;
 
+pub use check::{Lookup, SAID_BY_LOADGEN};
 pub use flatten::Rules;
 pub use list::Rounds;
 pub use model::{

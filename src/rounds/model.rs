@@ -14,6 +14,8 @@ pub struct Round {
     pub suite: String,
     /// The round, `v6.0`.
     pub round: String,
+    /// The file that says so, as the user knows it.
+    pub file: String,
     /// Where the rules were published.
     pub sources: Vec<String>,
     /// How a submission is laid out.
@@ -22,6 +24,8 @@ pub struct Round {
     pub endpoints: bool,
     /// The random seeds of every run.
     pub seeds: Seeds,
+    /// The open division may have fewer samples in Offline's query than the closed one.
+    pub any_samples_in_open: bool,
     /// Least duration of a performance run, ms.
     pub min_duration_ms: u64,
     /// The figure and unit by which a scenario is published, where the benchmark says nothing else.
@@ -84,6 +88,8 @@ pub struct ComplianceTest {
 pub struct Benchmark {
     /// Other names under which submitters have it.
     pub names: Vec<String>,
+    /// Parts of names by which the official checker guesses what an open submission is.
+    pub like: Vec<String>,
     /// Limits of its accuracy figures, the first the one that is published first.
     pub accuracy: Ordered<Limit>,
     /// Samples of the data set.

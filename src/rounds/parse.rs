@@ -25,20 +25,28 @@ impl Round {
         }
     }
 
-    /// A benchmark by its official name, or by one under which submitters have it.
+    /// A benchmark by its official name, by one under which submitters have it, or by what its name
+    /// is like: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
     #[must_use]
     pub fn benchmark(&self, name: &str) -> Option<(&str, &Benchmark)> {
-        let exact = self.benchmarks.iter().find(|(known, _)| known == name);
-        let found = exact.or_else(|| {
-            let called = |(known, benchmark): &&(String, Benchmark)| {
-                known.eq_ignore_ascii_case(name)
-                    || benchmark
-                        .names
-                        .iter()
-                        .any(|other| other.eq_ignore_ascii_case(name))
-            };
-            self.benchmarks.iter().find(called)
-        });
+        let same = |one: &String| one.eq_ignore_ascii_case(name);
+        let lower = name.to_ascii_lowercase();
+        let find = |wanted: &dyn Fn(&(String, Benchmark)) -> bool| {
+            self.benchmarks.iter().find(|one| wanted(one))
+        };
+        let found = find(&|(known, _)| known == name)
+            .or_else(|| find(&|(known, one)| same(known) || one.names.iter().any(same)))
+            .or_else(|| {
+                // The longest part: `bert-99.9` is in what `bert-99` is in.
+                let parts = self.benchmarks.iter().flat_map(|one| {
+                    let parts = one.1.like.iter();
+                    parts.map(move |part| (part.len(), part, one))
+                });
+                parts
+                    .filter(|(_, part, _)| lower.contains(&part.to_ascii_lowercase()))
+                    .max_by_key(|(length, ..)| *length)
+                    .map(|(_, _, one)| one)
+            });
         found.map(|(known, benchmark)| (known.as_str(), benchmark))
     }
 }
@@ -66,7 +74,7 @@ fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     if problems.has_errors() {
         return None;
     }
-    fill(&walked)
+    fill(&walked, &source.path)
 }
 
 /// What one key says about another.

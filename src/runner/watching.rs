@@ -67,7 +67,7 @@ impl Watching {
         let began = session.state().began.get(&step.number).copied();
         let began = began.unwrap_or_else(Timestamp::now);
         let container = container(session).await;
-        let (stop, stopped) = mpsc::channel();
+        let (going, stopped) = mpsc::channel();
         let (looked, first) = oneshot::channel();
         let (give, given_back) = oneshot::channel();
         let task = Task {
@@ -77,16 +77,16 @@ impl Watching {
             tell: session.teller(step),
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
-        let begun = thread.spawn(move || {
+        let spawned = thread.spawn(move || {
             let _ = give.send(recorder.run(task, looked, &stopped));
         });
-        if begun.is_err() {
+        if spawned.is_err() {
             *self = Self::Off;
             return work.await;
         }
         let _ = timeout(FIRST_LOOK, first).await;
         let end = work.await;
-        drop(stop);
+        drop(going);
         *self = match timeout(LAST_LOOK, given_back).await {
             Ok(Ok(recorder)) => Self::Ready(recorder),
             _ => Self::Off,

@@ -51,7 +51,7 @@ fn compare_one(
     let found: Vec<Option<&FigureValue>> = evidence
         .trials
         .iter()
-        .map(|trial| trial.figures.get(name))
+        .map(|trial| trial.figure(name))
         .collect();
     let usable = |value: f64| value.is_finite() && value > 0.0;
     let dropped = convergence::dropped(evidence, name);
@@ -107,7 +107,7 @@ pub(super) fn unit(evidence: &Evidence, name: &str) -> String {
     evidence
         .trials
         .iter()
-        .filter_map(|trial| trial.figures.get(name))
+        .filter_map(|trial| trial.figure(name))
         .map(|figure| figure.unit.clone())
         .find(|unit| !unit.is_empty())
         .or_else(|| evidence.meta_of(name)?.unit.clone())

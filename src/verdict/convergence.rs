@@ -303,7 +303,7 @@ pub(super) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
         return None;
     }
     let mut lost = evidence.trials.iter().enumerate().filter(|(_, trial)| {
-        let found = trial.figures.get(figure);
+        let found = trial.figure(figure);
         found.is_some_and(|figure| is_infinite(figure.value))
     });
     let (position, _) = lost.next()?;

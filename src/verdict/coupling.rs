@@ -16,7 +16,8 @@ pub(super) fn couple_accuracy(
         .filter(|(result, _)| result.mode == Mode::Accuracy)
         .map(|(result, evidence)| {
             let judged = result.outcome == Outcome::Reproduced
-                || (result.outcome == Outcome::Measured && !evidence.limits.is_empty());
+                || (result.outcome == Outcome::Measured
+                    && evidence.limited_figures().next().is_some());
             (
                 result.scenario.clone(),
                 result.outcome,

@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::RuleCheck;
+use crate::logs::loadgen::Statement;
 use crate::recipe::model::{
     Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
 };
+use crate::rounds::Rules;
 use crate::telemetry::Summary;
 
 /// One scenario in one mode, all trials.
@@ -36,8 +38,10 @@ pub struct Evidence {
     pub figure_meta: BTreeMap<String, FigureMeta>,
     /// Published figures: per figure one or several. The trials hold them under these names.
     pub expect: Ordered<Vec<Expectation>>,
-    /// The benchmark's own limits.
+    /// The benchmark's own limits, as the recipe has them.
     pub limits: Ordered<Limit>,
+    /// What the result's round asks, where it is known.
+    pub rules: Option<Rules>,
     /// Rules that were checked where the files are: a round's seeds and durations, files that are
     /// missing, compliance tests. One that is not kept makes the result invalid.
     pub checks: Vec<RuleCheck>,
@@ -62,9 +66,18 @@ impl Evidence {
             figure_meta: BTreeMap::new(),
             expect: Vec::new(),
             limits: Vec::new(),
+            rules: None,
             checks: Vec::new(),
             trials: Vec::new(),
         }
+    }
+
+    /// The figures that have limits, by the recipe or by the round's rules.
+    pub(super) fn limited_figures(&self) -> impl Iterator<Item = &str> {
+        let of_round = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
+        let of_round = of_round.flat_map(|rules| &rules.accuracy);
+        let all = self.limits.iter().chain(of_round);
+        all.map(|(name, _)| name.as_str())
     }
 
     /// What the recipe says of a figure; of a table's entry, what it says of the table.
@@ -110,7 +123,9 @@ pub struct TrialEvidence {
     pub missing: BTreeMap<String, String>,
     /// What the benchmark itself says of it.
     pub validity: Validity,
-    /// What the log says that was asked for: `target_qps`, `min_duration_ms`, ….
+    /// What `LoadGen` says besides figures: settings, constraints, errors.
+    pub statement: Option<Statement>,
+    /// What another log says besides figures: samples to converge, batch size.
     pub parameters: BTreeMap<String, f64>,
     /// What was seen of GPUs and container meanwhile.
     pub telemetry: Option<Summary>,
@@ -127,10 +142,37 @@ impl TrialEvidence {
             figures: BTreeMap::new(),
             missing: BTreeMap::new(),
             validity: Validity::NotStated,
+            statement: None,
             parameters: BTreeMap::new(),
             telemetry: None,
         }
     }
+
+    /// Why a figure is not there, if anything is known of that.
+    pub(super) fn why_missing(&self, figure: &str) -> Option<&str> {
+        named(&self.missing, figure).map(|(_, because)| because.as_str())
+    }
+
+    /// A figure by its name, in any case.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&FigureValue> {
+        named(&self.figures, name).map(|(_, figure)| figure)
+    }
+}
+
+/// A figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
+/// scripts print `rouge1`, and recipes write either.
+pub(crate) fn named<'a, Value>(
+    figures: &'a BTreeMap<String, Value>,
+    name: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let exact = figures.get_key_value(name);
+    exact
+        .or_else(|| {
+            let mut all = figures.iter();
+            all.find(|(known, _)| known.eq_ignore_ascii_case(name))
+        })
+        .map(|(known, value)| (known.as_str(), value))
 }
 
 /// A figure's value and unit.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::compare::unit;
+use super::evidence::named;
 use super::statistics::aggregate;
 use super::{Evidence, FigureValue, convergence, number, reference};
 use crate::recipe::model::Mode;
@@ -25,10 +26,9 @@ pub(super) fn main_figure(
         .or(first)
         .or_else(|| {
             evidence
-                .limits
-                .iter()
-                .map(|(name, _)| name.clone())
-                .find(|it| figures.contains_key(it))
+                .limited_figures()
+                .find_map(|name| named(figures, name))
+                .map(|(name, _)| name.to_owned())
         })
         .or_else(|| figures.keys().next().cloned())
 }
@@ -37,10 +37,20 @@ pub(super) fn measured_sentence(
     evidence: &Evidence,
     figures: &BTreeMap<String, FigureValue>,
 ) -> String {
-    let kept = match (evidence.mode, evidence.limits.len()) {
-        (_, 0) => "nothing was published to compare with",
-        (Mode::Performance, _) => "its limits are kept, and nothing was published to compare with",
-        (Mode::Accuracy | Mode::Compliance, _) => "the benchmark's own limits are kept",
+    let is_limited = evidence.limited_figures().next().is_some();
+    let round = evidence.rules.as_ref().map(|rules| rules.round.as_str());
+    let kept = match (evidence.mode, is_limited, round) {
+        (Mode::Performance, _, Some(round)) => {
+            format!("the rules of {round} are kept, and nothing was published to compare with")
+        }
+        (Mode::Performance, true, None) => {
+            "its limits are kept, and nothing was published to compare with".to_owned()
+        }
+        (Mode::Accuracy, true, Some(round)) => format!("the limits of {round} are kept"),
+        (Mode::Accuracy | Mode::Compliance, true, _) => {
+            "the benchmark's own limits are kept".to_owned()
+        }
+        (_, false, _) => "nothing was published to compare with".to_owned(),
     };
     match main_figure(evidence, figures).and_then(|name| Some((figures.get(&name)?.clone(), name)))
     {

@@ -10,6 +10,7 @@
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
 mod asked;
+mod benchmark;
 mod compare;
 mod context;
 pub mod convergence;
@@ -23,17 +24,19 @@ mod judge;
 mod model;
 mod more_trials;
 mod notice;
-pub mod number;
+pub use crate::logs::number;
 mod outcome;
 mod outliers;
 mod qualifier;
 mod reference;
+mod round;
 mod rules;
 mod sentence;
 mod stages;
 pub mod statistics;
 mod telemetry;
 
+pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
 pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};
 pub use exit::ExitCode;

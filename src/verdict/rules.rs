@@ -3,10 +3,12 @@
 //!
 //! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
 
-use super::evidence::table_of;
+use super::evidence::{named, table_of};
 use super::{
     Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
+    round,
 };
+use crate::logs::check::Check;
 use crate::logs::nearest::listed;
 use crate::recipe::model::{Limit, Mode};
 
@@ -24,24 +26,23 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+    /// Lists a rule.
+    pub fn add(&mut self, trial: Option<u32>, check: Check) {
         self.rules.push(RuleCheck {
-            rule: rule.to_owned(),
+            rule: check.rule,
             trial,
-            found,
-            asked: asked.to_owned(),
-            passed: true,
+            found: check.found,
+            asked: check.asked,
+            passed: check.passed,
         });
     }
 
+    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+        self.add(trial, Check::new(rule, found, asked, true));
+    }
+
     fn fail(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
-        self.rules.push(RuleCheck {
-            rule: rule.to_owned(),
-            trial,
-            found,
-            asked: asked.to_owned(),
-            passed: false,
-        });
+        self.add(trial, Check::new(rule, found, asked, false));
     }
 }
 
@@ -109,6 +110,7 @@ fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence
         StepOutcome::Finished => {
             checked.pass(number, "step", "finished".to_owned(), "finished");
             check_validity(checked, evidence, trial, &which);
+            round::check(checked, evidence, trial, &which);
             check_figures(checked, evidence, trial, &which);
             return;
         }
@@ -164,7 +166,7 @@ fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvide
 fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
     let number = Some(trial.trial);
     for (name, _) in &evidence.expect {
-        let found = trial.figures.get(name);
+        let found = trial.figure(name);
         let shown = found.map_or_else(|| "no such figure".to_owned(), show);
         let asked = "a figure above zero";
         // A ratio to it is taken, which zero, less and NaN have none of.
@@ -191,8 +193,10 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
         check_limit(checked, trial, which, name, limit);
     }
     if evidence.expect.is_empty() && evidence.limits.is_empty() {
-        // Compliance may be nothing but a word on validity; accuracy and speed are figures.
-        let word = trial.validity == Validity::Valid && evidence.mode == Mode::Compliance;
+        // Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
+        // speed are figures.
+        let word = evidence.mode == Mode::Compliance
+            && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
         if !word
             && !trial
                 .figures
@@ -213,9 +217,9 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
 
 fn why_missing(trial: &TrialEvidence, name: &str) -> String {
     let table = table_of(name);
-    let because = trial.missing.get(name);
-    let because = because.or_else(|| trial.missing.get(table?));
-    if let Some(because) = because {
+    let because = named(&trial.missing, name);
+    let because = because.or_else(|| named(&trial.missing, table?));
+    if let Some((_, because)) = because {
         return format!(": {because}");
     }
     let Some(table) = table else {
@@ -233,7 +237,7 @@ fn check_limit(
     name: &str,
     limit: &Limit,
 ) {
-    let found = trial.figures.get(name);
+    let found = trial.figure(name);
     let unit = found.map_or("", |figure| figure.unit.as_str());
     let asked = asked(limit, unit);
     let Some(figure) = found else {

@@ -29,6 +29,7 @@ mod run;
 #[cfg(test)]
 mod run_tests;
 mod scenario;
+mod statement;
 pub mod summary;
 mod validity;
 
@@ -37,6 +38,7 @@ pub use early_stopping::{EarlyStopping, Stop};
 pub use names::{aliases, published_metric};
 pub use parameters::Parameters;
 pub use run::{Disagreement, Resolved, Run};
+pub use statement::Statement;
 pub use scenario::{Mode, ResultWord, Scenario};
 pub use summary::{Summary, SummaryError};
 pub use validity::{Standing, Validity};

@@ -182,6 +182,7 @@ impl Builder<'_> {
             figures,
             expect: from.expect.clone(),
             limits: from.limits.clone(),
+            rules: None,
         })
     }
 

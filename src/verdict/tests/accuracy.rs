@@ -73,6 +73,18 @@ fn accuracy_of_another_scenario_does_not_count_in_mlperf() {
     assert!(performance_only(&judge(&mlperf(), &[speed(), other])));
 }
 
+#[rstest]
+#[case("rouge1", "ROUGE1")]
+#[case("ROUGE1", "rouge1")]
+fn names_of_figures_count_in_any_case(#[case] printed: &str, #[case] asked: &str) {
+    let kept = |value| {
+        let one = accuracy("Offline", printed, value).limited(asked, target(43.987));
+        judge(&mlperf(), &[speed(), one]).outcome
+    };
+    assert_eq!(kept(44.46), Outcome::Reproduced);
+    assert_eq!(kept(43.0), Outcome::Invalid);
+}
+
 #[test]
 fn a_suite_of_ones_own_may_have_one_accuracy_for_all() {
     let mut context = context();

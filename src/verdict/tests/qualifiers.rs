@@ -2,6 +2,7 @@
 
 use rstest::rstest;
 
+use crate::logs::loadgen::Statement;
 use super::build::*;
 use crate::verdict::{Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
 
@@ -35,9 +36,9 @@ fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
     .expecting("completed_tokens_per_second", official(100.0));
     evidence.published_target_qps = published;
     if let Some(target) = target {
-        evidence.trials[0]
-            .parameters
-            .insert("target_qps".to_owned(), target);
+        let mut statement = Statement::default();
+        statement.settings.target_qps = Some(target);
+        evidence.trials[0].statement = Some(statement);
     }
     evidence
 }

@@ -9,9 +9,10 @@ use serde_json::Value;
 /// What every entry begins with.
 pub(super) const PREFIX: &[u8] = b":::MLLOG ";
 
-const KEY: &[u8] = br#"{"key": ""#;
+/// What follows it where LoadGen writes it.
+pub(super) const KEY: &[u8] = br#"{"key": ""#;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 pub(super) struct Entry<'a> {
     #[serde(borrow)]
     pub key: Cow<'a, str>,
@@ -39,7 +40,12 @@ pub(super) fn matters(key: &[u8]) -> bool {
         b"power_",
         b"num_errors",
     ];
-    const KEYS: [&[u8]; 3] = [b"loadgen_version", b"sut_name", b"test_datetime"];
+    const KEYS: [&[u8]; 4] = [
+        b"loadgen_version",
+        b"sut_name",
+        b"test_datetime",
+        b"qsl_reported_total_count",
+    ];
     PREFIXES.iter().any(|prefix| key.starts_with(prefix)) || KEYS.contains(&key)
 }
 

@@ -1,0 +1,61 @@
+//! `accuracy.txt`: what the accuracy scripts of MLPerf Inference print, of any round.
+//!
+//! Each benchmark's script prints in a form of its own: a Python dictionary in one line or in many,
+//! with numbers bare, in quotes or as `np.float64(44.5)`; JSON; `accuracy=76.034%, good=38017,
+//! total=50000`; words. The figures come out under the names that `MLCommons` publishes them by
+//! (`ROUGE1`, `acc`, `DICE`, …), whatever the script calls them. Warnings, progress bars and
+//! whatever else stands around is passed over.
+
+mod forms;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub use reader::{Reader, parse_bytes};
+
+/// The most values of one figure that are kept beside the last one.
+pub const MOST_OTHERS: usize = 8;
+
+/// What an `accuracy.txt` says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Accuracy {
+    /// The figures, by the names that they are published by.
+    pub figures: BTreeMap<&'static str, Found>,
+    /// The hash of the accuracy log before it was cut short: the line `hash=…`.
+    pub hash: Option<String>,
+    /// How many samples were judged, where it is said.
+    pub samples: Option<u64>,
+    /// Figures that were printed as something else than a number, as they were: `nan`.
+    pub not_numbers: BTreeMap<&'static str, String>,
+    /// Figures that a cut in the text ends within: what is there of them is no value.
+    pub cut: Vec<&'static str>,
+}
+
+/// A figure that was printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The value; where several were printed, the last.
+    pub value: f64,
+    /// `%` or nothing.
+    pub unit: &'static str,
+    /// Half of the last printed digit.
+    pub half_digit: f64,
+    /// Other values that were printed before it, at most [`MOST_OTHERS`]: which one is meant is
+    /// not said.
+    pub others: Vec<f64>,
+}
+
+impl Accuracy {
+    /// A figure by its name in any case: recipes write `rouge1` as the script does.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&Found> {
+        let exact = self.figures.get(name);
+        exact.or_else(|| {
+            let mut all = self.figures.iter();
+            let (_, found) = all.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+            Some(found)
+        })
+    }
+}

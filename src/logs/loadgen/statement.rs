@@ -1,0 +1,71 @@
+//! What LoadGen says of a run besides its figures: what the rules of a round are held against.
+
+use serde::Serialize;
+
+use super::summary::Constraints;
+use super::{Mode, Parameters, ResultWord, Run, Scenario};
+
+/// What LoadGen says of a run besides its figures; what no log says is `None`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Statement {
+    /// The scenario. An Interactive run says `Server`.
+    pub scenario: Option<Scenario>,
+    /// The mode.
+    pub mode: Option<Mode>,
+    /// Its own word.
+    pub result: Option<ResultWord>,
+    /// Which constraints were met.
+    pub constraints: Constraints,
+    /// How many errors it counted.
+    pub errors: Option<u64>,
+    /// How many queries it issued.
+    pub queries: Option<u64>,
+    /// The settings, exactly.
+    pub settings: Parameters,
+    /// Samples of the library (`qsl_reported_total_count`).
+    pub library_samples: Option<u64>,
+    /// The detail log was there: what it alone says may be missed.
+    pub has_detail: bool,
+}
+
+impl Run {
+    /// What LoadGen says of it besides its figures.
+    #[must_use]
+    pub fn statement(&self) -> Statement {
+        let (summary, detail) = (self.summary.as_ref(), self.detail.as_ref());
+        let of_summary = summary.map(|summary| summary.constraints);
+        let of_detail = detail.map(|detail| detail.constraints);
+        // Where the two logs differ, what was not met counts.
+        let met = |of: fn(&Constraints) -> Option<bool>| {
+            let both = [of_summary, of_detail].map(|one| one.as_ref().and_then(of));
+            match both {
+                [Some(one), Some(other)] => Some(one && other),
+                [one, other] => one.or(other),
+            }
+        };
+        let of_summary = summary.and_then(|summary| summary.result);
+        let of_detail = detail.and_then(|detail| detail.result);
+        let invalid = [of_summary, of_detail]
+            .into_iter()
+            .find(|word| *word == Some(ResultWord::Invalid));
+        Statement {
+            scenario: self.scenario(),
+            mode: self.mode(),
+            result: invalid.flatten().or(of_detail).or(of_summary),
+            constraints: Constraints {
+                performance: met(|one| one.performance),
+                min_duration: met(|one| one.min_duration),
+                min_queries: met(|one| one.min_queries),
+                early_stopping: met(|one| one.early_stopping),
+            },
+            errors: self.errors(),
+            queries: detail.and_then(|detail| detail.query_count),
+            settings: self.parameters(),
+            library_samples: detail.and_then(|detail| {
+                let total = detail.values.get("qsl_reported_total_count")?;
+                total.as_u64()
+            }),
+            has_detail: detail.is_some(),
+        }
+    }
+}
