@@ -235,7 +235,7 @@ impl Run<'_> {
             }
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => {
-                let work = exec::run(session, step, command, follows);
+                let work = Box::pin(exec::run(session, step, command, follows));
                 self.watching.during(session, step, command, work).await
             }
             Action::Host(command) => host::run(session, step, command, follows).await,

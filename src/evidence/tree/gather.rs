@@ -73,6 +73,7 @@ pub(super) fn measurement(place: &Place, mode: Mode) -> MeasurementPlan {
         figures: Vec::new(),
         expect: Vec::new(),
         limits: Vec::new(),
+        rules: None,
     }
 }
 
