@@ -71,13 +71,12 @@ pub(super) fn look(series: &[Series], began: Timestamp, asked: usize) -> Option<
         .map(|one| one.index)
         .collect();
     let worked = series.len() - idle.len();
-    (asked > 0 && !idle.is_empty() && (worked == 0 || worked < asked.min(series.len()))).then(
-        || Idle {
-            gpus: idle,
-            of: series.len(),
-            asked,
-        },
-    )
+    let too_few = worked == 0 || worked < asked.min(series.len());
+    (asked > 0 && !idle.is_empty() && too_few).then_some(Idle {
+        gpus: idle,
+        of: series.len(),
+        asked,
+    })
 }
 
 impl Series<'_> {

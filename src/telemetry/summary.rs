@@ -292,7 +292,7 @@ impl Series<'_> {
         for pair in known.windows(2) {
             let ((time, pause, value), (next, _, then)) = (pair[0], pair[1]);
             if gap((time, pause), next).is_none() {
-                area += (value + then) / 2.0 * between(time, next);
+                area += f64::midpoint(value, then) * between(time, next);
                 seconds += between(time, next);
             }
         }
