@@ -19,6 +19,8 @@ use super::step::{Action, Condition, Plan, Step};
 use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
 
+use crate::telemetry::rate::Interval;
+
 pub use error::PlanError;
 
 /// What the catalog knows of a recipe besides its text.
@@ -130,6 +132,7 @@ fn build_as_is(
         lock: None,
         cache: String::new(),
         verify_kept: false,
+        telemetry: Interval::default(),
     })
 }
 
