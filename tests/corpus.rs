@@ -4,46 +4,21 @@
 //! without them the tests say so and pass.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "support/corpus.rs"]
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use retrial::logs::loadgen::summary::Form;
 use retrial::logs::loadgen::{
     Mode, ResultWord, Run, Scenario, Standing, detail, published_metric, summary,
 };
-use tempfile::TempDir;
+use support::unpacked;
 
 const SUMMARY: &str = "mlperf_log_summary.txt";
 const DETAIL: &str = "mlperf_log_detail.txt";
-
-/// A corpus file, or `None` with a word on the terminal.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/corpus")
-        .join(name);
-    let there = path.is_file();
-    if !there {
-        println!("skipped: {} is not there", path.display());
-    }
-    there.then_some(path)
-}
-
-fn unpacked(name: &str) -> Option<TempDir> {
-    let archive = shared(name)?;
-    let directory = tempfile::tempdir().unwrap();
-    let tar = Command::new("tar")
-        .arg("-xJf")
-        .arg(archive)
-        .arg("-C")
-        .arg(directory.path())
-        .status();
-    let tar =
-        tar.expect("tar and xz are needed to unpack the corpus: apt-get install tar xz-utils");
-    assert!(tar.success(), "tar: {tar}");
-    Some(directory)
-}
 
 /// Every directory below `root` that holds a summary.
 fn results(root: &Path) -> Vec<PathBuf> {
@@ -292,77 +267,4 @@ fn find(directory: &Path, name: &str) -> Option<PathBuf> {
             .filter(|path| path.is_dir())
             .find_map(|path| find(path, name))
     })
-}
-
-/// The fields of one line of CSV with quoted fields.
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    for character in line.chars() {
-        match character {
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            _ => fields.last_mut().unwrap().push(character),
-        }
-    }
-    fields
-}
-
-#[test]
-fn our_figures_are_the_official_checkers() {
-    let Some(rows) = shared("official-checker-v4.1.csv") else {
-        return;
-    };
-    let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
-        return;
-    };
-    let text = fs::read_to_string(rows).unwrap();
-    let mut lines = text.lines();
-    let header = fields(lines.next().unwrap());
-    let column = |name: &str| header.iter().position(|title| title == name).unwrap();
-    let (mut equal, mut power) = (0, 0);
-    for line in lines {
-        let row = fields(line);
-        let field = |name: &str| row[column(name)].as_str();
-        let location = field("Location");
-        if matches!(field("Units"), "Watts" | "millijoules") {
-            power += 1;
-            continue;
-        }
-        let scenario = Scenario::from_word(field("Scenario")).unwrap();
-        let tokens = field("MlperfModel").starts_with("llama2")
-            || field("MlperfModel").starts_with("mixtral");
-        let inferred = field("MlperfModel").starts_with("gptj");
-        let metric = published_metric(scenario, tokens || inferred);
-        let name = match scenario {
-            Scenario::SingleStream | Scenario::MultiStream => metric.replace("_ns", "_ms"),
-            _ if inferred => format!("{metric}_inferred"),
-            _ => metric.to_owned(),
-        };
-        let run = read(
-            &corpus
-                .path()
-                .join("v4.1")
-                .join(location)
-                .join("performance/run_1"),
-        );
-        let found = run
-            .resolve(&name)
-            .unwrap_or_else(|| panic!("{location}: no {name}"));
-        let official: f64 = field("Result").parse().unwrap();
-        let difference = (found.figure.value - official).abs();
-        let slack = if run.detail.is_some() {
-            0.0
-        } else {
-            found.figure.half_digit
-        };
-        assert!(
-            difference <= 2e-5 * official + slack,
-            "{location}: {} is not {official}",
-            found.figure.value
-        );
-        equal += 1;
-    }
-    println!("{equal} rows equal, {power} rows of power left out");
-    assert_eq!(equal + power, 842);
 }

@@ -176,20 +176,9 @@ pub enum Command {
     },
     /// A verdict on results that are already there; needs no engine
     Judge {
-        /// A run's directory or id, or a directory with LoadGen's logs
-        directory: String,
-        /// The recipe whose published figures a result folder is compared with
-        #[arg(long, value_name = "RECIPE")]
-        recipe: Option<String>,
-        /// Choose a variant of that recipe, or set a parameter
-        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-        settings: Vec<(String, String)>,
-        /// The scenario of that recipe, where the log does not tell
-        #[arg(long)]
-        scenario: Option<String>,
-        /// Performance without accuracy is inconclusive (exit code 5)
-        #[arg(long)]
-        require_accuracy: bool,
+        /// What, and by which rules
+        #[command(flatten)]
+        judge: JudgeArguments,
     },
     /// Is this host ready, and what would be wrong? Changes nothing
     Doctor {
@@ -318,6 +307,53 @@ impl PlanArguments {
             secrets,
         }
     }
+}
+
+/// What `judge` judges, and by what.
+#[derive(Debug, Clone, Default, Args)]
+pub struct JudgeArguments {
+    /// A run's directory or id, a directory with LoadGen's logs, or a submission tree of MLPerf
+    /// Inference or any folder of one
+    pub directory: String,
+    /// The recipe whose published figures a result folder is compared with
+    #[arg(long, value_name = "RECIPE")]
+    pub recipe: Option<String>,
+    /// Choose a variant of that recipe, or set a parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
+    pub settings: Vec<(String, String)>,
+    /// The scenario, where neither the folder's name nor the log tells
+    #[arg(long)]
+    pub scenario: Option<String>,
+    /// The round by whose rules it is judged (else the one whose seeds the logs have)
+    #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
+    pub round: Option<String>,
+    /// The benchmark, where no folder's name tells
+    #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
+    pub benchmark: Option<String>,
+    /// The division, where no folder's name tells: closed, open or network
+    #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "network"], conflicts_with = "recipe")]
+    pub division: Option<String>,
+    /// The rules of a further round, or other ones in place of a built-in round's
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+    /// Published figures to compare with: a table of results (summary_results.json), another tree,
+    /// or a run of ours
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
+    pub reference: Option<PathBuf>,
+    /// The row of that table that is meant, by its id
+    #[arg(long, value_name = "ID", requires = "reference")]
+    pub reference_id: Option<String>,
+    /// The system of that table that is meant, by its name
+    #[arg(
+        long,
+        value_name = "SYSTEM",
+        requires = "reference",
+        conflicts_with = "reference_id"
+    )]
+    pub reference_system: Option<String>,
+    /// Performance without accuracy is inconclusive (exit code 5)
+    #[arg(long)]
+    pub require_accuracy: bool,
 }
 
 /// What `lock` locks.

@@ -80,21 +80,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Logs { run, step, follow } => logs::logs(&global, &run, step.as_deref(), follow),
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
-        Command::Judge {
-            directory,
-            recipe,
-            settings,
-            scenario,
-            require_accuracy,
-        } => {
-            let asked = judge::Asked {
-                recipe: recipe.as_deref(),
-                settings: &settings,
-                scenario: scenario.as_deref(),
-                require_accuracy,
-            };
-            judge::judge(&global, &directory, &asked)
-        }
+        Command::Judge { judge } => judge::judge(&global, &judge),
         Command::Doctor { recipe, settings } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
             doctor::doctor(&global, recipe.as_ref())

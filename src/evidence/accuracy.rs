@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::logs::accuracy::{Accuracy, Reader};
 use crate::logs::check::Check;
-use crate::store::{StoreError, open};
+use crate::store::open;
 use crate::verdict::{FigureValue, TrialEvidence};
 
 /// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
@@ -24,12 +24,7 @@ const CAP: u64 = 64 << 20;
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
 pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, String> {
-    let mut opened = open::open_beneath(folder, file).map_err(|error| match error {
-        StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            "it is missing".to_owned()
-        }
-        error => error.to_string(),
-    })?;
+    let mut opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
     let mut reader = Reader::new().asking(asked.iter().cloned());
     let mut block = vec![0; 64 << 10];
     // A file may grow while it is read, so what was read counts too.

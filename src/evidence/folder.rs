@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::logs::loadgen::{Run, detail, summary};
+use crate::logs::loadgen::{Run, Summary, detail, summary};
 use crate::store::{StoreError, open};
 
 /// The largest summary that is read: a real one has 4 kB.
@@ -58,20 +58,76 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
             return Err(FolderError::Several(names.join(", ")));
         }
     };
-    let text = open::read_text_beneath(folder, &relative.join(SUMMARY), SUMMARY_CAP)?;
-    let summary = summary::parse(&text).map_err(|error| FolderError::Unreadable {
-        path: relative.join(SUMMARY).display().to_string(),
-        because: error.to_string(),
-    })?;
-    let detail = match open::open_beneath(folder, &relative.join(DETAIL)) {
-        Ok(file) => Some(stream(file).map_err(StoreError::io("read", &folder.join(DETAIL)))?),
-        Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => None,
+    let summary = summary_at(folder, &relative)?;
+    let detail = match detail_at(folder, &relative) {
+        Ok(detail) => Some(detail),
+        Err(error) if is_missing(&error) => None,
         Err(error) => return Err(error.into()),
     };
     Ok(Run {
         summary: Some(summary),
         detail,
     })
+}
+
+/// The two logs of one folder, as far as they can be read, and what is wrong with a file: its name
+/// and why it cannot be read. A log that is not there is no fault: whether it must be is a rule.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Logs {
+    /// What could be read.
+    pub run: Run,
+    /// Files that are there and cannot be read.
+    pub faults: Vec<(&'static str, String)>,
+}
+
+/// Reads the logs of exactly this folder.
+#[must_use]
+pub fn logs(root: &Path, folder: &Path) -> Logs {
+    let mut logs = Logs::default();
+    match summary_at(root, folder) {
+        Ok(summary) => logs.run.summary = Some(summary),
+        Err(FolderError::Store(error)) if is_missing(&error) => {}
+        Err(FolderError::Unreadable { because, .. }) => logs.faults.push((SUMMARY, because)),
+        Err(error) => logs.faults.push((SUMMARY, error.to_string())),
+    }
+    match detail_at(root, folder) {
+        Ok(detail) if detail.entries == 0 => {
+            let because = "no line of it is LoadGen's".to_owned();
+            logs.faults.push((DETAIL, because));
+        }
+        Ok(detail) => logs.run.detail = Some(detail),
+        Err(error) if is_missing(&error) => {}
+        Err(error) => logs.faults.push((DETAIL, error.to_string())),
+    }
+    logs
+}
+
+/// Reads the summary of a folder.
+///
+/// # Errors
+/// Where it is missing, cannot be opened, or is no summary.
+pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
+    let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
+    summary::parse(&text).map_err(|error| FolderError::Unreadable {
+        path: folder.join(SUMMARY).display().to_string(),
+        because: error.to_string(),
+    })
+}
+
+/// Reads the detail log of a folder, of any length, in bounded memory.
+///
+/// # Errors
+/// Where it is missing or cannot be read.
+pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreError> {
+    let relative = folder.join(DETAIL);
+    let file = open::open_beneath(root, &relative)?;
+    stream(file).map_err(StoreError::io("read", &root.join(relative)))
+}
+
+/// Whether the file is not there at all.
+#[must_use]
+pub fn is_missing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Every folder in or below a directory that holds a summary, sorted; links are not followed.

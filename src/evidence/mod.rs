@@ -2,6 +2,7 @@
 //! Every file is opened by the store, which trusts nothing in it.
 
 pub mod accuracy;
+pub mod compliance;
 pub mod context;
 pub mod figures;
 pub mod folder;
@@ -11,4 +12,5 @@ pub mod readings;
 pub mod run;
 mod scan;
 pub mod texts;
+pub mod tree;
 mod trial;

@@ -15,6 +15,7 @@
 
 pub mod accuracy;
 pub mod check;
+pub mod compliance;
 pub mod figure;
 pub mod json;
 pub mod lines;

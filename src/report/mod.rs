@@ -5,3 +5,4 @@ pub mod checks;
 pub mod human;
 pub mod progress;
 pub mod terminal;
+pub mod tree;

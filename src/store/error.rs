@@ -60,6 +60,19 @@ impl StoreError {
         }
     }
 
+    /// The same as a fragment without the path, for a reader who knows which file: `it is missing`.
+    #[must_use]
+    pub fn because(&self) -> String {
+        match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "it is missing".to_owned()
+            }
+            Self::Io { source, .. } => format!("it cannot be read: {source}"),
+            Self::Unusable { because, .. } => because.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether the disk is full.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {

@@ -10,6 +10,7 @@
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
 mod asked;
+mod benchmark;
 mod compare;
 mod context;
 pub mod convergence;
@@ -34,6 +35,7 @@ mod sentence;
 mod stages;
 pub mod statistics;
 
+pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
 pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};
 pub use exit::ExitCode;

@@ -193,8 +193,10 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
         check_limit(checked, trial, which, name, limit);
     }
     if evidence.expect.is_empty() && evidence.limits.is_empty() {
-        // Compliance may be nothing but a word on validity; accuracy and speed are figures.
-        let word = trial.validity == Validity::Valid && evidence.mode == Mode::Compliance;
+        // Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
+        // speed are figures.
+        let word = evidence.mode == Mode::Compliance
+            && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
         if !word
             && !trial
                 .figures

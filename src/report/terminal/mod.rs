@@ -7,7 +7,7 @@
 mod advice;
 mod layout;
 mod rows;
-mod style;
+pub(super) mod style;
 
 use self::layout::{wrap, wrapped};
 use self::rows::Row;

@@ -5,7 +5,7 @@ use crate::verdict::Outcome;
 
 /// Paints text, or leaves it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Paint {
+pub(in crate::report) struct Paint {
     /// Whether to.
     pub color: bool,
 }
@@ -46,7 +46,7 @@ fn color(outcome: Outcome) -> &'static str {
 }
 
 /// Each word has a sign of its own kind, so that colour is not needed to tell them apart.
-pub(super) fn symbol(outcome: Outcome) -> &'static str {
+pub(in crate::report) fn symbol(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Reproduced => "✓",
         Outcome::Measured => "•",
@@ -57,6 +57,6 @@ pub(super) fn symbol(outcome: Outcome) -> &'static str {
 }
 
 /// Text of a recipe or a log, made harmless and put on one line.
-pub(super) fn clean(text: &str) -> String {
+pub(in crate::report) fn clean(text: &str) -> String {
     sanitize(&text.replace(['\n', '\t'], " ")).into_owned()
 }

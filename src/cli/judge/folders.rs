@@ -1,10 +1,11 @@
-//! `retrial judge`: a verdict on results that are already there. Needs no engine.
+//! Result folders that are in no submission tree: whatever lies there, grouped by its path.
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
-use super::failure::Failure;
-use super::{open, supervise, terminal};
+use super::Gathered;
+use crate::cli::arguments::{Global, JudgeArguments, Output, PlanArguments, RecipeArguments};
+use crate::cli::failure::Failure;
+use crate::cli::{open, supervise, terminal};
 use crate::evidence::accuracy;
 use crate::evidence::figures::Text;
 use crate::evidence::folder;
@@ -12,14 +13,10 @@ use crate::evidence::loadgen::loadgen_evidence;
 use crate::evidence::place::Place;
 use crate::evidence::readings::readings;
 use crate::evidence::run::without_trials;
-use crate::journal::{Event, State};
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
 use crate::recipe::model::{FigureSource, Find, Mode, Trials};
 use crate::report::human;
-use crate::runner::judge_run;
-use crate::store::RunDirectory;
-use crate::store::journal::Journal;
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
 
 /// Where the output of a step that was not ours is looked for.
@@ -27,56 +24,20 @@ const OUTPUT: &str = "output.log";
 /// Where MLCommons keeps the logs of a submission's runs.
 const TRAINING_LOGS: &str = "result_*.txt";
 
-/// What the command line says of the results.
-pub struct Asked<'a> {
-    /// The recipe whose published figures they are compared with, with its choices.
-    pub recipe: Option<&'a str>,
-    /// `--set` for that recipe.
-    pub settings: &'a [(String, String)],
-    /// The scenario, where the log does not tell.
-    pub scenario: Option<&'a str>,
-    /// `--require-accuracy`
-    pub require_accuracy: bool,
-}
-
-/// Judges a run by its files, or folders of `LoadGen` results.
-pub fn judge(global: &Global, directory: &str, asked: &Asked<'_>) -> Result<ExitCode, Failure> {
-    let path = Path::new(directory);
-    if path.is_dir() && !path.join("plan.json").exists() {
-        let verdicts = judge_folders(global, path, asked)?;
-        print_folders(global, &verdicts);
-        return Ok(ExitCode::first(
-            verdicts.iter().map(|(_, verdict)| verdict.exit_code),
-        ));
-    }
-    if path.is_file() {
-        return Err(Failure::usage(format!(
-            "{directory} is a file: name the directory that it lies in"
-        )));
-    }
-    let run = if path.join("plan.json").exists() {
-        let path = path
-            .canonicalize()
-            .map_err(|error| Failure::host(format!("{directory}: {error}")))?;
-        RunDirectory::at(path)
-    } else {
-        open::home(global).find(directory)?
-    };
-    let verdict = judge_run(&run, asked.require_accuracy)?;
-    supervise::print(global, &verdict, &run.path().display().to_string());
-    let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
-    if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
-        terminal::note(&format!(
-            "the run is not over, and this is its evidence so far\n  go on with: retrial resume {}",
-            run.id()
-        ));
-    }
-    // A pull that failed is the host's fault: what the run said, its verdict cannot tell.
-    let said = state
-        .over
-        .and_then(|(code, _)| ExitCode::try_from(code).ok());
-    let host = said.filter(|code| *code == ExitCode::Host && verdict.outcome == Outcome::Failed);
-    Ok(host.unwrap_or(verdict.exit_code))
+/// Judges every result in or below a directory.
+pub fn judge(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<ExitCode, Failure> {
+    let gathered = gather(global, directory, asked)?.into_iter();
+    let verdicts: Vec<(PathBuf, Verdict)> = gathered
+        .map(|(path, context, evidence)| (path, verdict::judge(&context, &evidence)))
+        .collect();
+    print_folders(global, &verdicts);
+    Ok(ExitCode::first(
+        verdicts.iter().map(|(_, verdict)| verdict.exit_code),
+    ))
 }
 
 fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
@@ -119,16 +80,17 @@ struct Group {
     evidence: Vec<Evidence>,
 }
 
-/// Every result in or below a directory.
-fn judge_folders(
+/// The evidence of every result in or below a directory; what is judged together lies together.
+pub fn gather(
     global: &Global,
     directory: &Path,
-    asked: &Asked<'_>,
-) -> Result<Vec<(PathBuf, Verdict)>, Failure> {
+    asked: &JudgeArguments,
+) -> Result<Vec<Gathered>, Failure> {
     let folders = folder::find_all(directory);
     let plan = asked
         .recipe
-        .map(|recipe| plan_of(global, recipe, asked.settings))
+        .as_ref()
+        .map(|recipe| plan_of(global, recipe, &asked.settings))
         .transpose()?;
     if folders.is_empty() {
         return match plan {
@@ -164,7 +126,7 @@ fn judge_folders(
         let evidence = &mut groups[at].evidence;
         add(evidence, directory, relative, &place, plan.as_ref(), asked)?;
     }
-    let judged = groups.into_iter().map(|group| {
+    let gathered = groups.into_iter().map(|group| {
         let mut context = Context {
             submission: group.place.submission(),
             require_accuracy: asked.require_accuracy,
@@ -175,23 +137,23 @@ fn judge_folders(
             context.rules.clone_from(&plan.judge);
             context.variant.clone_from(&plan.variant);
         }
-        let verdict = verdict::judge(&context, &group.evidence);
-        (group.place.group, verdict)
+        (group.place.group, context, group.evidence)
     });
-    Ok(judged.collect())
+    Ok(gathered.collect())
 }
 
 /// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
-fn own_results(
-    directory: &Path,
-    plan: &Plan,
-    asked: &Asked<'_>,
-) -> Result<(PathBuf, Verdict), Failure> {
+fn own_results(directory: &Path, plan: &Plan, asked: &JudgeArguments) -> Result<Gathered, Failure> {
     let found: Vec<Evidence> = plan
         .measurements
         .iter()
         .filter(|one| !one.loadgen && !one.figures.is_empty())
-        .filter(|one| asked.scenario.is_none_or(|name| one.is_named(name)))
+        .filter(|one| {
+            asked
+                .scenario
+                .as_ref()
+                .is_none_or(|name| one.is_named(name))
+        })
         .map(|one| one_folder(directory, one))
         .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
         .collect();
@@ -210,7 +172,7 @@ fn own_results(
         require_accuracy: asked.require_accuracy,
         ..Context::default()
     };
-    Ok((directory.to_owned(), verdict::judge(&context, &found)))
+    Ok((directory.to_owned(), context, found))
 }
 
 fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
@@ -245,7 +207,7 @@ fn add(
     relative: &Path,
     place: &Place,
     plan: Option<&Plan>,
-    asked: &Asked<'_>,
+    asked: &JudgeArguments,
 ) -> Result<(), Failure> {
     let shown = directory.join(relative);
     let run = folder::read(&shown)
@@ -260,7 +222,7 @@ fn add(
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
     let name = asked
         .scenario
-        .map(str::to_owned)
+        .clone()
         .or_else(|| place.scenario.clone())
         .or(said)
         .unwrap_or_else(|| name_of(&shown));

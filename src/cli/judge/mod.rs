@@ -1,0 +1,90 @@
+//! `retrial judge`: a verdict on results that are already there. Needs no engine.
+
+mod folders;
+mod reference;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use super::arguments::{Global, JudgeArguments};
+use super::failure::Failure;
+use super::{open, supervise, terminal};
+use crate::evidence::tree::{Found, find};
+use crate::journal::{Event, State};
+use crate::runner::judge_run;
+use crate::store::RunDirectory;
+use crate::store::journal::Journal;
+use crate::verdict::{Context, Evidence, ExitCode, Outcome};
+
+/// What is judged together: where it lies, what holds for it, its evidence.
+pub type Gathered = (PathBuf, Context, Vec<Evidence>);
+
+/// The evidence of every result in or below a directory, which may be a part of a submission tree.
+#[allow(dead_code, reason = "`compare` begins with it")]
+pub fn gather(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<Vec<Gathered>, Failure> {
+    match found(directory, asked)? {
+        Some(found) => tree::gather(&found, asked),
+        None => folders::gather(global, directory, asked),
+    }
+}
+
+/// What a directory holds of submission trees; a recipe's results are judged by the recipe.
+fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Failure> {
+    if asked.recipe.is_some() {
+        return Ok(None);
+    }
+    find(directory).map_err(|error| {
+        let shown = directory.display();
+        Failure::host(format!("{shown}: it cannot be read: {error}"))
+    })
+}
+
+/// Judges a run by its files, a submission tree or a part of one, or other folders of results.
+pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+    let path = Path::new(&asked.directory);
+    if path.join("plan.json").exists() {
+        let path = path
+            .canonicalize()
+            .map_err(|error| Failure::host(format!("{}: {error}", asked.directory)))?;
+        return one_run(global, &RunDirectory::at(path), asked);
+    }
+    if path.is_file() {
+        return Err(Failure::usage(format!(
+            "{} is a file: name the directory that it lies in",
+            asked.directory
+        )));
+    }
+    if !path.is_dir() {
+        return one_run(global, &open::home(global).find(&asked.directory)?, asked);
+    }
+    if let Some(found) = found(path, asked)? {
+        return tree::judge(global, &found, asked);
+    }
+    folders::judge(global, path, asked)
+}
+
+fn one_run(
+    global: &Global,
+    run: &RunDirectory,
+    asked: &JudgeArguments,
+) -> Result<ExitCode, Failure> {
+    let verdict = judge_run(run, asked.require_accuracy)?;
+    supervise::print(global, &verdict, &run.path().display().to_string());
+    let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
+    if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
+        terminal::note(&format!(
+            "the run is not over, and this is its evidence so far\n  go on with: retrial resume {}",
+            run.id()
+        ));
+    }
+    // A pull that failed is the host's fault: what the run said, its verdict cannot tell.
+    let said = state
+        .over
+        .and_then(|(code, _)| ExitCode::try_from(code).ok());
+    let host = said.filter(|code| *code == ExitCode::Host && verdict.outcome == Outcome::Failed);
+    Ok(host.unwrap_or(verdict.exit_code))
+}

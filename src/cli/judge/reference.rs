@@ -1,0 +1,101 @@
+//! `--reference`: published figures out of a table, another tree, or a run of ours.
+
+use std::path::Path;
+
+use super::tree::round;
+use crate::cli::arguments::JudgeArguments;
+use crate::cli::failure::Failure;
+use crate::evidence::tree::published::{Published, Row};
+use crate::evidence::tree::{self, Frame, find};
+use crate::recipe::model::{JudgeRules, Mode};
+use crate::rounds::Rounds;
+use crate::runner::judge_run;
+use crate::store::RunDirectory;
+use crate::verdict::Verdict;
+
+/// What results are compared with, if anything is.
+pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>, Failure> {
+    let Some(path) = &asked.reference else {
+        return Ok(None);
+    };
+    let mut published = if path.is_dir() {
+        Published {
+            name: path.display().to_string(),
+            rows: of_directory(path, asked, rounds)?,
+            ..Published::default()
+        }
+    } else {
+        Published::read(path).map_err(|error| Failure::usage(error.to_string()))?
+    };
+    published.id.clone_from(&asked.reference_id);
+    published.system.clone_from(&asked.reference_system);
+    let known = |row: &Row| match (&published.id, &published.system) {
+        (Some(id), _) => row.id.as_ref() == Some(id),
+        (_, Some(system)) => row.is_of_system(system),
+        _ => true,
+    };
+    if !published.rows.iter().any(known) {
+        let wanted = published.id.as_ref().or(published.system.as_ref());
+        return Err(Failure::usage(format!(
+            "{}: no result of it is {}",
+            path.display(),
+            wanted.map_or("a performance figure", String::as_str)
+        )));
+    }
+    Ok(Some(published))
+}
+
+fn of_directory(path: &Path, asked: &JudgeArguments, rounds: &Rounds) -> Result<Vec<Row>, Failure> {
+    if path.join("plan.json").exists() {
+        let at = path.canonicalize();
+        let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
+    }
+    let found =
+        find(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let Some(found) = found else {
+        return Err(Failure::usage(format!(
+            "{}: neither a run of ours nor a submission tree, and no table of results",
+            path.display()
+        )));
+    };
+    let frame = Frame {
+        round: round(&found, asked, rounds)?,
+        benchmark: None,
+        published: None,
+        rules: &JudgeRules::default(),
+        require_accuracy: false,
+    };
+    let judged = found
+        .benchmarks
+        .iter()
+        .map(|benchmark| tree::judge(benchmark, &frame));
+    Ok(judged
+        .flat_map(|judged| rows(&judged.verdict, judged.benchmark.official))
+        .collect())
+}
+
+/// The valid performance results of a verdict: an invalid one is nothing to compare with.
+fn rows(verdict: &Verdict, official: Option<String>) -> Vec<Row> {
+    let results = verdict.results.iter();
+    results
+        .filter(|result| result.mode == Mode::Performance && result.valid)
+        .filter_map(|result| {
+            let figure = result.figures.get(result.deciding.as_ref()?)?;
+            Some(Row {
+                id: None,
+                division: result.division.clone(),
+                submitter: result.submitter.clone(),
+                platform: result.system.clone(),
+                system: None,
+                benchmark: result.benchmark.clone(),
+                official: official.clone().or_else(|| Some(result.benchmark.clone())),
+                scenario: result.scenario.clone(),
+                value: figure.value,
+                unit: figure.unit.clone(),
+                accuracy: None,
+                location: Some(result.path.clone()),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,177 @@
+//! A submission tree: every benchmark judged by its round, told as it comes.
+
+use super::{Gathered, reference};
+use crate::catalog;
+use crate::cli::arguments::{Global, JudgeArguments, Output};
+use crate::cli::failure::Failure;
+use crate::cli::terminal;
+use crate::evidence::tree::{self, Found, Frame, Judged};
+use crate::recipe::model::JudgeRules;
+use crate::report::tree::{Style, Tree};
+use crate::rounds::{Round, Rounds};
+use crate::verdict::{BenchmarkVerdict, ExitCode};
+
+/// The evidence of every benchmark in what was found, not judged yet.
+#[allow(dead_code, reason = "`compare` begins with it")]
+pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
+    let rounds = rounds(asked)?;
+    let rules = JudgeRules::default();
+    let frame = Frame {
+        round: round(found, asked, &rounds)?,
+        benchmark: asked.benchmark.as_deref(),
+        published: None,
+        rules: &rules,
+        require_accuracy: asked.require_accuracy,
+    };
+    let gathered = found.benchmarks.iter().map(|benchmark| {
+        let places = benchmark.places.iter();
+        let evidence = places.flat_map(|place| tree::gather::gather(place, &frame).evidence);
+        let path = benchmark.submitter.root.join(benchmark.relative());
+        (
+            path,
+            tree::judge::context(benchmark, &frame),
+            evidence.collect(),
+        )
+    });
+    Ok(gathered.collect())
+}
+
+/// The round that is asked for, else the one whose seeds the logs have.
+pub fn round<'a>(
+    found: &Found,
+    asked: &JudgeArguments,
+    rounds: &'a Rounds,
+) -> Result<Option<&'a Round>, Failure> {
+    match &asked.round {
+        Some(name) => round_named(rounds, name).map(Some),
+        None => Ok(tree::round_of(found, rounds)),
+    }
+}
+
+/// Judges what was found of submission trees.
+pub fn judge(global: &Global, found: &Found, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+    let rounds = rounds(asked)?;
+    let published = reference::read(asked, &rounds)?;
+    let round = round(found, asked, &rounds)?;
+    if round.is_none() {
+        terminal::note(
+            "no log of it has the seeds of a round that is known, so that only LoadGen's own rules \
+             are checked\n  choose a round: --round v5.1    bring its rules: --rules FILE",
+        );
+    }
+    let rules = JudgeRules::default();
+    let frame = Frame {
+        round,
+        benchmark: asked.benchmark.as_deref(),
+        published: published.as_ref(),
+        rules: &rules,
+        require_accuracy: asked.require_accuracy,
+    };
+    let mut out = Out::new(global);
+    let mut exit = ExitCode::Success;
+    for benchmark in &found.benchmarks {
+        let judged = tree::judge(benchmark, &frame);
+        let broken = judged.benchmark.rules.iter().any(|rule| !rule.passed);
+        let own = if broken {
+            ExitCode::NotReproduced
+        } else {
+            ExitCode::Success
+        };
+        exit = ExitCode::first([exit, own, judged.verdict.exit_code]);
+        out.benchmark(judged);
+    }
+    if found.faults.iter().any(|fault| fault.is_wrong) {
+        exit = ExitCode::first([exit, ExitCode::NotReproduced]);
+    }
+    out.end(found);
+    Ok(exit)
+}
+
+/// The built-in rounds, and those of the command line.
+pub fn rounds(asked: &JudgeArguments) -> Result<Rounds, Failure> {
+    catalog::rounds_with(&asked.rules).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// A round by its name.
+fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Failure> {
+    rounds.get("mlperf-inference", name).ok_or_else(|| {
+        let known: Vec<&str> = rounds.iter().map(|round| round.round.as_str()).collect();
+        Failure::usage(format!(
+            "there are no rules of a round {name:?}; there are {}, and --rules FILE brings others",
+            known.join(", ")
+        ))
+    })
+}
+
+/// Tells results as they come, so that a whole round is never held.
+struct Out {
+    json: bool,
+    tree: Tree,
+    any: bool,
+    notice: Option<String>,
+    benchmarks: Vec<BenchmarkVerdict>,
+}
+
+impl Out {
+    fn new(global: &Global) -> Self {
+        Self {
+            json: global.output == Output::Json,
+            tree: Tree::new(Style {
+                color: terminal::color(),
+                verbose: global.verbose,
+                quiet: global.quiet,
+            }),
+            any: false,
+            notice: None,
+            benchmarks: Vec::new(),
+        }
+    }
+
+    fn benchmark(&mut self, judged: Judged) {
+        let text = self.tree.benchmark(&judged.benchmark, &judged.verdict);
+        if !self.json {
+            terminal::print(&text);
+            return;
+        }
+        let mut text = String::new();
+        for result in &judged.verdict.results {
+            text.push_str(if self.any { ",\n" } else { "{\"results\": [\n" });
+            text.push_str(&serde_json::to_string(result).unwrap_or_default());
+            self.any = true;
+        }
+        terminal::print(&text);
+        self.notice = self.notice.take().or(judged.verdict.notice);
+        self.benchmarks.push(judged.benchmark);
+    }
+
+    fn end(self, found: &Found) {
+        let faults: Vec<(String, String, String)> = found
+            .faults
+            .iter()
+            .map(|fault| {
+                (
+                    fault.path.display().to_string(),
+                    fault.found.clone(),
+                    fault.asked.clone(),
+                )
+            })
+            .collect();
+        if !self.json {
+            terminal::print(&self.tree.end(&faults));
+            return;
+        }
+        let faults: Vec<_> = faults
+            .into_iter()
+            .map(|(path, found, asked)| serde_json::json!({"path": path, "found": found, "asked": asked}))
+            .collect();
+        let rest = serde_json::json!({
+            "benchmarks": self.benchmarks,
+            "faults": faults,
+            "counts": self.tree.counts(),
+            "notice": self.notice,
+        });
+        let rest = rest.to_string();
+        let begin = if self.any { "" } else { "{\"results\": [" };
+        terminal::print(&format!("{begin}\n], {}\n", rest.trim_start_matches('{')));
+    }
+}

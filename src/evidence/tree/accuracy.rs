@@ -1,0 +1,86 @@
+//! A scenario's accuracy: the figures of `accuracy.txt`, and the logs of the run that gave them.
+
+use std::path::Path;
+
+use super::gather::{broken, empty, measurement, told};
+use super::performance::missing;
+use super::place::Place;
+use crate::evidence::accuracy::{self, ACCURACY, LOG};
+use crate::evidence::folder::{self, Logs};
+use crate::evidence::loadgen::loadgen_evidence;
+use crate::logs::check::Check;
+use crate::logs::loadgen;
+use crate::recipe::model::Mode;
+use crate::rounds::Rules;
+use crate::store::{StoreError, open};
+use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
+
+/// The folder of the run.
+const RUN: &str = "accuracy";
+
+/// Reads the accuracy run of a place.
+pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
+    let path = place.results().join(RUN);
+    let mut evidence = empty(place, Mode::Accuracy, &path);
+    let root = &place.submitter.root;
+    let logs = folder::logs(root, &path);
+    evidence.checks.extend(missing(&logs));
+    evidence.checks.extend(performance_log(&logs));
+    let mut trial = TrialEvidence::finished(1, path.display().to_string());
+    if logs.run.summary.is_some() || logs.run.detail.is_some() {
+        let measured = measurement(place, Mode::Accuracy);
+        loadgen_evidence(&logs.run, &measured, &mut trial, &mut None);
+    }
+    // The log's own figures are no accuracy: where it is one of a performance run, its speed is not
+    // this result's.
+    trial.figures.clear();
+    let asked: Vec<String> = rules
+        .into_iter()
+        .flat_map(|rules| rules.accuracy.iter().map(|(name, _)| name.clone()))
+        .collect();
+    match accuracy::read(root, &path.join(ACCURACY), &asked) {
+        Ok(found) => {
+            let log = open::open_beneath(root, &path.join(LOG)).and_then(|file| {
+                file.metadata()
+                    .map_err(StoreError::io("read", &path.join(LOG)))
+            });
+            let log = log.ok().map(|known| known.len());
+            evidence
+                .checks
+                .extend(accuracy::checks(&found, log).into_iter().map(told));
+            accuracy::add(&mut trial, &found);
+        }
+        Err(because) => {
+            let asked = "what the benchmark's accuracy script prints";
+            evidence.checks.push(broken(ACCURACY, because, asked));
+        }
+    }
+    evidence.published_metric =
+        rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
+    evidence.trials.push(trial);
+    evidence
+}
+
+/// The log of a performance run in the folder is told: MLCommons' checker takes it.
+fn performance_log(logs: &Logs) -> Option<RuleCheck> {
+    let mode = logs
+        .run
+        .mode()
+        .filter(|mode| *mode == loadgen::Mode::Performance)?;
+    Some(told(Check::new(
+        "mode of the accuracy run's log",
+        mode.to_string(),
+        "AccuracyOnly; the checker of MLCommons does not look, so this is only told",
+        true,
+    )))
+}
+
+/// Whether a place has any accuracy at all.
+pub(super) fn is_there(place: &Place) -> bool {
+    place
+        .submitter
+        .root
+        .join(place.results())
+        .join(Path::new(RUN))
+        .is_dir()
+}

@@ -1,0 +1,94 @@
+//! The evidence of one place: a scenario's performance, accuracy and compliance.
+
+use super::place::{Part, Place};
+use super::{Frame, accuracy, compliance, names, performance};
+use crate::evidence::run::without_trials;
+use crate::logs::check::Check;
+use crate::plan::measurement::MeasurementPlan;
+use crate::recipe::model::{Mode, Trials};
+use crate::rounds::Rules;
+use crate::verdict::{Evidence, RuleCheck};
+
+/// What the files of a place say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gathered {
+    /// What the round asks of it, where round, benchmark and scenario are known.
+    pub rules: Option<Rules>,
+    /// Performance, accuracy, and each compliance test.
+    pub evidence: Vec<Evidence>,
+}
+
+/// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
+/// is told in the evidence.
+#[must_use]
+pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
+    let rules = rules(place, frame);
+    let mut evidence = Vec::new();
+    let performance = place
+        .wants(&Part::Performance)
+        .then(|| performance::gather(place, rules.as_ref(), frame));
+    let accuracy = place
+        .wants(&Part::Accuracy)
+        .then(|| accuracy::gather(place, rules.as_ref()));
+    let figure = performance.as_ref().and_then(performance::published);
+    let tests = compliance::gather(place, rules.as_ref(), figure.as_ref());
+    if let Some(mut performance) = performance {
+        if place.only.is_none() {
+            performance
+                .checks
+                .extend(compliance::passed(place, rules.as_ref(), &tests));
+        }
+        evidence.push(performance);
+    }
+    evidence.extend(accuracy);
+    evidence.extend(tests.into_iter().map(|test| test.evidence));
+    Gathered { rules, evidence }
+}
+
+/// What the round asks of a place.
+fn rules(place: &Place, frame: &Frame<'_>) -> Option<Rules> {
+    let own = || names::official(&place.submitter, &place.benchmark, frame.round);
+    let named = frame.benchmark.unwrap_or_else(own);
+    frame.round?.rules(named, place.scenario()?)
+}
+
+/// Evidence of a place without trials.
+pub(super) fn empty(place: &Place, mode: Mode, path: &std::path::Path) -> Evidence {
+    let mut evidence = without_trials(&measurement(place, mode));
+    evidence.path = path.display().to_string();
+    evidence.loadgen = true;
+    evidence
+}
+
+/// A measurement of which nothing is known but what it is.
+pub(super) fn measurement(place: &Place, mode: Mode) -> MeasurementPlan {
+    let scenario = place.scenario_name();
+    MeasurementPlan {
+        key: scenario.clone(),
+        scenario,
+        loadgen: true,
+        mode,
+        trials: Trials::default(),
+        target_qps: None,
+        figures: Vec::new(),
+        expect: Vec::new(),
+        limits: Vec::new(),
+        rules: None,
+    }
+}
+
+/// A check as a verdict has it.
+pub(super) fn told(check: Check) -> RuleCheck {
+    RuleCheck {
+        rule: check.rule,
+        trial: None,
+        found: check.found,
+        asked: check.asked,
+        passed: check.passed,
+    }
+}
+
+/// A rule that was not kept.
+pub(super) fn broken(rule: &str, found: impl Into<String>, asked: impl Into<String>) -> RuleCheck {
+    told(Check::new(rule, found, asked, false))
+}

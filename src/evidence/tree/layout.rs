@@ -1,0 +1,186 @@
+//! Where a directory lies in a submission tree, by its path.
+//!
+//! `MLCommons` lays a tree out as `closed/AMD/results/SYSTEM/BENCHMARK/SCENARIO`, with `compliance`
+//! and `measurements` of the same form beside `results` to round v5.1, and among the results since.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::place::Part;
+
+/// The divisions of a round.
+pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];
+/// The folders of a submitter that are laid out by system, benchmark and scenario.
+const KINDS: [&str; 3] = ["results", "compliance", "measurements"];
+
+/// Where a directory lies.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Position {
+    /// The tree's root.
+    pub root: PathBuf,
+    /// `closed`, where the directory is in one.
+    pub division: Option<String>,
+    /// The submitter, likewise.
+    pub submitter: Option<String>,
+    /// The system, likewise.
+    pub system: Option<String>,
+    /// The benchmark, likewise.
+    pub benchmark: Option<String>,
+    /// The scenario's folder, likewise.
+    pub scenario: Option<String>,
+    /// The part of the scenario's results.
+    pub part: Option<Part>,
+}
+
+/// Where a directory lies, if it is in a submission tree or is one; its path must be absolute.
+#[must_use]
+pub fn position(directory: &Path) -> Option<Position> {
+    let parts: Vec<String> = directory
+        .components()
+        .map(|part| match part {
+            Component::Normal(name) => name.to_string_lossy().into_owned(),
+            _ => String::new(),
+        })
+        .collect();
+    // The deepest that fits: a tree may lie in a folder that is called `open`.
+    let inside = (0..parts.len())
+        .rev()
+        .find_map(|at| inside(directory, &parts, at));
+    inside.or_else(|| {
+        is_root(directory).then(|| Position {
+            root: directory.to_owned(),
+            ..Position::default()
+        })
+    })
+}
+
+/// With the division at this place of the path.
+fn inside(directory: &Path, parts: &[String], at: usize) -> Option<Position> {
+    let division = parts[at].as_str();
+    if !DIVISIONS.contains(&division) {
+        return None;
+    }
+    let root: PathBuf = directory.components().take(at).collect();
+    let part = |after: usize| parts.get(at + after).cloned();
+    let fits = match parts.get(at + 2) {
+        Some(kind) => KINDS.contains(&kind.as_str()) && results_of(&root, division, &parts[at + 1]),
+        None => match parts.get(at + 1) {
+            Some(submitter) => results_of(&root, division, submitter),
+            None => is_division(directory),
+        },
+    };
+    let kind = part(2);
+    fits.then(|| Position {
+        root,
+        division: Some(division.to_owned()),
+        submitter: part(1),
+        system: part(3),
+        benchmark: part(4),
+        scenario: part(5),
+        part: part_of(kind.as_deref(), part(6), part(7)),
+    })
+}
+
+fn part_of(kind: Option<&str>, first: Option<String>, second: Option<String>) -> Option<Part> {
+    let in_compliance = kind == Some("compliance") || first.as_deref() == Some("compliance");
+    let test = |name: Option<String>| match name {
+        Some(name) if is_test(&name) => Some(Part::Test(name)),
+        _ => None,
+    };
+    match first.as_deref() {
+        Some("compliance") => Some(test(second).unwrap_or(Part::Compliance)),
+        Some("performance") if !in_compliance => Some(Part::Performance),
+        Some("accuracy") if !in_compliance => Some(Part::Accuracy),
+        _ if in_compliance => Some(test(first).unwrap_or(Part::Compliance)),
+        _ => test(first),
+    }
+}
+
+/// `TEST06`, in any case.
+#[must_use]
+pub fn is_test(name: &str) -> bool {
+    let digits = name.get(4..).unwrap_or_default();
+    name.get(..4)
+        .is_some_and(|word| word.eq_ignore_ascii_case("test"))
+        && digits.len() == 2
+        && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+fn results_of(root: &Path, division: &str, submitter: &str) -> bool {
+    let submitter = root.join(division).join(submitter);
+    submitter.join("results").is_dir() || submitter.join("systems").is_dir()
+}
+
+/// Whether some submitter has results in it.
+fn is_division(directory: &Path) -> bool {
+    let Ok(submitters) = std::fs::read_dir(directory) else {
+        return false;
+    };
+    submitters
+        .flatten()
+        .any(|entry| entry.path().join("results").is_dir())
+}
+
+/// Whether a directory has divisions with results.
+#[must_use]
+pub fn is_root(directory: &Path) -> bool {
+    DIVISIONS
+        .into_iter()
+        .any(|division| is_division(&directory.join(division)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        let scenario = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline";
+        for folder in ["performance/run_1", "accuracy", "TEST06"] {
+            std::fs::create_dir_all(tree.path().join(scenario).join(folder)).unwrap();
+        }
+        std::fs::create_dir_all(tree.path().join("closed/AMD/compliance/8xMI300X")).unwrap();
+        tree
+    }
+
+    fn at(tree: &tempfile::TempDir, path: &str) -> Option<Position> {
+        position(&tree.path().join(path))
+    }
+
+    #[test]
+    fn every_level_is_known() {
+        let tree = tree();
+        let root = at(&tree, "").unwrap();
+        assert_eq!((root.division, root.root.as_path()), (None, tree.path()));
+        assert_eq!(
+            at(&tree, "closed").unwrap().division.as_deref(),
+            Some("closed")
+        );
+        assert_eq!(
+            at(&tree, "closed/AMD").unwrap().submitter.as_deref(),
+            Some("AMD")
+        );
+        let run = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1";
+        let run = at(&tree, run).unwrap();
+        assert_eq!(run.root, tree.path());
+        assert_eq!(run.system.as_deref(), Some("8xMI300X"));
+        assert_eq!(run.benchmark.as_deref(), Some("llama2-70b-99"));
+        assert_eq!(run.scenario.as_deref(), Some("Offline"));
+        assert_eq!(run.part, Some(Part::Performance));
+        let test = "closed/AMD/results/8xMI300X/llama2-70b-99/Offline/TEST06";
+        assert_eq!(
+            at(&tree, test).unwrap().part,
+            Some(Part::Test("TEST06".to_owned()))
+        );
+        let compliance = at(&tree, "closed/AMD/compliance/8xMI300X").unwrap();
+        assert_eq!(compliance.part, Some(Part::Compliance));
+    }
+
+    #[test]
+    fn other_folders_are_no_tree() {
+        let tree = tree();
+        std::fs::create_dir_all(tree.path().join("open/notes/drafts")).unwrap();
+        assert_eq!(at(&tree, "open/notes/drafts"), None);
+        assert_eq!(at(&tree, "open"), None);
+        assert_eq!(position(Path::new("/")), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! A scenario's performance: `performance/run_1`, the run that `MLCommons` publishes.
+
+use std::path::Path;
+
+use super::find::folders;
+use super::gather::{broken, empty, measurement, told};
+use super::place::Place;
+use super::{Frame, inferred};
+use crate::evidence::folder::{self, DETAIL, Logs, SUMMARY};
+use crate::evidence::loadgen::loadgen_evidence;
+use crate::logs::check::Check;
+use crate::logs::loadgen;
+use crate::recipe::model::Mode;
+use crate::rounds::Rules;
+use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
+
+/// The folder of the run that counts.
+const RUN: &str = "performance/run_1";
+
+/// Reads the performance run of a place.
+pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) -> Evidence {
+    let path = place.results().join(RUN);
+    let mut evidence = empty(place, Mode::Performance, &path);
+    let logs = folder::logs(&place.submitter.root, &path);
+    evidence.checks.extend(missing(&logs));
+    if logs.run.summary.is_none() && logs.run.detail.is_none() {
+        return evidence;
+    }
+    let mut trial = TrialEvidence::finished(1, path.display().to_string());
+    let measured = measurement(place, Mode::Performance);
+    loadgen_evidence(
+        &logs.run,
+        &measured,
+        &mut trial,
+        &mut evidence.published_metric,
+    );
+    if let Some(rules) = rules {
+        let metric = inferred::name(&rules.metric);
+        if let Some(figure) = inferred::figure(&logs.run, rules) {
+            let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
+            trial.figures.insert(metric.clone(), figure);
+        }
+        evidence.published_metric = Some(metric);
+    }
+    evidence.checks.extend(other_mode(&logs));
+    evidence.checks.extend(other_runs(place));
+    if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
+        let unit = trial
+            .figures
+            .get(metric)
+            .map_or("", |figure| figure.unit.as_str());
+        let found = published.of(place, unit);
+        evidence
+            .expect
+            .extend(found.map(|expected| (metric.clone(), vec![expected])));
+    }
+    evidence.trials.push(trial);
+    evidence
+}
+
+/// The figure by which the place is published.
+pub(super) fn published(evidence: &Evidence) -> Option<FigureValue> {
+    let metric = evidence.published_metric.as_ref()?;
+    evidence.trials.first()?.figures.get(metric).cloned()
+}
+
+/// The files that must be there and are not, or cannot be read.
+pub(super) fn missing(logs: &Logs) -> Vec<RuleCheck> {
+    let there = |name: &str| match name {
+        SUMMARY => logs.run.summary.is_some(),
+        _ => logs.run.detail.is_some(),
+    };
+    [SUMMARY, DETAIL]
+        .into_iter()
+        .filter(|name| !there(name))
+        .map(|name| {
+            let fault = logs.faults.iter().find(|(file, _)| *file == name);
+            let found = fault.map_or("missing", |(_, because)| because.as_str());
+            broken(name, found, "LoadGen's log of this run")
+        })
+        .collect()
+}
+
+/// The log of an accuracy run says nothing of speed.
+fn other_mode(logs: &Logs) -> Option<RuleCheck> {
+    let mode = logs
+        .run
+        .mode()
+        .filter(|mode| *mode != loadgen::Mode::Performance)?;
+    let asked = loadgen::Mode::Performance.to_string();
+    Some(broken("mode", mode.to_string(), asked))
+}
+
+/// Runs beside the one that counts are told, so that nobody takes them for it.
+fn other_runs(place: &Place) -> Option<RuleCheck> {
+    let folder = place
+        .submitter
+        .root
+        .join(place.results())
+        .join("performance");
+    let others: Vec<String> = folders(&folder)
+        .into_iter()
+        .filter(|name| name.starts_with("run_") && Path::new(name) != Path::new("run_1"))
+        .collect();
+    (!others.is_empty()).then(|| {
+        told(Check::new(
+            "runs",
+            format!("run_1, and beside it {}", others.join(", ")),
+            "run_1, which is published; the others do not count",
+            true,
+        ))
+    })
+}

@@ -1,0 +1,40 @@
+//! The corpora beside the repository, in `../shared/corpus`: too large to be part of it.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "each test file uses its part of it"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A corpus file, or `None` with a word on the terminal.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/corpus")
+        .join(name);
+    let there = path.is_file();
+    if !there {
+        println!("skipped: {} is not there", path.display());
+    }
+    there.then_some(path)
+}
+
+/// Unpacks one of them.
+pub fn unpacked(name: &str) -> Option<TempDir> {
+    let archive = shared(name)?;
+    let directory = tempfile::tempdir().unwrap();
+    let tar = Command::new("tar")
+        .arg("-xJf")
+        .arg(archive)
+        .arg("-C")
+        .arg(directory.path())
+        .status();
+    let tar =
+        tar.expect("tar and xz are needed to unpack the corpus: apt-get install tar xz-utils");
+    assert!(tar.success(), "tar: {tar}");
+    Some(directory)
+}
