@@ -17,7 +17,7 @@ pub fn is_same(system: &str, host: &HostView) -> bool {
     let same_gpus = models
         .into_iter()
         .all(|model| model.eq_ignore_ascii_case(named.gpu))
-        && cards(&host.gpus).len() == named.gpus
+        && cards(&host.gpus) == named.gpus
         && host.gpus.iter().all(|gpu| !gpu.masked);
     same_gpus && named.is_processor_of(host)
 }
