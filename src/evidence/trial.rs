@@ -197,8 +197,13 @@ impl Trial<'_> {
     /// What the suite's accuracy script printed: into its file, or in the step that ran it.
     fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
         let output = Text::output_of(self.files.directory.path(), &said.directory());
-        accuracy::add_to(trial, &output.directory, &output.file);
-        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY));
+        let rules = self.measured.rules.iter();
+        let asked: Vec<String> = rules
+            .flat_map(|rules| &rules.accuracy)
+            .map(|(name, _)| name.clone())
+            .collect();
+        accuracy::add_to(trial, &output.directory, &output.file, &asked);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &asked);
     }
 
     /// What each run of the step gave by the recipe's own figures.

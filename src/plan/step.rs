@@ -72,6 +72,9 @@ pub struct Plan {
     pub measurements: Vec<MeasurementPlan>,
     /// How it is judged.
     pub judge: JudgeRules,
+    /// The host is the published system's SKU, by its name.
+    #[serde(default)]
+    pub same_sku: bool,
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
