@@ -44,11 +44,7 @@ fn listed(comparison: &Comparison) -> String {
 }
 
 /// A run by its directory or id, or a folder with results.
-fn subject(
-    global: &Global,
-    name: &str,
-    arguments: &CompareArguments,
-) -> Result<Subject, Failure> {
+fn subject(global: &Global, name: &str, arguments: &CompareArguments) -> Result<Subject, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !path.join("plan.json").exists() {
         let asked = JudgeArguments {

@@ -8,6 +8,7 @@ mod clean_kept;
 mod compare;
 mod docs;
 mod doctor;
+mod export;
 mod failure;
 mod giving;
 mod judge;
@@ -19,6 +20,7 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod ready;
 mod resume;
 mod room;
 mod run;
@@ -84,9 +86,14 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
         Command::Compare { compare } => compare::compare(&global, &compare),
-        Command::Doctor { recipe, settings } => {
+        Command::Export(arguments) => export::export(&global, &arguments),
+        Command::Doctor {
+            recipe,
+            settings,
+            gpus,
+        } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
-            doctor::doctor(&global, recipe.as_ref())
+            doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs => runs::runs(&global),

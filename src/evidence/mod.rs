@@ -4,7 +4,9 @@
 pub mod accuracy;
 pub mod compliance;
 pub mod context;
+pub mod endpoints;
 pub mod environment;
+pub mod exported;
 pub mod figures;
 pub mod folder;
 pub mod loadgen;
@@ -12,6 +14,8 @@ pub mod place;
 pub mod readings;
 pub mod run;
 mod scan;
+pub mod telemetry;
 pub mod texts;
 pub mod tree;
 mod trial;
+mod window;

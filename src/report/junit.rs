@@ -55,8 +55,17 @@ fn rules_of_the_whole(entry: &Entry<'_>) -> TestSuite {
 pub fn comparison(comparison: &Comparison) -> String {
     let mut report = Report::new("retrial compare");
     let of_one = |one: &ComparedFigure, other: &ComparedFigure| {
-        (&one.benchmark, &one.scenario, one.mode, &one.candidate.subject)
-            == (&other.benchmark, &other.scenario, other.mode, &other.candidate.subject)
+        (
+            &one.benchmark,
+            &one.scenario,
+            one.mode,
+            &one.candidate.subject,
+        ) == (
+            &other.benchmark,
+            &other.scenario,
+            other.mode,
+            &other.candidate.subject,
+        )
     };
     for figures in comparison.figures.chunk_by(of_one) {
         let Some(first) = figures.first() else {
@@ -71,7 +80,12 @@ pub fn comparison(comparison: &Comparison) -> String {
             named(comparison, &first.baseline.subject)
         );
         let mut suite = TestSuite::new(clean(&name));
-        suite.add_properties(comparison.notice.iter().map(|notice| property("notice", notice)));
+        suite.add_properties(
+            comparison
+                .notice
+                .iter()
+                .map(|notice| property("notice", notice)),
+        );
         suite.add_test_cases(figures.iter().map(|figure| compared(figure, &name)));
         report.add_test_suite(suite);
     }
@@ -100,7 +114,14 @@ fn suite(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite
     for qualifier in &result.qualifiers {
         suite.add_property(property(&qualifier.kind.to_string(), &qualifier.because));
     }
-    suite.add_properties(verdict.notice.iter().map(|notice| property("notice", notice)));
+    let warnings = verdict.warnings.iter();
+    suite.add_properties(warnings.map(|warning| property("warning", warning)));
+    suite.add_properties(
+        verdict
+            .notice
+            .iter()
+            .map(|notice| property("notice", notice)),
+    );
     suite.add_test_case(rules(result, &name));
     if result.valid {
         for judgement in &result.judgements {
@@ -118,7 +139,9 @@ fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
         .iter()
         .map(|rule| {
             let kept = if rule.passed { "kept" } else { "BROKEN" };
-            let trial = rule.trial.map_or_else(String::new, |trial| format!(" (trial {trial})"));
+            let trial = rule
+                .trial
+                .map_or_else(String::new, |trial| format!(" (trial {trial})"));
             format!(
                 "{kept}: {}{trial}: {}; asked {}",
                 rule.rule, rule.found, rule.asked

@@ -37,9 +37,16 @@ fn section(entry: &Entry<'_>) -> String {
         let because = escaped(&because.join("; "));
         text += &format!("- *{}*: {because}\n", of_kind[0].kind);
     }
+    for warning in &verdict.warnings {
+        text += &format!("- *warning*: {}\n", escaped(&clean(warning)));
+    }
     for rule in entry.rules.iter().filter(|rule| !rule.passed) {
         let line = format!("{}: {}; asked {}", rule.rule, rule.found, rule.asked);
-        text += &format!("- {} {}\n", symbol(Outcome::Invalid), escaped(&clean(&line)));
+        text += &format!(
+            "- {} {}\n",
+            symbol(Outcome::Invalid),
+            escaped(&clean(&line))
+        );
     }
     if !entry.evidence.is_empty() {
         text += &format!("\nEvidence: {}\n", code(&entry.evidence));
@@ -158,7 +165,12 @@ fn environment(comparison: &Comparison) -> String {
         return String::new();
     }
     let mut head = vec!["differs"];
-    head.extend(comparison.subjects.iter().map(|subject| subject.letter.as_str()));
+    head.extend(
+        comparison
+            .subjects
+            .iter()
+            .map(|subject| subject.letter.as_str()),
+    );
     let rows = differs.map(|fact| {
         let values = fact.values.iter();
         let values = values.map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));

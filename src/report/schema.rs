@@ -19,7 +19,9 @@ pub fn comparison() -> String {
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {
-    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
     let mut schema = Map::new();
     schema.insert(
         "$schema".to_owned(),

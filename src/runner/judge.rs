@@ -4,6 +4,7 @@ use super::error::RunError;
 use super::session::Session;
 use crate::evidence::context::context;
 use crate::evidence::run::{self, RunFiles};
+use crate::evidence::telemetry;
 use crate::journal::State;
 use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
@@ -34,10 +35,24 @@ pub fn evidence_of(
         directory,
         plan: &plan,
         state: &state,
+        telemetry: telemetry::rows(directory),
     };
-    let mut context = context(&files);
-    context.require_accuracy = require_accuracy || plan.require_accuracy;
-    Ok((context, run::gather(&files)))
+    let require_accuracy = require_accuracy || plan.require_accuracy;
+    Ok(made_of(&files, require_accuracy))
+}
+
+fn made_of(files: &RunFiles<'_>, require_accuracy: bool) -> (Context, Vec<Evidence>) {
+    let mut context = context(files);
+    context.require_accuracy = require_accuracy;
+    (context, run::gather(files))
+}
+
+/// The verdict on a run by a plan that need not be its own: with the rules of another round.
+#[must_use]
+pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
+    let require_accuracy = require_accuracy || files.plan.require_accuracy;
+    let (context, evidence) = made_of(files, require_accuracy);
+    verdict::judge(&context, &evidence)
 }
 
 /// The judge step: the verdict, kept in `verdict.json`.
@@ -75,6 +90,7 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
         directory: &session.run,
         plan: &session.plan,
         state: &state,
+        telemetry: Vec::new(),
     };
     let mut evidence = run::gather_one(&files, measurement);
     let context = context(&files);

@@ -21,18 +21,26 @@ pub fn fits(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
             "type" if !has_type(rule, value) => return here(),
             "const" if rule != value => return here(),
             "not" if *rule == json!({}) => return here(),
-            "minimum" if value.as_f64().is_some_and(|value| value < rule.as_f64().unwrap()) => {
+            "minimum"
+                if value
+                    .as_f64()
+                    .is_some_and(|value| value < rule.as_f64().unwrap()) =>
+            {
                 return here();
             }
-            "maximum" if value.as_f64().is_some_and(|value| value > rule.as_f64().unwrap()) => {
+            "maximum"
+                if value
+                    .as_f64()
+                    .is_some_and(|value| value > rule.as_f64().unwrap()) =>
+            {
                 return here();
             }
             "enum" if !rule.as_array().unwrap().contains(value) => return here(),
             "minItems" if (value.as_array().unwrap().len() as u64) < rule.as_u64().unwrap() => {
                 return here();
             }
-            "$schema" | "$defs" | "title" | "description" | "default" | "type" | "const" | "enum"
-            | "format" | "minimum" | "maximum" | "minItems" => {}
+            "$schema" | "$defs" | "title" | "description" | "default" | "type" | "const"
+            | "enum" | "format" | "minimum" | "maximum" | "minItems" => {}
             "pattern" => {
                 let pattern = Regex::new(rule.as_str().unwrap()).unwrap();
                 if value.as_str().is_some_and(|text| !pattern.is_match(text)) {

@@ -51,7 +51,10 @@ fn rules_of_the_whole() {
     };
     assert!(entry(true).contains(r#"tests="2" skipped="0" failures="0""#));
     let broken = entry(false);
-    assert!(broken.contains(r#"message="Offline; asked Offline, Server" type="invalid""#), "{broken}");
+    assert!(
+        broken.contains(r#"message="Offline; asked Offline, Server" type="invalid""#),
+        "{broken}"
+    );
 }
 
 proptest! {

@@ -164,7 +164,10 @@ fn listed_one(figure: &ComparedFigure, at: &str, width: usize, paint: Paint) -> 
     for line in lines {
         text += &wrapped(&format!("  {}", clean(&line)), width, 5);
     }
-    line_of(&mut text, &format!("  {}", paint.with(color(figure.change), &word)));
+    line_of(
+        &mut text,
+        &format!("  {}", paint.with(color(figure.change), &word)),
+    );
     text
 }
 
@@ -228,10 +231,8 @@ fn color(change: Change) -> &'static str {
 
 /// What differs as a table; what does not, in one line.
 fn environment(comparison: &Comparison, width: usize, paint: Paint) -> String {
-    let (differs, same): (Vec<&EnvironmentFact>, Vec<&EnvironmentFact>) = comparison
-        .environment
-        .iter()
-        .partition(|fact| fact.differs);
+    let (differs, same): (Vec<&EnvironmentFact>, Vec<&EnvironmentFact>) =
+        comparison.environment.iter().partition(|fact| fact.differs);
     let mut text = String::new();
     if !differs.is_empty() {
         let letters: Vec<&str> = comparison
@@ -242,8 +243,13 @@ fn environment(comparison: &Comparison, width: usize, paint: Paint) -> String {
         let mut head = vec![("differs", "")];
         head.extend(letters.iter().map(|letter| (*letter, "")));
         let row = |fact: &&EnvironmentFact| -> Vec<Cell> {
-            let values = fact.values.iter().map(|value| Cell::of([shown(value.as_deref())]));
-            std::iter::once(Cell::of([clean(&fact.what)])).chain(values).collect()
+            let values = fact
+                .values
+                .iter()
+                .map(|value| Cell::of([shown(value.as_deref())]));
+            std::iter::once(Cell::of([clean(&fact.what)]))
+                .chain(values)
+                .collect()
         };
         let rows: Vec<Vec<Cell>> = differs.iter().map(row).collect();
         text += &columns(&head, &rows, width, paint)
@@ -252,7 +258,13 @@ fn environment(comparison: &Comparison, width: usize, paint: Paint) -> String {
     if !same.is_empty() {
         let words: Vec<String> = same
             .iter()
-            .map(|fact| format!("{} {}", fact.what, shown(fact.values.first().and_then(|value| value.as_deref()))))
+            .map(|fact| {
+                format!(
+                    "{} {}",
+                    fact.what,
+                    shown(fact.values.first().and_then(|value| value.as_deref()))
+                )
+            })
             .collect();
         let line = format!("the same: {}", clean(&words.join("; ")));
         text += &wrapped(&line, width, 2);
@@ -261,11 +273,19 @@ fn environment(comparison: &Comparison, width: usize, paint: Paint) -> String {
 }
 
 fn listed(facts: &[&EnvironmentFact], letters: &[&str], width: usize, paint: Paint) -> String {
-    let widest = letters.iter().map(|letter| letter.width()).max().unwrap_or(1) + GAP;
+    let widest = letters
+        .iter()
+        .map(|letter| letter.width())
+        .max()
+        .unwrap_or(1)
+        + GAP;
     let mut text = String::new();
     line_of(
         &mut text,
-        &paint.dim(&format!("{} of the environment differ:", human::count(facts.len(), "fact"))),
+        &paint.dim(&format!(
+            "{} of the environment differ:",
+            human::count(facts.len(), "fact")
+        )),
     );
     for fact in facts {
         line_of(&mut text, &format!("  {}", clean(&fact.what)));

@@ -169,7 +169,10 @@ fn pair_up<'a>(
     let by_name = !(of_one(baseline) && of_one(candidate));
     let same = |one: &Measured<'_>, other: &Measured<'_>| {
         one.evidence.mode == other.evidence.mode
-            && one.evidence.scenario.eq_ignore_ascii_case(&other.evidence.scenario)
+            && one
+                .evidence
+                .scenario
+                .eq_ignore_ascii_case(&other.evidence.scenario)
             && (!by_name || one.result.benchmark == other.result.benchmark)
     };
     let compared = |one: &&Measured<'_>| one.evidence.mode != Mode::Compliance;
@@ -189,7 +192,13 @@ fn pair_up<'a>(
         }
     }
     let unmatched = |other: &&Measured<'_>| !baseline.iter().any(|one| same(one, other));
-    notes.extend(candidate.iter().filter(compared).filter(unmatched).map(only));
+    notes.extend(
+        candidate
+            .iter()
+            .filter(compared)
+            .filter(unmatched)
+            .map(only),
+    );
 }
 
 /// `only A has Offline performance`

@@ -27,7 +27,9 @@ pub(super) fn facts(subjects: &[Subject]) -> Vec<EnvironmentFact> {
     let fact = |name: &str| {
         let of = |subject: &Subject| {
             let mut facts = subject.environment.iter();
-            facts.find(|(what, _)| what == name).map(|(_, value)| value.clone())
+            facts
+                .find(|(what, _)| what == name)
+                .map(|(_, value)| value.clone())
         };
         let values: Vec<Option<String>> = subjects.iter().map(of).collect();
         EnvironmentFact {

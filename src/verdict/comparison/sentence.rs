@@ -11,7 +11,11 @@ pub(super) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
     let (Some(ratio), Some(ours), Some(theirs)) =
         (figure.ratio, figure.baseline.value, figure.candidate.value)
     else {
-        return format!("{}: not compared: {}.", figure.figure, obstacle(pair, options));
+        return format!(
+            "{}: not compared: {}.",
+            figure.figure,
+            obstacle(pair, options)
+        );
     };
     let head = format!(
         "{}: {}'s {} is {} of {}'s {}",

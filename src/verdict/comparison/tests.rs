@@ -96,7 +96,9 @@ fn latency() {
     assert_eq!(found.change, Change::Faster);
     assert!((found.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
     assert!(
-        found.sentence.contains("B's 17.9998 ms is 1.111 of A's 19.9998 ms"),
+        found
+            .sentence
+            .contains("B's 17.9998 ms is 1.111 of A's 19.9998 ms"),
         "{}",
         found.sentence
     );
@@ -127,9 +129,11 @@ fn many_figures_are_corrected() {
         alone.figures[0].sentence
     );
     assert_eq!(with(0.05).figures[0].change, Change::Faster);
-    assert!(with(0.05).figures[1..]
-        .iter()
-        .all(|figure| figure.change == Change::NoDifference));
+    assert!(
+        with(0.05).figures[1..]
+            .iter()
+            .all(|figure| figure.change == Change::NoDifference)
+    );
 }
 
 #[test]
@@ -158,13 +162,19 @@ fn what_only_one_has_is_noted() {
     server.scenario = "Server".to_owned();
     let subjects = [
         subject("before", vec![offline(&[100.0]), server]),
-        subject("after", vec![offline(&[100.0]), accuracy("Offline", "rouge1", 44.0)]),
+        subject(
+            "after",
+            vec![offline(&[100.0]), accuracy("Offline", "rouge1", 44.0)],
+        ),
     ];
     let comparison = compare(&subjects, &Options::default());
-    assert_eq!(comparison.notes, [
-        "only A has Server performance",
-        "only B has Offline accuracy"
-    ]);
+    assert_eq!(
+        comparison.notes,
+        [
+            "only A has Server performance",
+            "only B has Offline accuracy"
+        ]
+    );
 }
 
 #[test]
@@ -178,14 +188,24 @@ fn accuracy_is_better_or_worse() {
     assert_eq!(figure.change, Change::Worse);
     assert!(figure.sentence.ends_with("worse (compared as printed)."));
     // A limit on speed says nothing of it, and there is no speed to judge.
-    assert_eq!((figure.limit, comparison.exit_code), (None, ExitCode::Inconclusive));
+    assert_eq!(
+        (figure.limit, comparison.exit_code),
+        (None, ExitCode::Inconclusive)
+    );
 }
 
 #[test]
 fn other_target_rates_are_noted() {
     let at = |rate: f64| {
-        let mut one = loadgen("Server", "completed_tokens_per_second", "tokens/s", &[rate * 290.0]);
-        one.trials[0].parameters.insert("target_qps".to_owned(), rate);
+        let mut one = loadgen(
+            "Server",
+            "completed_tokens_per_second",
+            "tokens/s",
+            &[rate * 290.0],
+        );
+        one.trials[0]
+            .parameters
+            .insert("target_qps".to_owned(), rate);
         vec![one]
     };
     let subjects = [subject("before", at(10.0)), subject("after", at(12.0))];
@@ -195,7 +215,10 @@ fn other_target_rates_are_noted() {
 
 #[test]
 fn one_alone_is_compared_with_nothing() {
-    let comparison = compare(&[subject("one", vec![offline(&[1.0])])], &Options::default());
+    let comparison = compare(
+        &[subject("one", vec![offline(&[1.0])])],
+        &Options::default(),
+    );
     assert!(comparison.figures.is_empty());
 }
 

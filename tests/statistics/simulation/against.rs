@@ -38,7 +38,8 @@ impl Design {
             let mut take = |noise: Noise, truth: f64, trials: usize| -> Vec<f64> {
                 let logs = noise.run(trials, &mut generator);
                 let both = logs.iter().zip(&drift);
-                both.map(|(log, drift)| 100.0 * truth * (log + drift).exp()).collect()
+                both.map(|(log, drift)| 100.0 * truth * (log + drift).exp())
+                    .collect()
             };
             let baseline = take(self.baseline, 1.0, trials.0);
             let candidate = take(self.candidate, truth, trials.1);
@@ -62,7 +63,14 @@ impl Design {
 pub fn equal() -> Table {
     let mut table = Table::new(
         "equal",
-        &["truly equal", "1 and 1 trials", "3 and 3", "5 and 5", "8 and 8", "3 and 8"],
+        &[
+            "truly equal",
+            "1 and 1 trials",
+            "3 and 3",
+            "5 and 5",
+            "8 and 8",
+            "3 and 8",
+        ],
     );
     let sizes = [(1, 1), (3, 3), (5, 5), (8, 8), (3, 8)];
     let drifting = Design {
@@ -116,7 +124,13 @@ pub fn equal() -> Table {
 pub fn power() -> Table {
     let mut table = Table::new(
         "faster",
-        &["2 % faster", "1 and 1 trials", "3 and 3", "5 and 5", "8 and 8"],
+        &[
+            "2 % faster",
+            "1 and 1 trials",
+            "3 and 3",
+            "5 and 5",
+            "8 and 8",
+        ],
     );
     let sizes = [(1, 1), (3, 3), (5, 5), (8, 8)];
     let drifting = Design {
@@ -136,7 +150,9 @@ pub fn power() -> Table {
         ),
     ];
     for (name, design) in designs {
-        let shares = sizes.into_iter().map(|size| Some(design.shown(1.02, size, 700)));
+        let shares = sizes
+            .into_iter()
+            .map(|size| Some(design.shown(1.02, size, 700)));
         table.row(name, shares.collect());
     }
     table

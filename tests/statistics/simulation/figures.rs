@@ -76,7 +76,9 @@ pub fn stages() -> Table {
     for (name, aggregate) in aggregates {
         let ends = |truth, wanted| {
             let mut generator = Generator::new(300);
-            share(DRAWS, || staged(truth, aggregate, &mut generator).0 == wanted)
+            share(DRAWS, || {
+                staged(truth, aggregate, &mut generator).0 == wanted
+            })
         };
         let mut generator = Generator::new(301);
         let used: usize = (0..DRAWS)

@@ -103,7 +103,13 @@ pub fn assumed() -> Table {
     let real = [0.004, 0.008, 0.012, 0.018];
     let mut table = Table::new(
         "assumed",
-        &["real noise of one trial", "0.4 %", "0.8 %", "1.2 %", "1.8 %"],
+        &[
+            "real noise of one trial",
+            "0.4 %",
+            "0.8 %",
+            "1.2 %",
+            "1.8 %",
+        ],
     );
     let of = |truth: f64, margin: f64| -> Vec<Option<f64>> {
         real.iter()
@@ -129,10 +135,19 @@ pub fn tails() -> Table {
     let mut table = Table::new("tails", &head("noise, made one by"));
     let noises = [
         ("Student's t with 3 degrees of freedom", Noise::Heavy(NOISE)),
-        ("one trial in ten 10 % slower, the typical trial on the margin", Noise::Slow(0.004)),
-        ("one trial in ten 10 % slower, the mean on the margin", Noise::SlowAroundMean(0.004)),
+        (
+            "one trial in ten 10 % slower, the typical trial on the margin",
+            Noise::Slow(0.004),
+        ),
+        (
+            "one trial in ten 10 % slower, the mean on the margin",
+            Noise::SlowAroundMean(0.004),
+        ),
         ("neighbours correlated by 0.5", Noise::Correlated(NOISE)),
-        ("0.3 % within a session, 1 % between sessions", Noise::Session(0.003, 0.01)),
+        (
+            "0.3 % within a session, 1 % between sessions",
+            Noise::Session(0.003, 0.01),
+        ),
     ];
     for (label, noise) in noises {
         for (name, aggregate) in AGGREGATES {
