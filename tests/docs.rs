@@ -172,7 +172,7 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
-    // Planted hosts, for pages about GPUs.
+    // Planted hosts, and what plants others, for pages about GPUs.
     let hosts = Command::new("cp")
         .arg("-a")
         .arg(root().join("tests/fixtures/hosts"))
@@ -237,6 +237,11 @@ fn runs() {
 #[test]
 fn data() {
     check("docs/data.md");
+}
+
+#[test]
+fn hosts() {
+    check("docs/hosts.md");
 }
 
 #[test]
