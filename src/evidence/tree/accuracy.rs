@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::gather::{broken, empty, measurement, told};
+use super::gather::{asked_of, broken, empty, measurement, told};
 use super::performance::missing;
 use super::place::Place;
 use crate::evidence::accuracy::{self, ACCURACY, LOG};
@@ -55,6 +55,7 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
             evidence.checks.push(broken(ACCURACY, because, asked));
         }
     }
+    evidence.rules = asked_of(place, rules);
     evidence.published_metric =
         rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);

@@ -30,8 +30,7 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     let accuracy = place
         .wants(&Part::Accuracy)
         .then(|| accuracy::gather(place, rules.as_ref()));
-    let figure = performance.as_ref().and_then(performance::published);
-    let tests = compliance::gather(place, rules.as_ref(), figure.as_ref());
+    let tests = compliance::gather(place, rules.as_ref(), performance.as_ref());
     if let Some(mut performance) = performance {
         if place.only.is_none() {
             performance
@@ -43,6 +42,16 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     evidence.extend(accuracy);
     evidence.extend(tests.into_iter().map(|test| test.evidence));
     Gathered { rules, evidence }
+}
+
+/// What is asked of the place's own results: the open division may have any accuracy.
+pub(super) fn asked_of(place: &Place, rules: Option<&Rules>) -> Option<Rules> {
+    let mut rules = rules?.clone();
+    if place.submitter.is_open() {
+        rules.accuracy.clear();
+        rules.min_samples_per_query = None;
+    }
+    Some(rules)
 }
 
 /// What the round asks of a place.
@@ -73,6 +82,7 @@ pub(super) fn measurement(place: &Place, mode: Mode) -> MeasurementPlan {
         figures: Vec::new(),
         expect: Vec::new(),
         limits: Vec::new(),
+        rules: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::find::folders;
-use super::gather::{broken, empty, measurement, told};
+use super::gather::{asked_of, broken, empty, measurement, told};
 use super::place::Place;
 use super::{Frame, inferred};
 use crate::evidence::folder::{self, DETAIL, Logs, SUMMARY};
@@ -41,6 +41,7 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
             trial.figures.insert(metric.clone(), figure);
         }
         evidence.published_metric = Some(metric);
+        evidence.rules = asked_of(place, Some(rules));
     }
     evidence.checks.extend(other_mode(&logs));
     evidence.checks.extend(other_runs(place));
@@ -56,12 +57,6 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
     }
     evidence.trials.push(trial);
     evidence
-}
-
-/// The figure by which the place is published.
-pub(super) fn published(evidence: &Evidence) -> Option<FigureValue> {
-    let metric = evidence.published_metric.as_ref()?;
-    evidence.trials.first()?.figures.get(metric).cloned()
 }
 
 /// The files that must be there and are not, or cannot be read.
