@@ -89,7 +89,18 @@ endef
 .PHONY: bench
 bench: lab ## how fast: paired runs against docker's command line, the figures printed (best on a quiet machine)
 	$(call say,cargo bench)
-	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench fetch
+	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench fetch
+
+FUZZ_SECONDS ?= 60
+FUZZ := $(shell sed -n '/^\[\[bin\]\]/{n;s/name = "\(.*\)"/\1/p}' fuzz/Cargo.toml)
+
+.PHONY: fuzz
+fuzz: ## every reader of text that others wrote, FUZZ_SECONDS each, from its seeds (asks for a nightly toolchain)
+	$(call install,cargo-fuzz,cargo-fuzz@0.13.2)
+	@for target in $(FUZZ); do printf '\n== fuzzing %s for %s s\n' "$$target" "$(FUZZ_SECONDS)" >&2; mkdir -p fuzz/corpus/$$target; \
+	  cargo +nightly fuzz run --sanitizer none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	  -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=16384 -verbosity=0 -print_final_stats=1; done
+	@echo 'what is found lies in fuzz/artifacts/TARGET: put it into fuzz/seeds/TARGET, where cargo test runs it, and mend the reader' >&2
 
 .PHONY: tools
 tools:

@@ -86,6 +86,22 @@ impl Pairs {
             word(median(&sorted), low, high, asked)
         );
     }
+
+    /// Prints the rate of A's median for so many bytes, and whether it is at least `asked` a second.
+    pub fn report_rate(&self, what: &str, bytes: f64, asked: f64) {
+        let mut rates: Vec<f64> = self.a.iter().map(|seconds| bytes / seconds).collect();
+        rates.sort_by(f64::total_cmp);
+        let (low, high, level) = median_interval(&rates);
+        println!(
+            "  rate     {:.0} MB/s of {what}  [{:.0}, {:.0}] at {:.0} %; asked at least {:.0} MB/s: {}",
+            median(&rates) / 1e6,
+            low / 1e6,
+            high / 1e6,
+            100.0 * level,
+            asked / 1e6,
+            word(-median(&rates), -high, -low, -asked)
+        );
+    }
 }
 
 fn word(median: f64, low: f64, high: f64, asked: f64) -> &'static str {

@@ -125,3 +125,23 @@ pub fn ended(journal: &[Event], step: &str) -> Timestamp {
 pub fn between(from: Timestamp, to: Timestamp) -> f64 {
     (to - from).total(jiff::Unit::Second).unwrap()
 }
+
+/// The most memory that this process ever had in use, bytes.
+pub fn peak_memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes: u64 = line
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap();
+    kilobytes * 1024
+}
+
+/// How long this thread has run on a processor so far.
+pub fn processor_seconds() -> f64 {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    let nanoseconds: f64 = text.split(' ').next().unwrap().parse().unwrap();
+    1e-9 * nanoseconds
+}

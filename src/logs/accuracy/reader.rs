@@ -120,13 +120,8 @@ impl Reader {
             return;
         };
         self.found.not_numbers.remove(name);
-        let unit = if after.trim_start_matches(['\'', '"', ')']).starts_with('%') {
-            "%"
-        } else if name == "F1" {
-            "%"
-        } else {
-            usual
-        };
+        let has_sign = after.trim_start_matches(['\'', '"', ')']).starts_with('%');
+        let unit = if has_sign || name == "F1" { "%" } else { usual };
         let next = Found {
             value: printed.value,
             unit,
@@ -134,7 +129,7 @@ impl Reader {
             others: Vec::new(),
         };
         match self.found.figures.get_mut(name) {
-            Some(before) => before.replace(next),
+            Some(before) => before.replace(&next),
             None => drop(self.found.figures.insert(name, next)),
         }
     }
@@ -153,7 +148,7 @@ impl Reader {
 
 impl Found {
     /// Takes a later print: the same value, perhaps printed finer or coarser, or another.
-    fn replace(&mut self, next: Self) {
+    fn replace(&mut self, next: &Self) {
         let same =
             (self.value - next.value).abs() <= self.half_digit.max(next.half_digit) * 1.000_001;
         if same {
@@ -169,7 +164,10 @@ impl Found {
             others.push(self.value);
         }
         others.retain(|other| (other - next.value).abs() > 0.0);
-        *self = Self { others, ..next };
+        *self = Self {
+            others,
+            ..next.clone()
+        };
     }
 }
 

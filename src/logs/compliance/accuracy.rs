@@ -3,6 +3,7 @@
 use super::performance::{check_names, percent};
 use super::words::{Word, check_none, check_word, lines, number};
 use super::{Asked, Files};
+use crate::logs::accuracy::Accuracy;
 use crate::logs::check::Check;
 use crate::logs::loadgen::Scenario;
 
@@ -63,7 +64,7 @@ pub(super) fn sampled(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
     }
     for (name, share) in &asked.deltas {
         let asked = format!("the two within {}", percent(*share));
-        let value = |read: &Result<crate::logs::accuracy::Accuracy, String>| match read {
+        let value = |read: &Result<Accuracy, String>| match read {
             Ok(read) => read
                 .figure(name)
                 .map(|found| found.value)
@@ -80,8 +81,8 @@ pub(super) fn sampled(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
                     kept,
                 )
             }
-            (Err(because), _) => (format!("{} in baseline_accuracy.txt", because), false),
-            (_, Err(because)) => (format!("{} in compliance_accuracy.txt", because), false),
+            (Err(because), _) => (format!("{because} in baseline_accuracy.txt"), false),
+            (_, Err(because)) => (format!("{because} in compliance_accuracy.txt"), false),
         };
         checks.push(Check::new(format!("TEST01 {name}"), found, asked, kept));
     }

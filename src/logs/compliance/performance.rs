@@ -33,16 +33,15 @@ pub(super) fn check(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
 
 /// The two scores that the script printed, against its own rule.
 fn check_scores(asked: &Asked, text: &str, checks: &mut Vec<Check>) {
-    let [Some(reference), Some(test)] =
-        ["reference score", "test score"].map(|name| number(text, name))
-    else {
+    let scores = ["reference score", "test score"].map(|name| number(text, name));
+    let [Some(reference), Some(tested)] = scores else {
         return;
     };
-    let found = format!("{test} of {reference}");
+    let found = format!("{tested} of {reference}");
     let rule = format!("{} score", asked.test);
     if let Some(share) = asked.within {
         let share = widened(asked.scenario, reference, share);
-        let kept = (reference * (1.0 - share)..=reference * (1.0 + share)).contains(&test);
+        let kept = (reference * (1.0 - share)..=reference * (1.0 + share)).contains(&tested);
         checks.push(Check::new(
             rule,
             found,
@@ -51,7 +50,7 @@ fn check_scores(asked: &Asked, text: &str, checks: &mut Vec<Check>) {
         ));
     } else if let Some(share) = asked.above {
         let share = widened(asked.scenario, reference, share);
-        let kept = test < reference * (1.0 + share);
+        let kept = tested < reference * (1.0 + share);
         checks.push(Check::new(
             rule,
             found,

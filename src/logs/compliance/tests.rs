@@ -12,8 +12,8 @@ const SCORES: &str =
     "Verifying performance.\nreference score = 240030.57\ntest score = 220828.65\nTEST PASS\n";
 const TOKENS: &str = "First token check pass: Skipped\nEOS check pass: True\nSample length check pass: True\nTEST06 verification complete\n";
 
-fn names(names: &[&str]) -> Option<Vec<String>> {
-    Some(names.iter().map(|name| (*name).to_owned()).collect())
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn within(test: Test) -> Asked {
@@ -29,7 +29,7 @@ fn whole() -> Files {
     Files {
         verify_accuracy: Ok(ANSWERS.to_owned()),
         verify_performance: Ok(SCORES.to_owned()),
-        performance: names(&["mlperf_log_detail.txt", "mlperf_log_summary.txt"]),
+        performance: Some(names(&["mlperf_log_detail.txt", "mlperf_log_summary.txt"])),
         ..Files::default()
     }
 }
@@ -91,12 +91,12 @@ fn answers_that_differ_are_as_accurate(
         verify_accuracy: Ok(ANSWERS
             .replace("PASS", "FAIL")
             .replace("mismatch = 0", "mismatch = 7")),
-        accuracy: names(&[
+        accuracy: Some(names(&[
             "accuracy.txt",
             "baseline_accuracy.txt",
             "compliance_accuracy.txt",
             "mlperf_log_accuracy.json",
-        ]),
+        ])),
         baseline: Ok(parse_bytes(baseline.as_bytes())),
         compliance: Ok(parse_bytes(tested.as_bytes())),
         ..whole()

@@ -7,6 +7,7 @@ mod entry;
 mod parser;
 #[cfg(test)]
 mod tests;
+mod usual;
 
 use std::collections::BTreeMap;
 

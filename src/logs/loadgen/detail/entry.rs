@@ -9,9 +9,10 @@ use serde_json::Value;
 /// What every entry begins with.
 pub(super) const PREFIX: &[u8] = b":::MLLOG ";
 
-const KEY: &[u8] = br#"{"key": ""#;
+/// What follows it where LoadGen writes it.
+pub(super) const KEY: &[u8] = br#"{"key": ""#;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Deserialize)]
 pub(super) struct Entry<'a> {
     #[serde(borrow)]
     pub key: Cow<'a, str>,

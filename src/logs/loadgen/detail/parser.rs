@@ -6,7 +6,7 @@ use jiff::fmt::strtime;
 use serde_json::Value;
 
 use super::entry::{self, Entry, Flags};
-use super::{Detail, MOST_MESSAGES, Message};
+use super::{Detail, MOST_MESSAGES, Message, usual};
 use crate::logs::figure::{Figure, NANOSECONDS, Source};
 use crate::logs::loadgen::early_stopping::Stop;
 use crate::logs::loadgen::names::{self, EARLY_STOPPING_LATENCY};
@@ -82,7 +82,7 @@ impl Parser {
     fn end_pending(&mut self) {
         let mut line = std::mem::take(&mut self.pending);
         if std::mem::take(&mut self.shortened) {
-            self.flagged_or_counted(&line, false);
+            self.long_line(&line);
         } else {
             self.feed(&line);
         }
@@ -92,8 +92,17 @@ impl Parser {
 
     /// Reads one line, without its newline.
     pub fn feed(&mut self, line: &[u8]) {
-        let whole = line.len() <= LONGEST_LINE && line.trim_ascii_end().ends_with(b"}");
-        self.flagged_or_counted(line, whole);
+        if line.len() > LONGEST_LINE {
+            self.long_line(line);
+        } else {
+            self.flagged_or_counted(line, line.trim_ascii_end().ends_with(b"}"));
+        }
+    }
+
+    /// A line longer than [`LONGEST_LINE`]: its ends count, however it came in.
+    fn long_line(&mut self, line: &[u8]) {
+        let tail = line.len() - KEPT_END;
+        self.flagged_or_counted(&[&line[..KEPT_END], &line[tail..]].concat(), false);
     }
 
     fn flagged_or_counted(&mut self, line: &[u8], whole: bool) {
@@ -102,14 +111,18 @@ impl Parser {
             return;
         };
         self.detail.entries += 1;
+        let key = entry::key(entry);
+        // A key in another spelling of JSON than LoadGen's is looked at, in case it matters.
+        let matters = key.is_none_or(entry::matters);
+        if let Some(entry) = (whole && matters).then(|| usual::read(entry)).flatten() {
+            self.take(&entry);
+            return;
+        }
         let (is_error, is_warning) = self.flags.of(entry);
         self.detail.errors += u64::from(is_error);
         self.detail.warnings += u64::from(is_warning);
         let has_room = (is_error && self.detail.error_messages.len() < MOST_MESSAGES)
             || (is_warning && self.detail.warning_messages.len() < MOST_MESSAGES);
-        let key = entry::key(entry);
-        // A key in another spelling of JSON than LoadGen's is looked at, in case it matters.
-        let matters = key.is_none_or(entry::matters);
         if !whole {
             // The middle of a long line is gone, which matters only for a value that is kept.
             self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));

@@ -233,6 +233,25 @@ fn a_line_of_50_megabytes_is_not_kept_but_its_flags_are() {
 }
 
 #[test]
+fn of_a_long_line_the_ends_count_however_it_comes_in() {
+    let filler = "1,".repeat(1 << 19);
+    let hidden = format!(r#"[{filler}{{"is_error": true}},{filler}1]"#);
+    let text = flagged("loaded_qsl_set", &hidden, false, true) + &server();
+    let whole = parse_bytes(text.as_bytes());
+    assert_eq!(
+        (whole.entries, whole.errors, whole.warnings, whole.malformed),
+        (18, 0, 1, 0)
+    );
+    for size in [1000, 4096, 65_536, 1 << 20, (2 << 20) + 77] {
+        let mut parser = Parser::new();
+        text.as_bytes()
+            .chunks(size)
+            .for_each(|chunk| parser.push(chunk));
+        assert_eq!(parser.finish(), whole, "{size}");
+    }
+}
+
+#[test]
 fn hostile_keys_take_bounded_memory() {
     let mut text = String::new();
     for index in 0..5000 {

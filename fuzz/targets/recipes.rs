@@ -1,0 +1,134 @@
+//! What people write: recipes, rules, locks, command lines.
+
+use std::sync::OnceLock;
+
+use retrial::catalog::{Catalog, Opened};
+use retrial::plan::build::{self, Origin};
+use retrial::plan::choices::Choices;
+use retrial::plan::host::HostView;
+use retrial::plan::{shell, text};
+use retrial::recipe::docker_run::{self as command_line, Nothing};
+use retrial::recipe::expression::{self, Scope};
+use retrial::recipe::lock::Lock;
+use retrial::recipe::model::{Mode, ParamValue, Template};
+use retrial::recipe::{Diagnostics, Kind, Setting, Source, check, fingerprint, resolve};
+use retrial::rounds::{self, Round};
+
+fn source(data: &[u8]) -> Option<Source> {
+    Source::from_bytes("fuzz.yaml", data).ok()
+}
+
+/// The built-in templates, as a built-in recipe finds them.
+fn templates() -> &'static Opened {
+    static OPENED: OnceLock<Opened> = OnceLock::new();
+    OPENED.get_or_init(|| Catalog::builtin().list().swap_remove(0))
+}
+
+fn shown(problems: &Diagnostics) {
+    assert!(problems.render(true).len() < 4 << 20);
+}
+
+/// A recipe: checked, resolved, planned; and a recipe without problems is one that resolves to itself.
+pub fn recipe(data: &[u8]) {
+    let Some(source) = source(data) else { return };
+    let templates = templates();
+    shown(&check(&source, Kind::Template, templates));
+    let problems = check(&source, Kind::Recipe, templates);
+    shown(&problems);
+    let _ = fingerprint(&source, templates);
+    let resolved = match resolve("fuzz", &source, templates, &[]) {
+        Ok(resolved) => resolved,
+        Err(problems) => {
+            shown(&problems);
+            shown(
+                &resolve("fuzz", &source, templates, &[Setting::new("gpu", "x")])
+                    .err()
+                    .unwrap_or_default(),
+            );
+            return;
+        }
+    };
+    let again = Source::new("resolved.yaml", resolved.yaml.as_str());
+    let again = resolve("fuzz", &again, templates, &[]);
+    let again = again.unwrap_or_else(|problems| panic!("{}\n{problems}", resolved.yaml));
+    assert_eq!(
+        again.hash, resolved.hash,
+        "{}\n{}",
+        resolved.yaml, again.yaml
+    );
+    let plan = build::build(
+        &resolved.recipe,
+        &Origin::default(),
+        &Choices::default(),
+        &HostView::default(),
+    );
+    let _ = plan.map(|plan| (text::render(&plan), shell::script(&plan)));
+}
+
+/// A round's rules.
+pub fn rules(data: &[u8]) {
+    let Some(source) = source(data) else { return };
+    let _ = rounds::is_rules(&source);
+    shown(&rounds::check(&source));
+    match Round::parse(&source) {
+        Ok(round) => {
+            for benchmark in ["llama2-70b-99", "resnet50"] {
+                let _ = round.rules(benchmark, retrial::logs::loadgen::Scenario::Server);
+            }
+        }
+        Err(problems) => shown(&problems),
+    }
+}
+
+/// A recipe's lock: what is read is written so that it is read again.
+pub fn lock(data: &[u8]) {
+    let Some(source) = source(data) else { return };
+    match Lock::parse(&source) {
+        Ok(lock) => {
+            let written = lock.to_yaml();
+            let again = Lock::parse(&Source::new("again.yaml", written.as_str()));
+            assert_eq!(again.ok().as_ref(), Some(&lock), "{written}");
+        }
+        Err(problems) => shown(&problems),
+    }
+}
+
+/// A guide's `docker run`: the recipe that comes of it is one.
+pub fn docker_run(data: &[u8]) {
+    let Ok(block) = str::from_utf8(data) else {
+        return;
+    };
+    let Ok(reading) = command_line::read("fuzz", block, &Nothing) else {
+        return;
+    };
+    let source = Source::new("new.yaml", reading.recipe.as_str());
+    let problems = check(&source, Kind::Recipe, templates());
+    let syntax = problems.iter().find(|problem| problem.code == "syntax");
+    assert!(syntax.is_none(), "{}\n{problems}", reading.recipe);
+}
+
+/// A text with expressions.
+pub fn expressions(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    let scope = Scope {
+        params: [
+            ("results".into(), ParamValue::Text("/r".into())),
+            ("count".into(), ParamValue::Int(4)),
+            ("flag".into(), ParamValue::Bool(true)),
+        ]
+        .into(),
+        variant: [("rocm".into(), "7.1.1".into())].into(),
+        scenario: Some("Offline".into()),
+        mode: Some(Mode::Accuracy),
+        trial: Some(2),
+        gpus: Some(8),
+        models: [("llama-2".into(), "abc".into())].into(),
+        models_later: [("qwen".into(), "…".into())].into(),
+    };
+    let rendered = expression::render(&Template(text.into()), &scope);
+    if !text.contains("${{") {
+        assert_eq!(rendered.as_deref(), Ok(text));
+    }
+}

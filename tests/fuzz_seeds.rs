@@ -1,0 +1,48 @@
+//! Every seed of the fuzz targets goes through its target, without a fuzzer: what fuzzing has found stays found.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+#[path = "../fuzz/targets/mod.rs"]
+mod targets;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
+}
+
+#[test]
+fn every_seed_passes() {
+    for (name, target) in targets::TARGETS {
+        let mut count = 0;
+        for seed in fs::read_dir(fuzz().join("seeds").join(name)).unwrap() {
+            let path = seed.unwrap().path();
+            println!("{}", path.display());
+            target(&fs::read(&path).unwrap());
+            count += 1;
+        }
+        assert!(count > 0, "{name} has no seed");
+    }
+}
+
+#[test]
+fn every_target_is_a_program_and_every_folder_of_seeds_is_a_targets() {
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
+    let programs: BTreeSet<&str> = manifest
+        .split("[[bin]]\nname = \"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let targets: BTreeSet<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(programs, targets);
+    let folders = fs::read_dir(fuzz().join("seeds")).unwrap();
+    let folders: BTreeSet<String> = folders
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        folders.iter().all(|name| targets.contains(name.as_str())),
+        "{folders:?}"
+    );
+    targets::run("units", b"s\nms");
+}
