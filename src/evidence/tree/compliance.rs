@@ -128,7 +128,7 @@ fn speed(
     let Some((rules, test)) = asked else {
         return;
     };
-    let metric = inferred::name(&rules.metric);
+    let metric = rules.metric.name();
     if let Some(figure) = inferred::figure(&logs.run, rules) {
         let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
         trial.figures.insert(metric.clone(), figure);
@@ -158,7 +158,7 @@ fn against(
         Some(Scenario::SingleStream | Scenario::MultiStream) => {
             "early_stopping_latency_ns".to_owned()
         }
-        _ => inferred::name(&rules.metric),
+        _ => rules.metric.name(),
     };
     let (found, published) = (found.figures.get(&metric)?, published.figures.get(&metric)?);
     let ratio = found.value / published.value;

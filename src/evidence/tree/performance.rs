@@ -35,7 +35,7 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
         &mut evidence.published_metric,
     );
     if let Some(rules) = rules {
-        let metric = inferred::name(&rules.metric);
+        let metric = rules.metric.name();
         if let Some(figure) = inferred::figure(&logs.run, rules) {
             let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
             trial.figures.insert(metric.clone(), figure);
