@@ -172,6 +172,12 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
+    let copied = Command::new("cp")
+        .arg("-rL")
+        .arg(root().join("examples/submission"))
+        .arg(directory.path().join("examples"))
+        .status();
+    assert!(copied.unwrap().success());
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
@@ -248,6 +254,11 @@ fn trouble() {
 }
 
 #[test]
+fn judging() {
+    check("docs/judging.md");
+}
+
+#[test]
 fn training_benchmarks() {
     check("docs/training-benchmarks.md");
 }
@@ -269,6 +280,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
+        "judging.md",
         "models.md",
         "recipe-format.md",
         "runs.md",
