@@ -172,12 +172,9 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
-    let copied = Command::new("cp")
-        .arg("-rL")
-        .arg(root().join("examples/submission"))
-        .arg(directory.path().join("examples"))
-        .status();
-    assert!(copied.unwrap().success());
+    std::fs::create_dir_all(directory.path().join("hosts")).unwrap();
+    let planter = root().join("tests/fixtures/hosts/plant");
+    std::fs::copy(planter, directory.path().join("hosts/plant")).unwrap();
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
@@ -239,6 +236,11 @@ fn data() {
 }
 
 #[test]
+fn hosts() {
+    check("docs/hosts.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -251,11 +253,6 @@ fn models() {
 #[test]
 fn trouble() {
     check("docs/trouble.md");
-}
-
-#[test]
-fn judging() {
-    check("docs/judging.md");
 }
 
 #[test]
@@ -280,7 +277,6 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
-        "judging.md",
         "models.md",
         "recipe-format.md",
         "runs.md",

@@ -89,9 +89,8 @@ fn one(
             }
         }
         Err(error) => {
-            evidence
-                .checks
-                .push(broken("test", error.to_string(), "a test of the audit"))
+            let check = broken("test", error.to_string(), "a test of the audit");
+            evidence.checks.push(check);
         }
     }
     evidence.trials.push(trial);
