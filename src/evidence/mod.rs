@@ -4,6 +4,8 @@
 pub mod accuracy;
 pub mod compliance;
 pub mod context;
+pub mod endpoints;
+pub mod exported;
 pub mod figures;
 pub mod folder;
 pub mod loadgen;
@@ -11,6 +13,8 @@ pub mod place;
 pub mod readings;
 pub mod run;
 mod scan;
+pub mod telemetry;
 pub mod texts;
 pub mod tree;
 mod trial;
+mod window;

@@ -10,7 +10,9 @@ mod condition;
 mod giving;
 mod machine;
 mod nvidia;
+pub mod nvml;
 mod root;
+pub mod sensors;
 mod settings;
 
 use std::path::Path;
@@ -59,6 +61,12 @@ pub fn network_file_system(path: &Path) -> Option<String> {
 #[must_use]
 pub fn settings(root: &Path) -> Settings {
     settings::read(&Root::new(root))
+}
+
+/// Ports of this host on which somebody listens.
+#[must_use]
+pub fn listening(root: &Path) -> Vec<u16> {
+    machine::listening(&Root::new(root))
 }
 
 /// What the GPUs are doing right now, in their order.

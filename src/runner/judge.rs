@@ -4,6 +4,7 @@ use super::error::RunError;
 use super::session::Session;
 use crate::evidence::context::context;
 use crate::evidence::run::{self, RunFiles};
+use crate::evidence::telemetry;
 use crate::journal::State;
 use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
@@ -22,10 +23,17 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
         directory,
         plan: &plan,
         state: &state,
+        telemetry: telemetry::rows(directory),
     };
-    let mut context = context(&files);
-    context.require_accuracy = require_accuracy || plan.require_accuracy;
-    Ok(verdict::judge(&context, &run::gather(&files)))
+    Ok(judge_files(&files, require_accuracy))
+}
+
+/// The verdict on a run by a plan that need not be its own: with the rules of another round.
+#[must_use]
+pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
+    let mut context = context(files);
+    context.require_accuracy = require_accuracy || files.plan.require_accuracy;
+    verdict::judge(&context, &run::gather(files))
 }
 
 /// The judge step: the verdict, kept in `verdict.json`.
@@ -63,6 +71,7 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
         directory: &session.run,
         plan: &session.plan,
         state: &state,
+        telemetry: Vec::new(),
     };
     let mut evidence = run::gather_one(&files, measurement);
     let context = context(&files);

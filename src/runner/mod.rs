@@ -35,9 +35,10 @@ mod seed;
 mod sight;
 mod take_up;
 mod watch;
+mod watching;
 
-pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL};
+pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::judge_run;
+pub use judge::{judge_files, judge_run};
 pub use session::{Options, Session};
