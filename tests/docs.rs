@@ -260,6 +260,11 @@ fn trouble() {
 }
 
 #[test]
+fn judging() {
+    check("docs/judging.md");
+}
+
+#[test]
 fn training_benchmarks() {
     check("docs/training-benchmarks.md");
 }
@@ -300,6 +305,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
+        "judging.md",
         "models.md",
         "recipe-format.md",
         "runs.md",

@@ -348,7 +348,7 @@ pub struct JudgeArguments {
     /// The rules of a further round, or other ones in place of a built-in round's
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
-    /// Published figures to compare with: a table of results (summary_results.json), another tree,
+    /// Published figures to compare with: a table of results, another tree,
     /// or a run of ours
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
