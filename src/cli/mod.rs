@@ -7,6 +7,7 @@ mod clean;
 mod clean_kept;
 mod docs;
 mod doctor;
+mod export;
 mod failure;
 mod giving;
 mod judge;
@@ -82,6 +83,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
+        Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor {
             recipe,
             settings,

@@ -39,5 +39,5 @@ mod watch;
 pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::judge_run;
+pub use judge::{judge_files, judge_run};
 pub use session::{Options, Session};
