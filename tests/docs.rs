@@ -241,6 +241,11 @@ fn hosts() {
 }
 
 #[test]
+fn rules() {
+    check("docs/rules.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -279,6 +284,7 @@ fn every_page_is_run() {
         "data.md",
         "models.md",
         "recipe-format.md",
+        "rules.md",
         "runs.md",
         "training-benchmarks.md",
         "trouble.md",
