@@ -282,6 +282,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
+        "hosts.md",
         "models.md",
         "recipe-format.md",
         "rules.md",
