@@ -245,6 +245,11 @@ fn hosts() {
 }
 
 #[test]
+fn rules() {
+    check("docs/rules.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -306,8 +311,10 @@ fn every_page_is_run() {
     let checked = [
         "data.md",
         "judging.md",
+        "hosts.md",
         "models.md",
         "recipe-format.md",
+        "rules.md",
         "runs.md",
         "telemetry.md",
         "training-benchmarks.md",
