@@ -12,6 +12,8 @@ use crate::verdict::{FigureValue, TrialEvidence};
 pub const ACCURACY: &str = "accuracy.txt";
 /// The log of an accuracy run, which is cut short before it is published.
 pub const LOG: &str = "mlperf_log_accuracy.json";
+/// The rule that the log was cut short.
+pub const CUT_SHORT: &str = "accuracy log cut short";
 /// How long the log may be once it was cut short; its hash says what it was.
 pub const MOST_LOG: u64 = 10 << 10;
 
@@ -102,7 +104,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
     );
     let is_short = log.is_some_and(|length| length <= MOST_LOG);
     checks.push(Check::new(
-        "accuracy log cut short",
+        CUT_SHORT,
         found,
         format!("{LOG} of at most {most}"),
         is_short,

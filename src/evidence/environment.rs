@@ -58,11 +58,8 @@ pub fn of_run(directory: &RunDirectory) -> Vec<(String, String)> {
 
 /// The image's own digest, wherever it was pulled from; its id where it was built.
 fn digest(state: &State) -> String {
-    let digests = state.digests.iter();
-    let digest = digests
-        .filter_map(|digest| digest.split_once('@'))
-        .map(|(_, digest)| digest.to_owned())
-        .next();
+    let mut digests = state.digests.iter();
+    let digest = digests.find_map(|digest| Some(digest.split_once('@')?.1.to_owned()));
     digest.or_else(|| state.image.clone()).unwrap_or_default()
 }
 
