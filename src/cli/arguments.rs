@@ -7,6 +7,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use crate::export::Division;
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
+use crate::telemetry::rate::Interval;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -446,6 +447,9 @@ pub struct RunArguments {
     /// Allow a root-equivalent power that the recipe asks for (`retrial show` lists them)
     #[arg(long, value_name = "POWER", value_delimiter = ',', action = ArgAction::Append)]
     pub allow: Vec<String>,
+    /// How often to look at GPUs and container while something is measured, for telemetry.csv: 500ms, 1s, off
+    #[arg(long, value_name = "PAUSE", default_value = "1s", value_parser = Interval::read)]
+    pub telemetry: Interval,
     /// Run although the host is not what the recipe asks for
     #[arg(long)]
     pub force: bool,

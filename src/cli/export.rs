@@ -105,6 +105,7 @@ fn read(directory: &RunDirectory, asked: &Asked, round: &Round) -> Result<RunRea
         directory,
         plan: &plan,
         state: &state,
+        telemetry: Vec::new(),
     };
     let verdict = judge_files(&files, false);
     Ok(exported::read(&files, verdict)?)

@@ -62,12 +62,18 @@ impl Root {
         Some(status.gid()).filter(|group| *group != 0)
     }
 
-    /// A file's text, without blanks at its ends; none where it is no readable file or is empty.
-    pub fn text(&self, path: &str) -> Option<String> {
+    /// A file's bytes; none where it is no readable file or is empty.
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.open(path)?;
         let mut bytes = Vec::new();
-        // A read that fails half-way (a device that goes away) still leaves the lines before it.
+        // A read that fails half-way (a device that goes away) still leaves what came before it.
         let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
+        (!bytes.is_empty()).then_some(bytes)
+    }
+
+    /// A file's text, without blanks at its ends; none where it is no readable file or is empty.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())

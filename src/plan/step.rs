@@ -14,6 +14,7 @@ use super::lacks::Lack;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
 use super::power::Power;
+use crate::telemetry::rate::Interval;
 use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
 
 /// The variable with the recipe's directory, for commands on the host that name it.
@@ -71,6 +72,9 @@ pub struct Plan {
     pub measurements: Vec<MeasurementPlan>,
     /// How it is judged.
     pub judge: JudgeRules,
+    /// The host is the published system's SKU, by its name.
+    #[serde(default)]
+    pub same_sku: bool,
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
@@ -80,6 +84,9 @@ pub struct Plan {
     /// Kept directories are looked through byte by byte before they are taken over.
     #[serde(default)]
     pub verify_kept: bool,
+    /// How often GPUs and container are looked at while something is measured.
+    #[serde(default)]
+    pub telemetry: Interval,
     /// The lock that was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FollowedLock>,
