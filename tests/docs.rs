@@ -245,6 +245,11 @@ fn hosts() {
 }
 
 #[test]
+fn rules() {
+    check("docs/rules.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -257,6 +262,11 @@ fn models() {
 #[test]
 fn trouble() {
     check("docs/trouble.md");
+}
+
+#[test]
+fn judging() {
+    check("docs/judging.md");
 }
 
 #[test]
@@ -300,8 +310,11 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
+        "judging.md",
+        "hosts.md",
         "models.md",
         "recipe-format.md",
+        "rules.md",
         "runs.md",
         "telemetry.md",
         "training-benchmarks.md",

@@ -274,7 +274,7 @@ pub struct PlanArguments {
     /// Only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,
-    /// Take away what is as good as root on the host (privileged, SYS_ADMIN, /dev/mem) and no GPU needs
+    /// Take away what is as good as root on the host (privileged, `SYS_ADMIN`, /dev/mem) and no GPU needs
     #[arg(long)]
     pub least_privilege: bool,
     /// Leave a step out, by name or number
@@ -348,7 +348,7 @@ pub struct JudgeArguments {
     /// The rules of a further round, or other ones in place of a built-in round's
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
-    /// Published figures to compare with: a table of results (summary_results.json), another tree,
+    /// Published figures to compare with: a table of results, another tree,
     /// or a run of ours
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,

@@ -5,6 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::tree::is_test;
 use crate::recipe::model::Submission;
 
 const SCENARIOS: [&str; 5] = [
@@ -41,6 +42,8 @@ impl Place {
         if mode.is_some() {
             names.pop();
         }
+        // `TEST01/performance/run_1` is a test of the audit, whatever it ran.
+        let is_test = names.last().is_some_and(|name| is_test(name)) && names.pop().is_some();
         let scenario = names.last().and_then(|name| {
             let name = folded(name);
             let known = SCENARIOS.iter().find(|known| folded(known) == name)?;
@@ -52,7 +55,9 @@ impl Place {
         let taken = path.components().count()
             - usize::from(is_trial)
             - usize::from(mode.is_some())
+            - usize::from(is_test)
             - usize::from(scenario.is_some());
+        let mode = if is_test { Some("compliance") } else { mode };
         Self {
             group: path.components().take(taken).collect(),
             scenario,

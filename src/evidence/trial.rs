@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::accuracy;
 use super::figures::Text;
 use super::folder::{self, FolderError};
 use super::loadgen::loadgen_evidence;
 use super::readings::{Reading, readings};
 use super::run::RunFiles;
-use super::telemetry;
 use super::window::measured_window;
+use super::{accuracy, telemetry};
 use crate::journal::{StepEnd, StepFault};
 use crate::logs::loadgen::Run;
 use crate::plan::measurement::MeasurementPlan;
@@ -149,9 +148,7 @@ impl Trial<'_> {
         let run = match folder::read(folder) {
             Ok(run) => run,
             // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
-            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => {
-                return None;
-            }
+            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
             Err(error) => {
                 trial.outcome = StepOutcome::NoNewResult {
                     because: error.to_string(),
@@ -200,8 +197,13 @@ impl Trial<'_> {
     /// What the suite's accuracy script printed: into its file, or in the step that ran it.
     fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
         let output = Text::output_of(self.files.directory.path(), &said.directory());
-        accuracy::add_to(trial, &output.directory, &output.file);
-        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY));
+        let rules = self.measured.rules.iter();
+        let asked: Vec<String> = rules
+            .flat_map(|rules| &rules.accuracy)
+            .map(|(name, _)| name.clone())
+            .collect();
+        accuracy::add_to(trial, &output.directory, &output.file, &asked);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &asked);
     }
 
     /// What each run of the step gave by the recipe's own figures.

@@ -66,6 +66,18 @@ pub struct Metric {
     pub unit: String,
 }
 
+impl Metric {
+    /// The figure's name in the unit that it is published in: times are logged in ns, and
+    /// published in ms or s.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self.figure.strip_suffix("_ns") {
+            Some(stem) => format!("{stem}_{}", self.unit),
+            None => self.figure.clone(),
+        }
+    }
+}
+
 /// A test of the audit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ComplianceTest {

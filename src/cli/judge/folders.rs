@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Gathered;
+use super::unplaced::Unplaced;
 use crate::cli::arguments::{Global, JudgeArguments, Output, PlanArguments, RecipeArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{open, supervise, terminal};
@@ -15,7 +16,7 @@ use crate::evidence::readings::readings;
 use crate::evidence::run::without_trials;
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
-use crate::recipe::model::{FigureSource, Find, Mode, Trials};
+use crate::recipe::model::{FigureSource, Find, Mode};
 use crate::report::human;
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
 
@@ -92,6 +93,7 @@ pub fn gather(
         .as_ref()
         .map(|recipe| plan_of(global, recipe, &asked.settings))
         .transpose()?;
+    let unplaced = Unplaced::new(asked)?;
     if folders.is_empty() {
         return match plan {
             Some(plan) => Ok(vec![own_results(directory, &plan, asked)?]),
@@ -124,11 +126,15 @@ pub fn gather(
             groups.len() - 1
         });
         let evidence = &mut groups[at].evidence;
-        add(evidence, directory, relative, &place, plan.as_ref(), asked)?;
+        let recipe = plan.as_ref().ok_or(&unplaced);
+        add(evidence, directory, relative, &place, recipe, asked)?;
     }
     let gathered = groups.into_iter().map(|group| {
         let mut context = Context {
-            submission: group.place.submission(),
+            submission: {
+                let rules = group.evidence.iter().find_map(|one| one.rules.as_ref());
+                unplaced.submission(&group.place, rules)
+            },
             require_accuracy: asked.require_accuracy,
             ..Context::default()
         };
@@ -206,7 +212,7 @@ fn add(
     directory: &Path,
     relative: &Path,
     place: &Place,
-    plan: Option<&Plan>,
+    known: Result<&Plan, &Unplaced<'_>>,
     asked: &JudgeArguments,
 ) -> Result<(), Failure> {
     let shown = directory.join(relative);
@@ -217,6 +223,7 @@ fn add(
         (Some(crate::logs::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
             Mode::Accuracy
         }
+        (_, Some("compliance")) => Mode::Compliance,
         _ => Mode::Performance,
     };
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());
@@ -226,14 +233,15 @@ fn add(
         .or_else(|| place.scenario.clone())
         .or(said)
         .unwrap_or_else(|| name_of(&shown));
-    let measured = plan.and_then(|plan| {
-        plan.measurements
-            .iter()
-            .find(|one| one.mode == mode && one.is_named(&name))
+    let of_recipe = known.ok().and_then(|plan| {
+        let mut measurements = plan.measurements.iter();
+        measurements.find(|one| one.mode == mode && one.is_named(&name))
     });
-    let measured = measured
-        .cloned()
-        .unwrap_or_else(|| unpublished(&name, mode));
+    let measured = match (of_recipe, known) {
+        (Some(measured), _) => measured.clone(),
+        (None, Err(unplaced)) => unplaced.measurement(&name, mode, place, &run),
+        (None, Ok(_)) => Unplaced::new(asked)?.measurement(&name, mode, place, &run),
+    };
     let trials_of = if place.is_trial {
         relative.parent().unwrap_or(relative)
     } else {
@@ -268,7 +276,7 @@ fn add(
         reading.add_to(&mut trial);
     }
     if mode == Mode::Accuracy {
-        accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY));
+        accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY), &[]);
     }
     one.trials.push(trial);
     Ok(())
@@ -291,20 +299,4 @@ fn name_of(path: &Path) -> String {
         || "results".to_owned(),
         |name| name.to_string_lossy().into_owned(),
     )
-}
-
-/// A measurement of which nothing is published.
-fn unpublished(scenario: &str, mode: Mode) -> MeasurementPlan {
-    MeasurementPlan {
-        key: scenario.to_owned(),
-        scenario: scenario.to_owned(),
-        loadgen: true,
-        mode,
-        trials: Trials::default(),
-        target_qps: None,
-        figures: Vec::new(),
-        expect: Vec::new(),
-        limits: Vec::new(),
-        rules: None,
-    }
 }

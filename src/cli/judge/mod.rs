@@ -3,6 +3,7 @@
 mod folders;
 mod reference;
 mod tree;
+mod unplaced;
 
 use std::path::{Path, PathBuf};
 
@@ -72,6 +73,13 @@ fn one_run(
     run: &RunDirectory,
     asked: &JudgeArguments,
 ) -> Result<ExitCode, Failure> {
+    if asked.reference.is_some() {
+        return Err(Failure::usage(format!(
+            "run {} is compared with what its recipe says was published; --reference is for results \
+             without a recipe",
+            run.id()
+        )));
+    }
     let verdict = judge_run(run, asked.require_accuracy)?;
     supervise::print(global, &verdict, &run.path().display().to_string());
     let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());

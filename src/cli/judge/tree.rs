@@ -93,7 +93,7 @@ pub fn rounds(asked: &JudgeArguments) -> Result<Rounds, Failure> {
 }
 
 /// A round by its name.
-fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Failure> {
+pub fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Failure> {
     rounds.get("mlperf-inference", name).ok_or_else(|| {
         let known: Vec<&str> = rounds.iter().map(|round| round.round.as_str()).collect();
         Failure::usage(format!(

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::files::Missing;
 use super::find::folders;
 use super::gather::{broken, empty, measurement, told};
 use super::inferred;
@@ -13,13 +14,15 @@ use crate::evidence::folder;
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::logs::check::Check;
 use crate::logs::compliance::{Asked, Test};
-use crate::logs::loadgen::Run;
-use crate::recipe::model::{Better, Mode};
+use crate::logs::loadgen::{Run, Scenario};
+use crate::recipe::model::Mode;
 use crate::rounds::{ComplianceTest, Rules};
-use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, number};
+use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
 
 /// The run of a test whose speed counts.
 const RUN: &str = "performance/run_1";
+/// How much more than a limit a ratio of two rounded figures may be.
+const ROUNDING: f64 = 2e-5;
 /// What LoadGen calls an error where it finds `audit.config`, which each of these tests needs.
 const AUDIT_CONFIG: &str = "Multiple conf files are used";
 
@@ -32,17 +35,18 @@ pub(super) struct Tested {
     pub evidence: Evidence,
 }
 
-/// Reads the tests of a place; `published` is the figure of its performance run.
+/// Reads the tests of a place; `performance` is its performance run.
 pub(super) fn gather(
     place: &Place,
     rules: Option<&Rules>,
-    published: Option<&FigureValue>,
+    performance: Option<&Evidence>,
+    files: &mut Vec<Missing>,
 ) -> Vec<Tested> {
     find(place)
         .into_iter()
         .filter(|(name, _)| place.wants(&Part::Test(name.clone())))
         .map(|(name, path)| {
-            let evidence = one(place, rules, published, &name, &path);
+            let evidence = one(place, rules, performance, &name, &path, files);
             Tested { name, evidence }
         })
         .collect()
@@ -51,90 +55,150 @@ pub(super) fn gather(
 fn one(
     place: &Place,
     rules: Option<&Rules>,
-    published: Option<&FigureValue>,
+    performance: Option<&Evidence>,
     name: &str,
     path: &Path,
+    files: &mut Vec<Missing>,
 ) -> Evidence {
     let mut evidence = empty(place, Mode::Compliance, path);
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
+    let asked = rules.and_then(|rules| {
+        let mut tests = rules.compliance.iter();
+        Some((rules, &tests.find(|(known, _)| known == name)?.1))
+    });
+    if let Some(because) = not_asked(place, rules.is_some(), asked.is_some()) {
+        evidence
+            .checks
+            .push(told(Check::new("asked for", because, name, true)));
+        evidence.trials.push(trial);
+        return evidence;
+    }
     match name.parse::<Test>() {
         Ok(test) => {
-            let asked = match rules {
+            let words = match rules {
                 Some(rules) => compliance::asked(test, rules, !place.submitter.in_one_folder),
                 None => Asked::new(test),
             };
-            let found = compliance::read(&place.submitter.root.join(path), &asked);
-            evidence.checks.extend(found.checks.into_iter().map(told));
+            let found = compliance::read(&place.submitter.root.join(path), &words);
+            for check in found.checks {
+                // That a log is missing beside verify_*.txt, which are there, is a file's matter.
+                if check.passed || !check.rule.ends_with(" logs") {
+                    evidence.checks.push(told(check));
+                } else {
+                    files.push(Missing(path.join(check.found)));
+                }
+            }
             if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
-                speed(place, rules, path, &mut evidence, &mut trial);
-                let asked = rules.and_then(|rules| {
-                    let mut tests = rules.compliance.iter();
-                    Some((rules, &tests.find(|(known, _)| known == test.name())?.1))
-                });
-                let figure = evidence.published_metric.as_ref().and_then(|it| trial.figures.get(it));
-                if let (Some((rules, asked)), Some(found), Some(published)) = (asked, figure, published) {
-                    evidence.checks.extend(against(rules, asked, found, published));
+                speed(place, asked, path, &mut evidence, &mut trial, files);
+                let performance = performance.and_then(|one| one.trials.first());
+                if let (Some((rules, test)), Some(performance)) = (asked, performance) {
+                    evidence
+                        .checks
+                        .extend(against(rules, test, &trial, performance));
                 }
             }
         }
-        Err(error) => evidence.checks.push(broken("test", error.to_string(), "a test of the audit")),
+        Err(error) => {
+            let check = broken("test", error.to_string(), "a test of the audit");
+            evidence.checks.push(check);
+        }
     }
     evidence.trials.push(trial);
     evidence
 }
 
+/// Why a test is not asked for, where it is not: it is then told, and breaks nothing.
+fn not_asked(place: &Place, is_known: bool, is_asked: bool) -> Option<&'static str> {
+    if place.submitter.is_open() {
+        Some("not in the open division")
+    } else if is_known && !is_asked {
+        Some("not of this benchmark")
+    } else {
+        None
+    }
+}
+
 /// The test's own performance run.
 fn speed(
     place: &Place,
-    rules: Option<&Rules>,
+    asked: Option<(&Rules, &ComplianceTest)>,
     path: &Path,
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
+    files: &mut Vec<Missing>,
 ) {
     let mut logs = folder::logs(&place.submitter.root, &path.join(RUN));
-    evidence.checks.extend(missing(&logs));
+    evidence
+        .checks
+        .extend(missing(&logs, &path.join(RUN), files));
     if logs.run.summary.is_none() && logs.run.detail.is_none() {
         return;
     }
     without_audit_config(&mut logs.run);
     let measured = measurement(place, Mode::Compliance);
     loadgen_evidence(&logs.run, &measured, trial, &mut None);
-    if let Some(rules) = rules {
-        let metric = inferred::name(&rules.metric);
-        if let Some(figure) = inferred::figure(&logs.run, rules) {
-            let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
-            trial.figures.insert(metric.clone(), figure);
-        }
-        evidence.published_metric = Some(metric);
+    let Some((rules, test)) = asked else {
+        return;
+    };
+    let metric = rules.metric.name();
+    if let Some(figure) = inferred::figure(&logs.run, rules) {
+        let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
+        trial.figures.insert(metric.clone(), figure);
     }
+    evidence.published_metric = Some(metric);
+    let mut rules = rules.clone();
+    rules.seeds = test.seeds.unwrap_or(rules.seeds);
+    let statement = logs.run.statement();
+    let figures = |name: &str| {
+        let found = logs.run.resolve(name)?;
+        Some((found.figure.value, found.figure.unit.into_owned()))
+    };
+    let checks = rules.check_performance(&statement, &figures);
+    evidence.checks.extend(checks.into_iter().map(told));
 }
 
-/// The test's speed next to the published run's.
+/// The test's speed next to the published run's. Where both were run in another scenario than they
+/// are published in, by the figure of that one.
 fn against(
     rules: &Rules,
     test: &ComplianceTest,
-    found: &FigureValue,
-    published: &FigureValue,
+    found: &TrialEvidence,
+    published: &TrialEvidence,
 ) -> Option<RuleCheck> {
-    // Times are better where they are lower.
-    let better = if rules.metric.figure.ends_with("_ns") { Better::Lower } else { Better::Higher };
-    let ratio = match better {
-        Better::Higher => found.value / published.value,
-        Better::Lower => published.value / found.value,
+    let ran = |trial: &TrialEvidence| trial.statement.as_ref().and_then(|one| one.scenario);
+    let metric = match ran(published) {
+        Some(Scenario::SingleStream | Scenario::MultiStream) => {
+            "early_stopping_latency_ns".to_owned()
+        }
+        _ => rules.metric.name(),
     };
+    let (found, published) = (found.figures.get(&metric)?, published.figures.get(&metric)?);
+    let ratio = found.value / published.value;
+    let is_time = metric.starts_with("early_stopping");
     let (kept, asked) = match (test.within, test.above) {
         (Some(share), _) => {
-            ((ratio - 1.0).abs() <= share, format!("within {} of it", number::percent(share)))
+            let kept = (ratio - 1.0).abs() <= share + ROUNDING;
+            (kept, format!("within {} of it", number::percent(share)))
         }
-        (None, Some(share)) => {
-            (ratio <= 1.0 + share, format!("at most {} better", number::percent(share)))
-        }
+        (None, Some(share)) if is_time => (
+            ratio >= 1.0 - share - ROUNDING,
+            format!("at most {} less", number::percent(share)),
+        ),
+        (None, Some(share)) => (
+            ratio <= 1.0 + share + ROUNDING,
+            format!("at most {} more", number::percent(share)),
+        ),
         (None, None) => return None,
     };
     let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
     Some(told(Check::new(
         "speed next to the performance run",
-        format!("{}, {} of {}", shown(found), number::ratio(ratio), shown(published)),
+        format!(
+            "{}, {} of {}",
+            shown(found),
+            number::ratio(ratio),
+            shown(published)
+        ),
         asked,
         kept,
     )))
@@ -146,10 +210,16 @@ fn without_audit_config(run: &mut Run) {
         return;
     };
     let before = detail.error_messages.len();
-    detail.error_messages.retain(|message| !message.text.contains(AUDIT_CONFIG));
+    detail
+        .error_messages
+        .retain(|message| !message.text.contains(AUDIT_CONFIG));
     let left_out = (before - detail.error_messages.len()) as u64;
     detail.errors = detail.errors.saturating_sub(left_out);
-    if let Some(errors) = run.summary.as_mut().and_then(|summary| summary.errors.as_mut()) {
+    if let Some(errors) = run
+        .summary
+        .as_mut()
+        .and_then(|summary| summary.errors.as_mut())
+    {
         *errors = errors.saturating_sub(left_out);
     }
 }
@@ -167,9 +237,22 @@ pub(super) fn passed(place: &Place, rules: Option<&Rules>, tests: &[Tested]) -> 
                 return broken(name, "missing", "a compliance test of this benchmark");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
-            match failed.next() {
-                None => told(Check::new(name, "passed", "passed", true)),
-                Some(first) => broken(name, format!("{}: {}", first.rule, first.found), "passed"),
+            let said = test
+                .evidence
+                .trials
+                .iter()
+                .find_map(|trial| match &trial.validity {
+                    Validity::Invalid(reasons) => Some(reasons.join("; ")),
+                    _ => None,
+                });
+            match (failed.next(), said) {
+                (Some(first), _) => {
+                    broken(name, format!("{}: {}", first.rule, first.found), "passed")
+                }
+                (None, Some(reasons)) => {
+                    broken(name, format!("its run is INVALID ({reasons})"), "passed")
+                }
+                (None, None) => told(Check::new(name, "passed", "passed", true)),
             }
         })
         .collect()

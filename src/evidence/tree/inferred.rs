@@ -3,18 +3,10 @@
 
 use crate::logs::figure::Figure;
 use crate::logs::loadgen::{Run, Scenario};
-use crate::rounds::{Metric, Rules};
+use crate::rounds::Rules;
 
 /// Samples in one of MultiStream's queries.
 const MULTI_STREAM_SAMPLES: f64 = 8.0;
-
-/// The published figure's name: times are published in ms or s, and logged in ns.
-pub(super) fn name(metric: &Metric) -> String {
-    match metric.figure.strip_suffix("_ns") {
-        Some(stem) => format!("{stem}_{}", metric.unit),
-        None => metric.figure.clone(),
-    }
-}
 
 /// By what the run is published in the scenario of these rules.
 pub(super) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
@@ -38,7 +30,7 @@ pub(super) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
             let latency = run.figure("early_stopping_p99_ns")?;
             Some(latency.scaled(MULTI_STREAM_SAMPLES * 1e-6, rules.metric.unit.clone()))
         }
-        _ => run.resolve(&name(&rules.metric)).map(|found| found.figure),
+        _ => run.resolve(&rules.metric.name()).map(|found| found.figure),
     }
 }
 

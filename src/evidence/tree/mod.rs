@@ -10,6 +10,8 @@
 
 mod accuracy;
 mod compliance;
+mod endpoint;
+mod files;
 pub mod find;
 pub mod frame;
 pub mod gather;
@@ -27,6 +29,7 @@ mod system;
 pub use find::{Fault, Found, find};
 pub use frame::Frame;
 pub use judge::{Judged, judge};
+pub use layout::is_test;
 pub use place::{Benchmark, Part, Place, Submitter};
 pub use published::Published;
 pub use round::of_tree as round_of;

@@ -1,0 +1,116 @@
+//! What is known of a result that is in no submission tree: its log's seeds tell the round, its
+//! folder may tell the benchmark, and the command line what neither does.
+
+use crate::cli::arguments::JudgeArguments;
+use crate::cli::failure::Failure;
+use crate::evidence::place::Place;
+use crate::evidence::tree::Published;
+use crate::evidence::tree::published::Wanted;
+use crate::logs::loadgen::{Run, Scenario};
+use crate::plan::measurement::MeasurementPlan;
+use crate::recipe::model::{Mode, Submission, Trials};
+use crate::rounds::{Round, Rounds, Rules};
+
+use super::{reference, tree};
+
+/// What results are judged by where no path tells.
+pub struct Unplaced<'a> {
+    asked: &'a JudgeArguments,
+    rounds: Rounds,
+    published: Option<Published>,
+}
+
+impl<'a> Unplaced<'a> {
+    /// Reads what the command line names.
+    pub fn new(asked: &'a JudgeArguments) -> Result<Self, Failure> {
+        let rounds = tree::rounds(asked)?;
+        if let Some(name) = &asked.round {
+            tree::round_named(&rounds, name)?;
+        }
+        let published = reference::read(asked, &rounds)?;
+        Ok(Self {
+            asked,
+            rounds,
+            published,
+        })
+    }
+
+    /// A measurement of which no recipe says anything.
+    pub fn measurement(
+        &self,
+        scenario: &str,
+        mode: Mode,
+        place: &Place,
+        run: &Run,
+    ) -> MeasurementPlan {
+        let benchmark = self.benchmark(place);
+        let rules = self.rules(&benchmark, scenario, run);
+        let metric = rules.as_ref().map(|rules| rules.metric.name());
+        let expected = self
+            .published
+            .as_ref()
+            .zip(metric)
+            .and_then(|(published, metric)| {
+                let official = rules
+                    .as_ref()
+                    .map_or(benchmark.as_str(), |rules| rules.benchmark.as_str());
+                let wanted = Wanted {
+                    division: self.asked.division.as_deref(),
+                    benchmark: &benchmark,
+                    official,
+                    scenario,
+                    ..Wanted::default()
+                };
+                let unit = rules
+                    .as_ref()
+                    .map_or("", |rules| rules.metric.unit.as_str());
+                Some((metric, vec![published.expectation(&wanted, unit)?]))
+            });
+        MeasurementPlan {
+            key: scenario.to_owned(),
+            scenario: scenario.to_owned(),
+            loadgen: true,
+            mode,
+            trials: Trials::default(),
+            target_qps: None,
+            figures: Vec::new(),
+            expect: expected
+                .filter(|_| mode == Mode::Performance)
+                .into_iter()
+                .collect(),
+            limits: Vec::new(),
+            rules: rules.filter(|_| mode != Mode::Compliance),
+        }
+    }
+
+    /// What was submitted, with what the command line and the rules say of it.
+    pub fn submission(&self, place: &Place, rules: Option<&Rules>) -> Submission {
+        let mut submission = place.submission();
+        submission.benchmark = self.benchmark(place);
+        if let Some(rules) = rules {
+            "mlperf-inference".clone_into(&mut submission.suite);
+            submission.round = Some(rules.round.clone());
+        }
+        let division = self.asked.division.clone();
+        submission.division = division.or(submission.division);
+        submission
+    }
+
+    fn benchmark(&self, place: &Place) -> String {
+        let named = self.asked.benchmark.clone();
+        named.unwrap_or_else(|| place.submission().benchmark)
+    }
+
+    fn rules(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
+        let round: &Round = match &self.asked.round {
+            Some(name) => self.rounds.get("mlperf-inference", name)?,
+            None => self.rounds.by_seeds(&run.parameters())?,
+        };
+        let mut rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
+        if self.asked.division.as_deref() == Some("open") {
+            rules.accuracy.clear();
+            rules.min_samples_per_query = None;
+        }
+        Some(rules)
+    }
+}

@@ -1,0 +1,396 @@
+//! `retrial judge` on a submission tree: the small one of `examples/submission`, and what is wrong
+//! with copies of it.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const BENCHMARK: &str = "closed/Example/results/8xEXAMPLE_2xCPU/llama2-70b-99";
+const SYSTEM: &str = "closed/Example/systems/8xEXAMPLE_2xCPU.json";
+
+fn example() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/submission")
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// A copy of the example that may be broken.
+fn tree() -> TempDir {
+    let tree = tempfile::tempdir().unwrap();
+    copy(&example(), tree.path());
+    tree
+}
+
+struct Said {
+    code: i32,
+    json: Value,
+}
+
+fn judge(directory: &Path, arguments: &[&str]) -> Said {
+    let home = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("judge")
+        .arg(directory)
+        .args(["--output", "json"])
+        .args(arguments)
+        .env("RETRIAL_HOME", home.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let json = serde_json::from_str(&text);
+    Said {
+        code: output.status.code().unwrap(),
+        json: json.unwrap_or_else(|error| panic!("{error}: {text} {errors}")),
+    }
+}
+
+impl Said {
+    fn results(&self) -> &Vec<Value> {
+        self.json["results"].as_array().expect("results")
+    }
+
+    fn result(&self, end: &str) -> &Value {
+        let mut results = self.results().iter();
+        let found = results.find(|one| one["path"].as_str().unwrap().ends_with(end));
+        found.unwrap_or_else(|| panic!("no result of {end}"))
+    }
+
+    /// The rules of a result that were not kept.
+    fn broken(&self, end: &str) -> Vec<String> {
+        broken(&self.result(end)["rules"])
+    }
+
+    /// Those of the benchmark as a whole.
+    fn broken_benchmark(&self) -> Vec<String> {
+        broken(&self.json["benchmarks"][0]["rules"])
+    }
+}
+
+fn broken(rules: &Value) -> Vec<String> {
+    let rules = rules.as_array().unwrap().iter();
+    rules
+        .filter(|rule| rule["passed"] == false)
+        .map(|rule| {
+            let word = |name: &str| rule[name].as_str().unwrap().to_owned();
+            format!("{}: {}", word("rule"), word("found"))
+        })
+        .collect()
+}
+
+const OFFLINE: &str = "Offline/performance/run_1";
+const SERVER: &str = "Server/performance/run_1";
+const INTERACTIVE: &str = "Interactive/performance/run_1";
+
+#[test]
+fn a_tree_is_judged_by_its_round() {
+    let said = judge(&example(), &[]);
+    assert_eq!(said.code, 1, "Interactive lacks TEST06 and is too slow");
+    assert_eq!(
+        said.results().len(),
+        8,
+        "three performance, three accuracy, two tests"
+    );
+    let offline = said.result(OFFLINE);
+    assert_eq!(offline["valid"], true, "{}", offline["sentence"]);
+    assert_eq!(offline["round"], "v6.0");
+    assert_eq!(offline["division"], "closed");
+    assert_eq!(offline["submitter"], "Example");
+    assert_eq!(offline["system"], "8xEXAMPLE_2xCPU");
+    assert_eq!(offline["deciding"], "tokens_per_second");
+    assert_eq!(offline["figures"]["tokens_per_second"]["value"], 11_800.5);
+    assert_eq!(offline["figures"]["tokens_per_second"]["unit"], "tokens/s");
+    let accuracy = said.result("Offline/accuracy");
+    assert_eq!(accuracy["deciding"], "ROUGE1");
+    assert_eq!(accuracy["valid"], true);
+    assert_eq!(said.result(SERVER)["valid"], true);
+    let interactive = said.result(INTERACTIVE);
+    assert_eq!(
+        (&interactive["scenario"], &interactive["valid"]),
+        (&"Interactive".into(), &false.into())
+    );
+    let rules = said.broken(INTERACTIVE);
+    assert!(rules.contains(&"TEST06: missing".to_owned()), "{rules:?}");
+    let late = rules
+        .iter()
+        .any(|rule| rule.contains("first token") && rule.contains("612 ms"));
+    assert!(late, "{rules:?}");
+    assert_eq!(said.json["benchmarks"][0]["system_type"], "datacenter");
+    assert_eq!(said.broken_benchmark(), [""; 0]);
+    assert_eq!(said.json["counts"]["performance"], 3);
+    assert!(
+        said.json["notice"]
+            .as_str()
+            .unwrap()
+            .contains("Unverified MLPerf v6.0")
+    );
+}
+
+#[test]
+fn any_folder_of_a_tree_is_judged() {
+    for (folder, results) in [
+        ("closed", 8),
+        ("closed/Example", 8),
+        ("closed/Example/results", 8),
+        ("closed/Example/results/8xEXAMPLE_2xCPU", 8),
+        (BENCHMARK, 8),
+        (&format!("{BENCHMARK}/Offline"), 3),
+        (&format!("{BENCHMARK}/Offline/performance"), 1),
+        (&format!("{BENCHMARK}/Offline/performance/run_1"), 1),
+        (&format!("{BENCHMARK}/Offline/accuracy"), 1),
+        (&format!("{BENCHMARK}/Offline/TEST06"), 1),
+    ] {
+        let said = judge(&example().join(folder), &[]);
+        assert_eq!(said.results().len(), results, "{folder}");
+        let paths = said
+            .results()
+            .iter()
+            .map(|one| one["path"].as_str().unwrap());
+        assert!(
+            paths.clone().all(|path| path.starts_with(BENCHMARK)),
+            "{folder}"
+        );
+        let one = &said.results()[0];
+        assert_eq!(
+            (&one["round"], &one["system"]),
+            (
+                &if folder.ends_with("TEST06") || folder.ends_with("accuracy") {
+                    one["round"].clone()
+                } else {
+                    "v6.0".into()
+                },
+                &"8xEXAMPLE_2xCPU".into()
+            ),
+            "{folder}"
+        );
+    }
+}
+
+#[test]
+fn a_parent_of_trees_is_judged() {
+    let tree = tempfile::tempdir().unwrap();
+    copy(&example(), &tree.path().join("rounds/v6.0"));
+    assert_eq!(judge(tree.path(), &[]).results().len(), 8);
+}
+
+#[test]
+fn what_a_benchmark_lacks_is_told() {
+    let tree = tree();
+    let at = |path: &str| tree.path().join(path);
+    fs::remove_dir_all(at(BENCHMARK).join("Offline")).unwrap();
+    let said = judge(tree.path(), &[]);
+    assert_eq!(
+        said.broken_benchmark(),
+        ["required scenario: Offline is missing"]
+    );
+    fs::write(
+        at(SYSTEM),
+        r#"{"system_type": "laptop", "division": "open", "submitter": "Somebody"}"#,
+    )
+    .unwrap();
+    let rules = judge(tree.path(), &[]).broken_benchmark().join("\n");
+    for part in ["laptop", "division \"open\"", "Somebody"] {
+        assert!(rules.contains(part), "{rules}");
+    }
+    fs::remove_file(at(SYSTEM)).unwrap();
+    let rules = judge(tree.path(), &[]).broken_benchmark();
+    assert_eq!(rules, [format!("{SYSTEM}: missing")]);
+    fs::rename(at(BENCHMARK), at(BENCHMARK).with_file_name("llama2-71b")).unwrap();
+    let rules = judge(tree.path(), &[]).broken_benchmark().join("\n");
+    assert!(rules.contains("benchmark: llama2-71b"), "{rules}");
+}
+
+#[test]
+fn files_that_are_missing_or_no_files_are_told() {
+    let tree = tree();
+    let offline = tree.path().join(BENCHMARK).join("Offline");
+    let run = offline.join("performance/run_1");
+    fs::remove_file(run.join("mlperf_log_detail.txt")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", run.join("mlperf_log_detail.txt")).unwrap();
+    fs::remove_file(offline.join("accuracy/accuracy.txt")).unwrap();
+    fs::create_dir(offline.join("accuracy/accuracy.txt")).unwrap();
+    fs::write(
+        offline.join("accuracy/mlperf_log_summary.txt"),
+        b"\0\x01\x02",
+    )
+    .unwrap();
+    let server = tree.path().join(BENCHMARK).join("Server/performance");
+    fs::remove_dir_all(&server).unwrap();
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.code, 1);
+    let rules = said.broken(OFFLINE).join("\n");
+    assert!(
+        rules.contains("mlperf_log_detail.txt") && rules.contains("it is a link"),
+        "{rules}"
+    );
+    let rules = said.broken("Offline/accuracy").join("\n");
+    assert!(
+        rules.contains("accuracy.txt") && rules.contains("not a regular file"),
+        "{rules}"
+    );
+    assert!(rules.contains("mlperf_log_summary.txt"), "{rules}");
+    let rules = said.broken(SERVER);
+    assert!(
+        rules.contains(&"mlperf_log_summary.txt: missing".to_owned()),
+        "{rules:?}"
+    );
+    assert_eq!(said.result(SERVER)["outcome"], "invalid");
+}
+
+#[test]
+fn the_log_of_a_performance_run_is_no_second_result() {
+    let tree = tree();
+    let offline = tree.path().join(BENCHMARK).join("Offline");
+    for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
+        fs::copy(
+            offline.join("performance/run_1").join(log),
+            offline.join("accuracy").join(log),
+        )
+        .unwrap();
+    }
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.results().len(), 8);
+    let accuracy = said.result("Offline/accuracy");
+    assert_eq!(
+        (&accuracy["mode"], &accuracy["deciding"]),
+        (&"accuracy".into(), &"ROUGE1".into())
+    );
+    assert!(accuracy["figures"].get("tokens_per_second").is_none());
+    let told = accuracy["rules"].as_array().unwrap().iter();
+    assert!(
+        told.into_iter()
+            .any(|rule| rule["found"] == "PerformanceOnly")
+    );
+}
+
+#[test]
+fn the_open_division_may_have_any_accuracy_and_names() {
+    let tree = tree();
+    let open = tree.path().join("open/Example");
+    fs::create_dir(tree.path().join("open")).unwrap();
+    fs::rename(tree.path().join("closed/Example"), &open).unwrap();
+    let system = open.join("systems/8xEXAMPLE_2xCPU.json");
+    let text = fs::read_to_string(&system)
+        .unwrap()
+        .replace("\"closed\"", "\"open\"");
+    fs::write(&system, text).unwrap();
+    let results = open.join("results/8xEXAMPLE_2xCPU");
+    fs::rename(results.join("llama2-70b-99"), results.join("llama-pruned")).unwrap();
+    fs::write(
+        open.join("model_mapping.json"),
+        r#"{"llama-pruned": "llama2-70b-99"}"#,
+    )
+    .unwrap();
+    let accuracy = results.join("llama-pruned/Offline/accuracy/accuracy.txt");
+    let text = fs::read_to_string(&accuracy)
+        .unwrap()
+        .replace("44.5371", "33.3");
+    fs::write(&accuracy, text).unwrap();
+    fs::remove_dir_all(results.join("llama-pruned/Offline/TEST06")).unwrap();
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.broken_benchmark(), [""; 0]);
+    let offline = said.result(OFFLINE);
+    assert_eq!(
+        (&offline["valid"], &offline["benchmark"]),
+        (&true.into(), &"llama-pruned".into()),
+        "{offline}"
+    );
+    assert_eq!(offline["figures"]["tokens_per_second"]["value"], 11_800.5);
+    assert_eq!(said.json["benchmarks"][0]["official"], "llama2-70b-99");
+}
+
+#[test]
+fn results_are_compared_with_published_ones() {
+    let table = example().join("published.json");
+    let table = table.to_str().unwrap();
+    let said = judge(&example(), &["--reference", table]);
+    let offline = said.result(OFFLINE);
+    assert_eq!(offline["outcome"], "reproduced");
+    assert_eq!(offline["references"][0]["value"], 11_812.3);
+    assert_eq!(offline["references"][0]["source"], "6.0-9001");
+    let ratio = offline["ratio"].as_f64().unwrap();
+    assert!((ratio - 11_800.5 / 11_812.3).abs() < 1e-9);
+    assert!(offline["bounds"]["lower"].as_f64().unwrap() < ratio);
+    assert_eq!(said.result(SERVER)["outcome"], "not reproduced");
+    // One of mine next to a vendor's row.
+    let mine = example().join(BENCHMARK).join("Server");
+    let said = judge(&mine, &["--reference", table, "--reference-id", "6.0-9002"]);
+    assert_eq!(said.result(SERVER)["references"][0]["value"], 12_400.0);
+    let said = judge(
+        &mine,
+        &["--reference", table, "--reference-system", "Example server"],
+    );
+    assert_eq!(said.result(SERVER)["references"][0]["value"], 12_400.0);
+    // Another tree.
+    let other = tree();
+    let said = judge(&example(), &["--reference", other.path().to_str().unwrap()]);
+    assert_eq!(said.result(OFFLINE)["ratio"], 1.0);
+    // The same folder outside of any tree: nothing but the flags and the seeds tell what it is.
+    let loose = tempfile::tempdir().unwrap();
+    copy(
+        &mine.join("performance/run_1"),
+        &loose.path().join("Server"),
+    );
+    let flags = [
+        "--benchmark",
+        "llama2-70b-99",
+        "--reference",
+        table,
+        "--reference-id",
+        "6.0-9002",
+    ];
+    let home = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("judge")
+        .arg(loose.path())
+        .args(["--output", "json"])
+        .args(flags)
+        .output()
+        .unwrap();
+    let said: Value = serde_json::from_slice(&home.stdout).unwrap();
+    let result = &said["results"][0];
+    assert_eq!(result["round"], "v6.0", "{result}");
+    assert_eq!(result["references"][0]["value"], 12_400.0, "{result}");
+}
+
+#[test]
+fn what_cannot_be_used_says_so() {
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .arg("judge")
+            .arg(example())
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), said)
+    };
+    let (code, said) = run(&["--round", "v9.9"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("v9.9") && said.contains("v6.0"), "{said}");
+    let (code, said) = run(&["--reference", "/dev/null"]);
+    assert_eq!(code, 2, "{said}");
+    let table = example().join("published.json");
+    let (code, said) = run(&[
+        "--reference",
+        table.to_str().unwrap(),
+        "--reference-id",
+        "1.0-0001",
+    ]);
+    assert_eq!(code, 2);
+    assert!(said.contains("1.0-0001"), "{said}");
+}
