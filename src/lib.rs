@@ -17,6 +17,7 @@ pub mod cli;
 pub mod doctor;
 pub mod engine;
 pub mod evidence;
+pub mod export;
 pub mod fetch;
 pub mod host;
 pub mod journal;

@@ -178,6 +178,9 @@ fn check(file: &str) {
         .arg(directory.path().join("examples"))
         .status();
     assert!(copied.unwrap().success());
+    std::fs::create_dir_all(directory.path().join("hosts")).unwrap();
+    let planter = root().join("tests/fixtures/hosts/plant");
+    std::fs::copy(planter, directory.path().join("hosts/plant")).unwrap();
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
@@ -236,6 +239,11 @@ fn runs() {
 #[test]
 fn data() {
     check("docs/data.md");
+}
+
+#[test]
+fn hosts() {
+    check("docs/hosts.md");
 }
 
 #[test]

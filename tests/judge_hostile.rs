@@ -31,6 +31,8 @@ impl Tree {
         let directory = tempfile::tempdir().unwrap();
         let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/submission");
         copy(&example, directory.path());
+        // It breaks a rule, as the example is there to show.
+        fs::remove_dir_all(directory.path().join(BENCHMARK).join("Interactive")).unwrap();
         Self(directory)
     }
 
@@ -232,37 +234,33 @@ fn a_damaged_file_is_told_and_the_others_are_judged(
     assert_eq!(told.others(), sound.others());
 }
 
-/// What the files beside the logs may be; the tests' words are the round's, and not looked at here.
+/// What stands in the files beside the logs is judged elsewhere.
 #[rstest]
 fn no_file_of_a_submission_stops_it(
-    #[values(
-        "accuracy/mlperf_log_accuracy.json",
-        "TEST06/verify_accuracy.txt",
-        "measurements.json",
-        "user.conf",
-        "../../../../systems/8xEXAMPLE_2xCPU.json"
-    )]
-    file: &str,
     #[values(gone, empty, binary, link_outside, pipe, directory, five_gigabytes)] damage: Damage,
 ) {
     let tree = Tree::new();
     let sound = judge(tree.root());
-    damage(&tree.offline().join(file));
+    for file in [
+        "accuracy/mlperf_log_accuracy.json",
+        "TEST06/verify_accuracy.txt",
+        "measurements.json",
+        "user.conf",
+    ] {
+        damage(&tree.offline().join(file));
+    }
     assert_eq!(judge(tree.root()).others(), sound.others());
+    damage(
+        &tree
+            .root()
+            .join("closed/Example/systems/8xEXAMPLE_2xCPU.json"),
+    );
+    assert_eq!(judge(tree.root()).code, 1);
 }
 
 #[rstest]
 fn one_result_folder_is_judged_alike(
-    #[values(
-        empty,
-        binary,
-        link_outside,
-        pipe,
-        directory,
-        five_gigabytes,
-        one_line_of_200_megabytes
-    )]
-    damage: Damage,
+    #[values(empty, cut, binary, link_outside, pipe, directory)] damage: Damage,
     #[values(SUMMARY, DETAIL)] file: &str,
 ) {
     // A folder that is part of no tree.
@@ -279,7 +277,7 @@ fn one_result_folder_is_judged_alike(
 fn a_deep_directory_is_walked_to_a_depth() {
     let tree = Tree::new();
     let mut deep = tree.run();
-    for _ in 0..700 {
+    for _ in 0..500 {
         deep.push("deep");
     }
     fs::create_dir_all(&deep).unwrap();

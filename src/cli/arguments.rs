@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+use crate::export::Division;
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
 
@@ -16,6 +17,10 @@ Exit codes, the first that applies:
   1    judged and not reproduced, or invalid
   5    inconclusive
   0    reproduced (or measured, where nothing was published)";
+
+const EXPORT_EXIT_CODES: &str = "\
+Exit codes: 0 the tree is complete; 5 it is written, and something is missing for acceptance;
+1 it is written, and a result in it breaks a rule; 2 and 3 as always, and nothing is written.";
 
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
 /// published figure holds on this machine.
@@ -180,6 +185,9 @@ pub enum Command {
         #[command(flatten)]
         judge: JudgeArguments,
     },
+    /// A submission tree in MLCommons' layout, made of runs
+    #[command(after_help = EXPORT_EXIT_CODES)]
+    Export(ExportArguments),
     /// Is this host ready, and what would be wrong? Changes nothing
     Doctor {
         /// The recipe that is to be run on it
@@ -187,6 +195,9 @@ pub enum Command {
         /// Choose a variant of the recipe, or set a parameter
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
         settings: Vec<(String, String)>,
+        /// The GPUs that it is to run on: index (0,2 or 0-3), GPU-… or PCI address
+        #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
+        gpus: Vec<String>,
     },
     /// The runs there are, newest last
     Runs,
@@ -367,6 +378,56 @@ pub struct LockArguments {
     /// Only say what differs from the lock; exit code 1 if something does
     #[arg(long)]
     pub check: bool,
+}
+
+/// What `export` makes of runs.
+#[derive(Debug, Clone, Args)]
+pub struct ExportArguments {
+    /// The runs, one for each scenario or all in one: ids, parts of them, or `last`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// The round whose layout and rules it follows: v6.0, v5.1, …
+    #[arg(long, value_name = "ROUND")]
+    pub layout: String,
+    /// The tree's directory: a new or an empty one
+    #[arg(long, value_name = "DIR", default_value = "submission")]
+    pub to: PathBuf,
+    /// Write into a directory that has files: those of the same names are replaced
+    #[arg(long)]
+    pub replace: bool,
+    /// The division (else the recipe's; open where a rule is broken)
+    #[arg(long, value_enum)]
+    pub division: Option<DivisionArgument>,
+    /// Who submits
+    #[arg(long, value_name = "NAME")]
+    pub submitter: Option<String>,
+    /// The system's name (else made of its GPUs and processor)
+    #[arg(long, value_name = "NAME")]
+    pub system: Option<String>,
+    /// The benchmark as MLCommons names it, where the recipe's is another one
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Option<String>,
+    /// What no run knows (cooling, data types, …), in MLCommons' own fields, YAML or JSON
+    #[arg(long, value_name = "FILE")]
+    pub system_info: Option<PathBuf>,
+}
+
+/// A division, as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DivisionArgument {
+    /// The reference's model, and every rule kept
+    Closed,
+    /// Anything that is said
+    Open,
+}
+
+impl From<DivisionArgument> for Division {
+    fn from(argument: DivisionArgument) -> Self {
+        match argument {
+            DivisionArgument::Closed => Self::Closed,
+            DivisionArgument::Open => Self::Open,
+        }
+    }
 }
 
 /// How `run` goes about it.

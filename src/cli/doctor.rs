@@ -1,39 +1,42 @@
 //! `retrial doctor`: is this host ready, and what would be wrong? It changes nothing.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use super::arguments::{Global, Output, RecipeArguments};
+use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
-use super::{open, supervise, terminal};
-use crate::doctor::{CheckState, Disk, EngineFound, Facts, examine};
-use crate::engine::api::Engine as _;
+use super::{giving, open, ready, supervise, terminal};
+use crate::doctor::CheckState;
+use crate::engine::api::Engine;
 use crate::engine::docker::Docker;
-use crate::host;
 use crate::report::checks;
 use crate::verdict::ExitCode;
 
 /// Looks at the host, for a recipe where one is named.
-pub fn doctor(global: &Global, recipe: Option<&RecipeArguments>) -> Result<ExitCode, Failure> {
-    let opened = match recipe {
-        Some(recipe) => Some(open::recipe_to_look_at(recipe)?.0),
+pub fn doctor(
+    global: &Global,
+    recipe: Option<&RecipeArguments>,
+    gpus: &[String],
+) -> Result<ExitCode, Failure> {
+    let mut host = open::host_view(global);
+    giving::ask_the_engine(global, &mut host.giving);
+    let plan = match recipe {
+        Some(recipe) => {
+            let (opened, _) = open::recipe_to_look_at(recipe)?;
+            let secrets = opened.resolved.recipe.secrets.clone();
+            let mut arguments = PlanArguments::everything(recipe.clone(), secrets);
+            arguments.gpus = gpus.to_vec();
+            let plan = open::plan_on(global, &arguments, &opened, false, host.clone())?;
+            Some(plan)
+        }
         None => None,
     };
-    let recipe = opened.as_ref().map(|opened| &opened.resolved.recipe);
-    let view = open::host_view(global);
-    let conditions = host::conditions(&global.root, &view.gpus);
-    let settings = host::settings(&global.root);
-    let home = open::home(global);
-    let found = examine(&Facts {
-        host: &view,
-        conditions: &conditions,
-        settings: &settings,
-        engine: engine(global)?,
-        disks: vec![disk("runs", home.root())],
-        requires: recipe.map(|recipe| &recipe.requires),
-        image_rocm: recipe.and_then(|recipe| recipe.variant.get("rocm").cloned()),
+    let found = supervise::runtime()?.block_on(async {
+        let engine = Docker::connect(global.engine.as_deref()).await;
+        let engine = engine.as_ref();
+        let engine = engine.map(|engine| engine as &dyn Engine);
+        ready::look(global, host, engine, plan.as_ref()).await
     });
+    let found = found.checks;
     let text = match global.output {
         Output::Text => checks::render(&found, terminal::color()),
         Output::Json => {
@@ -49,29 +52,4 @@ pub fn doctor(global: &Global, recipe: Option<&RecipeArguments>) -> Result<ExitC
     } else {
         ExitCode::Host
     })
-}
-
-fn engine(global: &Global) -> Result<EngineFound, Failure> {
-    let runtime = supervise::runtime()?;
-    let connected = runtime.block_on(Docker::connect(global.engine.as_deref()));
-    Ok(match connected {
-        Ok(engine) => {
-            let info = engine.info();
-            EngineFound::Answers {
-                product: format!("{} {}", info.product, info.version),
-                api: info.api.clone(),
-                endpoint: format!("{} ({})", info.endpoint, info.chosen_by),
-            }
-        }
-        Err(error) => EngineFound::Fails(error.to_string()),
-    })
-}
-
-fn disk(what: &str, path: &Path) -> Disk {
-    Disk {
-        what: what.to_owned(),
-        path: path.display().to_string(),
-        free: host::disk_free(path),
-        network: host::network_file_system(path),
-    }
 }

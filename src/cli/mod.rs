@@ -7,6 +7,7 @@ mod clean;
 mod clean_kept;
 mod docs;
 mod doctor;
+mod export;
 mod failure;
 mod giving;
 mod judge;
@@ -18,6 +19,7 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod ready;
 mod resume;
 mod room;
 mod run;
@@ -81,9 +83,14 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
-        Command::Doctor { recipe, settings } => {
+        Command::Export(arguments) => export::export(&global, &arguments),
+        Command::Doctor {
+            recipe,
+            settings,
+            gpus,
+        } => {
             let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
-            doctor::doctor(&global, recipe.as_ref())
+            doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs => runs::runs(&global),

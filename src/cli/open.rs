@@ -145,22 +145,39 @@ pub fn directory(
     Ok(Some(path.display().to_string()))
 }
 
-/// The plan of a recipe on this host.
+/// The host, with what its engine says where a plan of the recipe depends on it.
+pub fn host_and_engine(global: &Global, opened: &Opened) -> HostView {
+    let recipe = &opened.resolved.recipe;
+    let mut host = host_view(global);
+    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
+        giving::ask_the_engine(global, &mut host.giving);
+    }
+    host
+}
+
+/// The plan of a recipe on this host, without asking any engine.
 pub fn plan(
     global: &Global,
     arguments: &PlanArguments,
     opened: &Opened,
     lay_out: bool,
 ) -> Result<Plan, Failure> {
+    plan_on(global, arguments, opened, lay_out, host_view(global))
+}
+
+/// The plan of a recipe on a host.
+pub fn plan_on(
+    global: &Global,
+    arguments: &PlanArguments,
+    opened: &Opened,
+    lay_out: bool,
+    host: HostView,
+) -> Result<Plan, Failure> {
     let origin = Origin {
         directory: directory(global, opened, lay_out)?,
         hash: opened.resolved.hash.clone(),
     };
     let mut recipe = opened.resolved.recipe.clone();
-    let mut host = host_view(global);
-    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
-        giving::ask_the_engine(global, &mut host.giving);
-    }
     let lock = locks::follow(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), &host)?;
     let rounds = catalog::rounds_with(&arguments.rules)

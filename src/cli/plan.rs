@@ -13,7 +13,8 @@ pub fn plan(
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     let opened = open::recipe(&arguments.recipe)?;
-    let plan = open::plan(global, arguments, &opened, false)?;
+    let host = open::host_and_engine(global, &opened);
+    let plan = open::plan_on(global, arguments, &opened, false, host)?;
     open::tell_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);

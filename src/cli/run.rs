@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::arguments::{Global, Output, PlanArguments, PlanFormat, RunArguments};
 use super::failure::Failure;
 use super::open::{self, Opened};
-use super::{room, supervise, terminal, trust};
+use super::{ready, room, supervise, terminal, trust};
 use crate::plan::{Plan, shell};
 use crate::store::lock::RunLock;
 use crate::store::{RunDirectory, StoreError};
@@ -28,7 +28,8 @@ pub fn run(
         return super::plan::plan(global, arguments, PlanFormat::Text);
     }
     let opened = open::recipe(&arguments.recipe)?;
-    let mut plan = open::plan(global, arguments, &opened, true)?;
+    let host = open::host_and_engine(global, &opened);
+    let mut plan = open::plan_on(global, arguments, &opened, true, host.clone())?;
     open::tell_warnings(global, &opened, &plan);
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;
@@ -41,9 +42,11 @@ pub fn run(
     }
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
+        let found = ready::look(global, host, Ok(&engine), Some(&plan)).await;
+        plan.warnings = found.allow(&plan.recipe, run.force)?;
         room::for_the_image(&engine, &plan, run.force).await?;
         let directory = home.new_run(&stem(&plan))?;
-        write_down(global, &directory, &opened, &plan, &engine)?;
+        write_down(&directory, &opened, &plan, &found.record(&engine, &plan))?;
         if run.detach {
             return detach(global, &directory);
         }
@@ -70,10 +73,7 @@ fn secrets_are_set(global: &Global, arguments: &PlanArguments, plan: &Plan) -> R
 }
 
 fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
-    let stops = plan
-        .lacks
-        .iter()
-        .filter(|lack| lack.stops());
+    let stops = plan.lacks.iter().filter(|lack| lack.stops());
     let lines: Vec<String> = stops
         .map(|lack| {
             format!(
@@ -101,21 +101,15 @@ fn stem(plan: &Plan) -> String {
 
 /// The run's own record of what it is, before anything is done.
 fn write_down(
-    global: &Global,
     directory: &RunDirectory,
     opened: &Opened,
     plan: &Plan,
-    engine: &dyn crate::engine::api::Engine,
+    host: &Value,
 ) -> Result<(), Failure> {
     let yaml = directory.join("recipe.yaml");
     crate::store::run_directory::write_atomically(&yaml, opened.resolved.yaml.as_bytes())?;
     directory.write_json("plan.json", plan)?;
-    let host = json!({
-        "tool": env!("CARGO_PKG_VERSION"),
-        "host": open::host_view(global),
-        "engine": engine.info(),
-    });
-    directory.write_json("host.json", &host)?;
+    directory.write_json("host.json", host)?;
     Ok(())
 }
 

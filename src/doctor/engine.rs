@@ -8,11 +8,15 @@ pub fn check(engine: &EngineFound) -> Check {
             product,
             api,
             endpoint,
-        } => Check::new(
-            "engine",
-            CheckState::Ok,
-            format!("{product}, API {api}, {endpoint}"),
-        ),
+            rootless,
+        } => {
+            let rootless = if *rootless { ", without root" } else { "" };
+            Check::new(
+                "engine",
+                CheckState::Ok,
+                format!("{product}, API {api}, {endpoint}{rootless}"),
+            )
+        }
         EngineFound::Fails(because) => {
             let mut lines = because.lines();
             let found = lines.next().unwrap_or("it does not answer").to_owned();

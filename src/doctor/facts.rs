@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::services::ModelSeen;
+use crate::plan::gpus::Given;
 use crate::plan::host::HostView;
 use crate::recipe::model::{GpuRequest, Requires};
 
@@ -84,6 +86,8 @@ pub struct Disk {
     pub free: Option<u64>,
     /// The network file system that it lies on, if it does.
     pub network: Option<String>,
+    /// We may write there; the engine's own disk is not ours to write.
+    pub writable: bool,
 }
 
 /// The engine, as far as it could be asked.
@@ -97,6 +101,8 @@ pub enum EngineFound {
         api: String,
         /// Where, and how that was chosen.
         endpoint: String,
+        /// It runs without root.
+        rootless: bool,
     },
     /// It does not, with its own words on why and what to do.
     Fails(String),
@@ -117,8 +123,16 @@ pub struct Facts<'a> {
     pub disks: Vec<Disk>,
     /// What the recipe asks, if one is asked about.
     pub requires: Option<&'a Requires>,
-    /// The `ROCm` release of the image, where the recipe tells.
+    /// The `ROCm` release of the image, where the image or the recipe tells.
     pub image_rocm: Option<String>,
+    /// The GPUs that a container would be given, and how.
+    pub given: Option<&'a Given>,
+    /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
+    pub claims: Vec<String>,
+    /// Models of the hub that are asked for.
+    pub models: Vec<ModelSeen>,
+    /// Ports of this host on which somebody listens.
+    pub listening: Vec<u16>,
 }
 
 impl Facts<'_> {

@@ -1,28 +1,64 @@
-//! The GPUs: are the right ones there, idle and healthy?
+//! The GPUs: are the right ones there, idle and healthy, and can a container have them?
 
-use super::{Check, CheckState, Facts};
+use super::{Check, CheckState, Condition, Facts};
+use crate::plan::gpus::cards;
 use crate::plan::host::Gpu;
+use crate::plan::lacks::way;
 use crate::recipe::model::GpuVendor;
 
 /// Memory that a GPU holds without any program: the driver's own.
 const IDLE_VRAM: u64 = 1 << 30;
+/// Models of which one card is two GPUs.
+const OF_TWO_DIES: [&str; 2] = ["MI250", "MI250X"];
+
+/// A GPU that is looked at.
+struct Seen<'a> {
+    /// Its index among those of its vendor.
+    index: u32,
+    gpu: &'a Gpu,
+    condition: Option<&'a Condition>,
+}
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let mut checks = vec![there(facts)];
-    let ours: Vec<usize> = (0..facts.host.gpus.len())
-        .filter(|index| {
-            facts
-                .asked()
-                .is_none_or(|asked| facts.host.gpus[*index].vendor == asked.vendor)
-        })
-        .collect();
+    checks.extend(unread(facts));
+    let ours = ours(facts);
     if ours.is_empty() {
         return checks;
     }
     checks.extend(partition(facts, &ours));
     checks.push(idle(facts, &ours));
-    checks.extend(healthy(facts, &ours));
+    checks.extend(in_use(facts));
+    checks.extend(healthy(&ours));
+    checks.extend(nodes(&ours));
+    checks.extend(into_a_container(facts));
     checks
+}
+
+/// Those that the run would be given; without a recipe, all.
+fn ours<'a>(facts: &Facts<'a>) -> Vec<Seen<'a>> {
+    let mut counts = [0_u32; 2];
+    let mut seen = Vec::new();
+    for (at, gpu) in facts.host.gpus.iter().enumerate() {
+        let count = &mut counts[usize::from(gpu.vendor == GpuVendor::Nvidia)];
+        let index = *count;
+        *count += 1;
+        let wanted = match (facts.given, facts.asked()) {
+            (Some(given), Some(asked)) if !given.gpus.is_empty() => {
+                asked.vendor == gpu.vendor && given.gpus.iter().any(|one| one.index == index)
+            }
+            (_, Some(asked)) => asked.vendor == gpu.vendor,
+            (_, None) => true,
+        };
+        if wanted {
+            seen.push(Seen {
+                index,
+                gpu,
+                condition: facts.conditions.get(at),
+            });
+        }
+    }
+    seen
 }
 
 fn there(facts: &Facts<'_>) -> Check {
@@ -35,42 +71,32 @@ fn there(facts: &Facts<'_>) -> Check {
         };
         return Check::new("gpus", state, found);
     };
-    let of_vendor = facts
-        .host
-        .gpus
-        .iter()
-        .filter(|gpu| gpu.vendor == asked.vendor);
-    let (mut fitting, mut others) = (0, 0);
-    for gpu in of_vendor {
-        let fits = asked.models.is_empty()
-            || asked
-                .models
-                .iter()
-                .any(|model| model.eq_ignore_ascii_case(&gpu.model));
-        *if fits { &mut fitting } else { &mut others } += 1;
-    }
-    let vendor = vendor(asked.vendor);
+    let usable = |gpu: &&Gpu| gpu.vendor == asked.vendor && !gpu.masked;
+    let all = cards(facts.host.gpus.iter().filter(usable));
+    let fits = |gpu: &&Gpu| usable(gpu) && asked.takes(&gpu.model);
+    let fitting = cards(facts.host.gpus.iter().filter(fits));
     let models = if asked.models.is_empty() {
-        format!("{vendor} GPUs")
+        format!("{} GPUs", asked.vendor.name())
     } else {
         asked.models.join(" or ")
     };
-    let count = asked.count;
+    let count = asked.count as usize;
     let state = if fitting >= count {
         CheckState::Ok
-    } else if fitting + others >= count {
+    } else if all >= count {
         CheckState::Warning
     } else {
         CheckState::Error
     };
+    let none = !facts.host.gpus.iter().any(|gpu| gpu.vendor == asked.vendor);
     let mend = match state {
         CheckState::Warning => {
             "another GPU measures something else: --force, and the verdict says 'other hardware'"
         }
-        _ if facts.host.gpus.is_empty() && asked.vendor == GpuVendor::Amd => {
+        _ if none && asked.vendor == GpuVendor::Amd => {
             "is the driver loaded? `lsmod | grep amdgpu`, `ls /sys/class/kfd`"
         }
-        _ if facts.host.gpus.is_empty() => "is the driver loaded? `ls /proc/driver/nvidia`",
+        _ if none => "is the driver loaded? `lsmod | grep nvidia`, `ls /proc/driver/nvidia`",
         _ => "run it on a host that has them",
     };
     Check::new("gpus", state, found)
@@ -78,29 +104,51 @@ fn there(facts: &Facts<'_>) -> Check {
         .mend(mend)
 }
 
-/// `8 x MI355X, 1 x W7900`, in the order of the host.
+/// `8 x MI355X, 1 x W7900`, in the order of the host; partitions and dies beside them.
 fn summary(gpus: &[Gpu]) -> String {
-    let mut groups: Vec<(&str, usize)> = Vec::new();
+    let mut models: Vec<&str> = Vec::new();
     for gpu in gpus {
-        match groups.iter_mut().find(|group| group.0 == gpu.model) {
-            Some(group) => group.1 += 1,
-            None => groups.push((&gpu.model, 1)),
+        if !models.contains(&gpu.model.as_str()) {
+            models.push(&gpu.model);
         }
     }
-    if groups.is_empty() {
+    if models.is_empty() {
         return "none".to_owned();
     }
-    let words: Vec<String> = groups
+    let words: Vec<String> = models
         .iter()
-        .map(|(model, count)| format!("{count} x {model}"))
+        .map(|model| {
+            let of = || gpus.iter().filter(|gpu| gpu.model == *model);
+            let (count, parts) = (cards(of()), of().count());
+            let mode = of().find_map(|gpu| Some(gpu.partition.as_ref()?.compute.as_str()));
+            match mode.filter(|_| parts > count) {
+                Some(mode) => format!("{count} x {model} ({parts} partitions, {mode})"),
+                None if OF_TWO_DIES.contains(model) => {
+                    format!("{count} x {model} (dies, two a card)")
+                }
+                None => format!("{count} x {model}"),
+            }
+        })
         .collect();
     words.join(", ")
 }
 
-fn partition(facts: &Facts<'_>, ours: &[usize]) -> Option<Check> {
+/// What of them could not be read.
+fn unread(facts: &Facts<'_>) -> Option<Check> {
+    let unread = &facts.host.unread;
+    if unread.is_empty() {
+        return None;
+    }
+    let check = Check::new("gpus readable", CheckState::Warning, unread.join("; "));
+    Some(check.wanted("every GPU of the host").mend(
+        "a container or a batch system may hide GPUs from you; else look at the driver: `dmesg | grep -e amdgpu -e NVRM`",
+    ))
+}
+
+fn partition(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Option<Check> {
     let mut found: Vec<&str> = ours
         .iter()
-        .filter_map(|index| facts.host.gpus[*index].partition.as_ref())
+        .filter_map(|seen| seen.gpu.partition.as_ref())
         .map(|partition| partition.compute.as_str())
         .collect();
     found.sort_unstable();
@@ -127,12 +175,15 @@ fn partition(facts: &Facts<'_>, ours: &[usize]) -> Option<Check> {
     )
 }
 
-fn idle(facts: &Facts<'_>, ours: &[usize]) -> Check {
+fn idle(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Check {
     let mut known = false;
     let mut busy = Vec::new();
     let mut end = Vec::new();
-    for index in ours {
-        let Some(condition) = facts.conditions.get(*index) else {
+    for Seen {
+        index, condition, ..
+    } in ours
+    {
+        let Some(condition) = condition else {
             continue;
         };
         known |= condition.vram_used.is_some();
@@ -162,11 +213,12 @@ fn idle(facts: &Facts<'_>, ours: &[usize]) -> Check {
     end.sort();
     end.dedup();
     let check = if busy.is_empty() && !known {
-        Check::new(
-            "gpus idle",
-            CheckState::Unknown,
-            "the driver's files do not say",
-        )
+        let found = if facts.host.nvidia.is_some() {
+            "NVIDIA's driver says it through its library only"
+        } else {
+            "the driver's files do not say"
+        };
+        Check::new("gpus idle", CheckState::Unknown, found)
     } else if busy.is_empty() {
         Check::new("gpus idle", CheckState::Ok, "nothing runs on them")
     } else {
@@ -181,12 +233,24 @@ fn idle(facts: &Facts<'_>, ours: &[usize]) -> Check {
         })
 }
 
-fn healthy(facts: &Facts<'_>, ours: &[usize]) -> Option<Check> {
-    let counted: Vec<(usize, u64, u64)> = ours
+/// Runs of ours, of any user, that have GPUs of this engine.
+fn in_use(facts: &Facts<'_>) -> Option<Check> {
+    let others = &facts.claims;
+    if others.is_empty() {
+        return None;
+    }
+    let check = Check::new("gpus claimed", CheckState::Warning, others.join("; "));
+    Some(check.wanted("no other run on them").mend(
+        "a run waits for those that it shares with them; --gpus chooses others, --no-wait does not wait",
+    ))
+}
+
+fn healthy(ours: &[Seen<'_>]) -> Option<Check> {
+    let counted: Vec<(u32, u64, u64)> = ours
         .iter()
-        .filter_map(|index| {
-            let errors = facts.conditions.get(*index)?.errors?;
-            Some((*index, errors.corrected, errors.uncorrected))
+        .filter_map(|seen| {
+            let errors = seen.condition?.errors?;
+            Some((seen.index, errors.corrected, errors.uncorrected))
         })
         .collect();
     if counted.is_empty() {
@@ -208,13 +272,42 @@ fn healthy(facts: &Facts<'_>, ours: &[usize]) -> Option<Check> {
         Check::new("gpus healthy", CheckState::Warning, bad.join("; "))
     };
     Some(check.wanted("no uncorrected memory errors").mend(
-        "results may be wrong: leave the GPU out by --gpus, reset it, and see `amd-smi metric --ecc`",
+        "results may be wrong: leave the GPU out by --gpus, reset it, and see `amd-smi metric --ecc`, `nvidia-smi -q -d ECC`",
     ))
 }
 
-fn vendor(vendor: GpuVendor) -> &'static str {
-    match vendor {
-        GpuVendor::Amd => "AMD",
-        GpuVendor::Nvidia => "NVIDIA",
+/// GPUs whose device nodes are not there for us.
+fn nodes(ours: &[Seen<'_>]) -> Option<Check> {
+    let masked: Vec<String> = ours
+        .iter()
+        .filter(|seen| seen.gpu.masked)
+        .map(|seen| format!("GPU {}: no {}", seen.index, seen.gpu.nodes.join(", ")))
+        .collect();
+    if masked.is_empty() {
+        return None;
     }
+    let check = Check::new("gpu devices", CheckState::Warning, masked.join("; "));
+    Some(check.wanted("a device node of each GPU").mend(
+        "a container or a batch system was given only some of them: --gpus chooses among those",
+    ))
+}
+
+/// By which way a container would get them.
+fn into_a_container(facts: &Facts<'_>) -> Option<Check> {
+    let (given, asked) = (facts.given?, facts.asked()?);
+    let lack = way(asked, facts.host, given);
+    let check = match &lack {
+        Some(lack) => Check::new("gpus into a container", CheckState::Error, &lack.found),
+        None => Check::new(
+            "gpus into a container",
+            CheckState::Ok,
+            format!("by {}: {}", given.way.name(), given.because),
+        ),
+    };
+    let wanted = given.way.name();
+    Some(
+        check
+            .wanted(wanted)
+            .mend(lack.map_or_else(String::new, |lack| lack.wanted)),
+    )
 }

@@ -24,6 +24,15 @@ fn disk(place: &Disk, wanted: Option<u64>) -> Check {
     let Some(free) = place.free else {
         return Check::new(&name, CheckState::Unknown, format!("{}{on}", place.path));
     };
+    if !place.writable {
+        return Check::new(
+            &name,
+            CheckState::Error,
+            format!("{}{on}: you may not write there", place.path),
+        )
+        .wanted("a directory of yours")
+        .mend("choose another one: --home DIR, --cache DIR, HF_HOME");
+    }
     let short = wanted.is_some_and(|wanted| free < wanted);
     let state = if short || place.network.is_some() {
         CheckState::Warning

@@ -6,12 +6,16 @@ mod driver;
 mod engine;
 mod facts;
 mod gpus;
+mod image;
 mod machine;
+mod services;
 mod settings;
 
 use serde::{Deserialize, Serialize};
 
 pub use facts::{Condition, Disk, EngineFound, Errors, Facts, Process, Settings};
+pub use image::rocm_of_image;
+pub use services::{Access, ModelSeen};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -67,6 +71,21 @@ impl Check {
     }
 }
 
+impl Check {
+    /// What a verdict should say of it: the run went on, and its figure may have suffered. Room on
+    /// a disk is not among it: a run that lacked room has failed.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let unwise = self.state == CheckState::Warning && !self.name.starts_with("disk");
+        let wanted = if self.wanted.is_empty() {
+            String::new()
+        } else {
+            format!("; wanted: {}", self.wanted)
+        };
+        unwise.then(|| format!("{}: {}{wanted}", self.name, self.found))
+    }
+}
+
 /// All checks, in the order in which a person would mend them.
 #[must_use]
 pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
@@ -74,6 +93,7 @@ pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
     checks.extend(gpus::checks(facts));
     checks.extend(driver::checks(facts));
     checks.extend(machine::checks(facts));
+    checks.extend(services::checks(facts));
     checks.extend(settings::checks(facts));
     checks
 }

@@ -4,12 +4,12 @@ use super::*;
 use crate::plan::host::{Gpu, HostView, Partition};
 use crate::recipe::model::{GpuRequest, GpuVendor, Requires};
 
-fn gpu(model: &str, gfx: &str) -> Gpu {
+fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
     Gpu {
         vendor: GpuVendor::Amd,
         model: model.to_owned(),
         nodes: vec!["/dev/dri/renderD128".to_owned()],
-        pci: "0000:05:00.0".to_owned(),
+        pci: format!("0000:{number:02x}:00.0"),
         gfx: Some(gfx.to_owned()),
         vram: Some(288 << 30),
         compute_units: Some(256),
@@ -27,7 +27,9 @@ fn gpu(model: &str, gfx: &str) -> Gpu {
 
 fn eight() -> HostView {
     HostView {
-        gpus: vec![gpu("MI355X", "gfx950"); 8],
+        gpus: (0..8)
+            .map(|number| gpu("MI355X", "gfx950", number))
+            .collect(),
         amdgpu: Some("6.16.6".to_owned()),
         rocm: Some("7.1.1-38".to_owned()),
         memory: 3 << 40,
@@ -46,6 +48,7 @@ fn asks(models: &[&str], count: u32) -> Requires {
         rocm: Some(">=7.1.0".to_owned()),
         disk: Some(500 << 30),
         memory: None,
+        ports: Vec::new(),
     }
 }
 
@@ -78,15 +81,21 @@ fn facts<'a>(
             product: "Docker Engine 28.2.2".to_owned(),
             api: "1.50".to_owned(),
             endpoint: "unix:///var/run/docker.sock (default socket)".to_owned(),
+            rootless: false,
         },
         disks: vec![Disk {
             what: "runs".to_owned(),
             path: "/data".to_owned(),
             free: Some(1 << 40),
             network: None,
+            writable: true,
         }],
         requires: Some(requires),
         image_rocm: Some("7.1.1".to_owned()),
+        given: None,
+        claims: Vec::new(),
+        models: Vec::new(),
+        listening: Vec::new(),
     }
 }
 

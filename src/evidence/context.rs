@@ -1,7 +1,7 @@
 //! What holds for a whole run: its rules, and what stands beside its verdict.
 
 use super::run::RunFiles;
-use crate::plan::step::Action;
+use crate::plan::step::{Action, Plan};
 use crate::recipe::model::Mode;
 use crate::verdict::{Context, Qualifier, QualifierKind};
 
@@ -66,11 +66,29 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         rules: plan.judge.clone(),
         variant: plan.variant.clone(),
         qualifiers,
+        warnings: warnings(plan),
         same_sku: false,
         require_accuracy: false,
         accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
         published_figures: performance.map(|measured| measured.expect.len()).sum(),
     }
+}
+
+/// What may have changed the figure without being another measurement.
+fn warnings(plan: &Plan) -> Vec<String> {
+    let mut warnings = plan.warnings.clone();
+    if !plan.took_away.is_empty() {
+        let what: Vec<&str> = plan
+            .took_away
+            .iter()
+            .filter_map(|line| line.split(':').next())
+            .collect();
+        warnings.push(format!(
+            "--least-privilege took away: {}; a script that sets clocks or settings of the kernel could not",
+            what.join(", ")
+        ));
+    }
+    warnings
 }
 
 /// Whether a digest (`debian@sha256:…`) is of the repository that an image's name says: an engine

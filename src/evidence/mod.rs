@@ -4,6 +4,8 @@
 pub mod accuracy;
 pub mod compliance;
 pub mod context;
+pub mod endpoints;
+pub mod exported;
 pub mod figures;
 pub mod folder;
 pub mod loadgen;

@@ -144,6 +144,23 @@ impl Hub {
         self.chosen(wanted, commit, files)
     }
 
+    /// Whether the hub gives the files of a revision to this account: asked for before anything
+    /// else is fetched, and of the cache where that has the commit. Reads next to nothing.
+    ///
+    /// # Errors
+    /// As it refuses them, or where it does not answer.
+    pub async fn gives(&self, wanted: &Wanted) -> Result<(), FetchError> {
+        listing::check_names(&wanted.repository, &wanted.revision)?;
+        let place = self.place(&wanted.repository);
+        if place
+            .commit(&wanted.revision)
+            .is_some_and(|commit| Tree::read(&place, &commit).is_some())
+        {
+            return Ok(());
+        }
+        listing::is_given(&self.transport, wanted).await
+    }
+
     /// Fetches what lacks of a snapshot, and checks all of it.
     ///
     /// # Errors

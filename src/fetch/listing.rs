@@ -12,7 +12,8 @@ use super::cache::Place;
 use super::digest::{Digest, is_hex};
 use super::error::FetchError;
 use super::progress::Progress;
-use super::refusal::Ask;
+use super::hub::Wanted;
+use super::refusal::{Ask, Trouble};
 use super::transport::Transport;
 use super::tree::{Entry, Tree};
 
@@ -127,6 +128,33 @@ pub async fn commit(
         return Err(malformed(ask, "it names no commit"));
     }
     Ok(answer.sha)
+}
+
+/// A file that nearly every model has. The lists of a gated repository are everybody's; only a
+/// file tells who may read it, whether it is there or not.
+const ANY_FILE: &str = "config.json";
+
+/// Whether the hub gives files of a revision to whoever asks; one try.
+pub async fn is_given(transport: &Transport, wanted: &Wanted) -> Result<(), FetchError> {
+    let ask = Ask {
+        repository: &wanted.repository,
+        revision: &wanted.revision,
+        path: Some(ANY_FILE),
+    };
+    let parts = ask.repository.split('/');
+    let url = transport.url(parts.chain(["resolve", ask.revision, ANY_FILE]));
+    match transport.open(&ask, url, Some("bytes=0-0")).await {
+        Ok(_) => Ok(()),
+        Err(Trouble::Lasting(FetchError::Missing { what, .. })) if what.starts_with(ANY_FILE) => {
+            Ok(())
+        }
+        Err(Trouble::Lasting(error)) => Err(error),
+        Err(Trouble::Passing { because, .. }) => Err(FetchError::Unreachable {
+            endpoint: transport.settings.endpoint.to_string(),
+            what: ask.words(),
+            because,
+        }),
+    }
 }
 
 /// All files of a commit, from the cache or from the hub.

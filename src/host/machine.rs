@@ -53,6 +53,27 @@ pub fn memory(root: &Root) -> u64 {
     total.unwrap_or(0).saturating_mul(1024)
 }
 
+/// Ports on which somebody listens, as the kernel lists its sockets: the local address ends in the
+/// port, in hexadecimal, and the state 0A is listening.
+pub fn listening(root: &Root) -> Vec<u16> {
+    let mut ports: Vec<u16> = ["proc/net/tcp", "proc/net/tcp6"]
+        .iter()
+        .filter_map(|path| root.text(path))
+        .flat_map(|text| {
+            let port = |line: &str| {
+                let mut words = line.split_whitespace();
+                let (_, port) = words.nth(1)?.rsplit_once(':')?;
+                let listens = words.nth(1)? == "0A";
+                u16::from_str_radix(port, 16).ok().filter(|_| listens)
+            };
+            text.lines().filter_map(port).collect::<Vec<_>>()
+        })
+        .collect();
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
 /// Bytes that we may still write at a path, or at the nearest folder above it that is there.
 pub fn disk_free(path: &Path) -> Option<u64> {
     let status = nearest(path, |place| rustix::fs::statvfs(place).ok())?;
@@ -100,7 +121,20 @@ mod tests {
 
     use rstest::rstest;
 
-    use super::{disk_free, how_many};
+    use super::{disk_free, how_many, listening};
+    use crate::host::root::Root;
+
+    #[test]
+    fn who_listens_is_seen() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = socket.local_addr().unwrap().port();
+        assert!(listening(&Root::new(Path::new("/"))).contains(&port));
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("proc/net")).unwrap();
+        let text = "  sl  local_address rem_address   st\n   0: 0100007F:1F40 00000000:0000 0A 00000000\n   1: 0100007F:1F41 0100007F:1F40 01 0\n   2: x\n";
+        std::fs::write(folder.path().join("proc/net/tcp"), text).unwrap();
+        assert_eq!(listening(&Root::new(folder.path())), [8000]);
+    }
 
     #[rstest]
     #[case("0-383", Some(384))]

@@ -61,6 +61,12 @@ pub fn settings(root: &Path) -> Settings {
     settings::read(&Root::new(root))
 }
 
+/// Ports of this host on which somebody listens.
+#[must_use]
+pub fn listening(root: &Path) -> Vec<u16> {
+    machine::listening(&Root::new(root))
+}
+
 /// What the GPUs are doing right now, in their order.
 #[must_use]
 pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {

@@ -16,6 +16,7 @@
 pub mod accuracy;
 pub mod check;
 pub mod compliance;
+pub mod endpoints;
 pub mod figure;
 pub mod json;
 pub mod lines;
@@ -28,6 +29,7 @@ pub mod pattern;
 pub mod rows;
 mod sanitize;
 pub mod scan;
+pub mod submission;
 mod sum;
 pub mod take;
 pub mod units;

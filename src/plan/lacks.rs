@@ -117,7 +117,8 @@ fn partition(request: &GpuRequest, given: &Given) -> Option<Lack> {
 }
 
 /// Whether the engine has the way that the recipe forces. Where none was asked, it may.
-fn way(request: &GpuRequest, host: &HostView, given: &Given) -> Option<Lack> {
+#[must_use]
+pub fn way(request: &GpuRequest, host: &HostView, given: &Given) -> Option<Lack> {
     let giving = &host.giving;
     let api = giving.api.as_deref()?;
     let lack =

@@ -48,6 +48,9 @@ pub struct Plan {
     /// GPUs that the container is given, and how; none where the recipe asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
+    /// What was found unwise on the host before the run began: its verdict says it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// A GPU that another run uses is an error, not waited for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_wait: bool,

@@ -159,6 +159,9 @@ pub struct Requires {
     pub disk: Option<u64>,
     /// Memory, bytes.
     pub memory: Option<u64>,
+    /// Ports of the host that the container listens on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u16>,
 }
 
 /// GPUs that a recipe asks for.

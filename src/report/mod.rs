@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod checks;
+pub mod export;
 pub mod human;
 pub mod progress;
 pub mod terminal;

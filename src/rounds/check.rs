@@ -4,6 +4,7 @@
 //! A setting that the logs do not tell keeps no rule, with two exceptions that only a detail log
 //! tells: without one they are left out.
 
+mod endpoints;
 mod performance;
 
 use super::Rules;
@@ -115,5 +116,7 @@ fn milliseconds(value: u64) -> String {
     }
 }
 
+#[cfg(test)]
+mod endpoints_tests;
 #[cfg(test)]
 mod tests;

@@ -23,9 +23,15 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
         plan: &plan,
         state: &state,
     };
-    let mut context = context(&files);
-    context.require_accuracy = require_accuracy || plan.require_accuracy;
-    Ok(verdict::judge(&context, &run::gather(&files)))
+    Ok(judge_files(&files, require_accuracy))
+}
+
+/// The verdict on a run by a plan that need not be its own: with the rules of another round.
+#[must_use]
+pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
+    let mut context = context(files);
+    context.require_accuracy = require_accuracy || files.plan.require_accuracy;
+    verdict::judge(&context, &run::gather(files))
 }
 
 /// The judge step: the verdict, kept in `verdict.json`.

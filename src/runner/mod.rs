@@ -36,8 +36,8 @@ mod sight;
 mod take_up;
 mod watch;
 
-pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL};
+pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::judge_run;
+pub use judge::{judge_files, judge_run};
 pub use session::{Options, Session};

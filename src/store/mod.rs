@@ -9,6 +9,7 @@ pub mod kept;
 pub mod lock;
 pub mod open;
 pub mod run_directory;
+pub mod submission;
 pub mod unpack;
 
 pub use error::StoreError;

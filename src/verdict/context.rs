@@ -21,6 +21,8 @@ pub struct Context {
     pub variant: BTreeMap<String, String>,
     /// What the runner found: `modified`, `other hardware`, `unpinned image`.
     pub qualifiers: Vec<Qualifier>,
+    /// What was unwise on the host.
+    pub warnings: Vec<String>,
     /// The recipe's system and the host are the same SKU.
     pub same_sku: bool,
     /// `--require-accuracy`

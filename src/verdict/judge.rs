@@ -63,6 +63,7 @@ fn overall(context: &Context, results: Vec<ResultVerdict>) -> Verdict {
         outcome,
         sentence: sentence::of_run(outcome, &results),
         qualifiers,
+        warnings: context.warnings.clone(),
         exit_code,
         notice: notice(&context.submission),
         confidence: 1.0 - context.alpha(1),

@@ -21,6 +21,9 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// What stands beside it.
     pub qualifiers: Vec<Qualifier>,
+    /// What was unwise on the host, and may have cost speed or trust.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// One sentence.
     pub sentence: String,
     /// What the process exits with.

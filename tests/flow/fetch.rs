@@ -98,8 +98,8 @@ fn a_gated_model_says_which_page_to_visit() {
         .says("HF_TOKEN")
         .says("there is no token");
     let lab = lab.env("HF_TOKEN", "hf_mine");
-    lab.retrial(&["resume", "last"])
-        .expect_exit(0)
-        .does_not_say("hf_mine");
+    // Nothing was begun: what the hub refuses is told before an image is pulled.
+    assert_eq!(lab.runs().len(), 0);
+    lab.run(&[]).expect_exit(0).does_not_say("hf_mine");
     assert!(Lab::files_with(lab.home_path(), "hf_mine").is_empty());
 }

@@ -114,6 +114,7 @@ fn build_as_is(
         gpus: choices.gpus.clone(),
         given: builder.given.take(),
         no_wait: false,
+        warnings: Vec::new(),
         took_away: Vec::new(),
         lacks,
         powers: power::asked(recipe, &sources, origin.directory.as_deref()),

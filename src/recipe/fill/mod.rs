@@ -136,6 +136,11 @@ fn requires(node: &Node) -> Option<Requires> {
         rocm: node.string("rocm"),
         disk: node.size("disk", Units::Precise),
         memory: node.size("memory", Units::Precise),
+        ports: node
+            .strings("ports")
+            .iter()
+            .filter_map(|port| port.parse().ok())
+            .collect(),
     })
 }
 

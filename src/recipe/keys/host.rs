@@ -24,6 +24,11 @@ pub(super) static REQUIRES: Object = Object {
             S::Size(Units::Precise),
             "Memory, for example 1 TiB.",
         ),
+        key(
+            "ports",
+            S::List(&S::Integer(1, 65535), 0),
+            "Ports of the host that the container listens on, with network: host.",
+        ),
     ],
 };
 

@@ -59,6 +59,10 @@ pub fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> Stri
         let line = format!("  {}: {}", of_kind[0].kind, because.join("; "));
         text += &wrapped(&line, width, 4);
     }
+    for warning in &verdict.warnings {
+        let line = format!("  warning: {}", clean(warning));
+        text += &wrapped(&line, width, 4);
+    }
     for advice in advice::next(verdict, evidence) {
         text += &wrapped(&format!("  next: {}", clean(&advice)), width, 8);
     }

@@ -66,7 +66,7 @@ fn performance_samples(rules: &Rules, said: &Statement) -> Check {
     least("performance sample count", found, rules.performance_samples)
 }
 
-fn seeds(rules: &Rules, said: &Statement) -> [Check; 3] {
+pub(super) fn seeds(rules: &Rules, said: &Statement) -> [Check; 3] {
     let (asked, found) = (rules.seeds, &said.settings);
     let seed = |rule: &str, found: Option<u64>, asked: u64| {
         let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |seed| seed.to_string());
@@ -137,7 +137,7 @@ fn query_latency(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Ch
     ]
 }
 
-fn token_latencies(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+pub(super) fn token_latencies(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
     let mut checks = Vec::new();
     if rules.token_latencies {
         // The summary of such a run prints these limits in place of the query's.
@@ -179,7 +179,7 @@ fn token_latencies(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<
     checks
 }
 
-fn min_duration(rules: &Rules, said: &Statement) -> Option<Check> {
+pub(super) fn min_duration(rules: &Rules, said: &Statement) -> Option<Check> {
     let asked = rules.min_duration_ms?;
     let found = said.settings.min_duration_ms;
     let shown = found.map_or_else(|| NOT_TOLD.to_owned(), milliseconds);

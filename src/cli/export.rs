@@ -1,0 +1,157 @@
+//! `retrial export`: a submission tree in `MLCommons`' layout, made of runs.
+
+use std::path::Path;
+
+use super::arguments::{ExportArguments, Global, Output};
+use super::failure::Failure;
+use super::{open, terminal};
+use crate::catalog;
+use crate::evidence::exported;
+use crate::evidence::run::RunFiles;
+use crate::export::{self, Asked, Division, Export, Info, RunRead};
+use crate::journal::State;
+use crate::logs::loadgen::Scenario;
+use crate::plan::Plan;
+use crate::recipe::{SIZE_LIMIT, Source};
+use crate::report;
+use crate::rounds::Round;
+use crate::runner::judge_files;
+use crate::store::journal::Journal;
+use crate::store::submission::{self, SubmissionError};
+use crate::store::{RunDirectory, StoreError};
+use crate::verdict::ExitCode;
+
+/// Exports runs; the exit code says whether the tree is complete.
+pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
+    let rounds = catalog::rounds();
+    let Some(round) = rounds.get("mlperf-inference", &arguments.layout) else {
+        let known: Vec<&str> = rounds.iter().map(|round| round.round.as_str()).collect();
+        return Err(Failure::usage(format!(
+            "no layout {}; there are: {}",
+            arguments.layout,
+            known.join(", ")
+        )));
+    };
+    let home = open::home(global);
+    let directories = arguments
+        .runs
+        .iter()
+        .map(|run| home.find(run))
+        .collect::<Result<Vec<RunDirectory>, StoreError>>()?;
+    let mut asked = asked(arguments)?;
+    let mut export = attempt(&directories, &asked, round)?;
+    let fell = export.notes.first().cloned();
+    if let Some(note) = fell.filter(|_| export.fell_open) {
+        // By the open division's own rules, which are fewer.
+        asked.division = Some(Division::Open);
+        export = attempt(&directories, &asked, round)?;
+        export.notes.insert(0, note);
+    }
+    let to = &arguments.to;
+    let replaced = submission::write(&export.files, &directories, to, arguments.replace)?;
+    if !replaced.is_empty() && !global.quiet {
+        let first = replaced.first().map_or("", String::as_str);
+        terminal::note(&format!(
+            "{}: {} replaced, {first} among them",
+            to.display(),
+            report::human::count(replaced.len(), "file")
+        ));
+    }
+    let shown = to.display().to_string();
+    match global.output {
+        Output::Json => {
+            terminal::print(&format!("{:#}\n", report::export::value(&export, &shown)));
+        }
+        Output::Text => terminal::print(&report::export::text(&export, &shown)),
+    }
+    Ok(exit(&export))
+}
+
+fn attempt(directories: &[RunDirectory], asked: &Asked, round: &Round) -> Result<Export, Failure> {
+    let runs = directories
+        .iter()
+        .map(|directory| read(directory, asked, round))
+        .collect::<Result<Vec<RunRead>, Failure>>()?;
+    export::build(&runs, asked, round).map_err(|refusal| Failure::usage(refusal.to_string()))
+}
+
+/// A broken rule is what `judge` calls invalid; something missing leaves it undecided.
+fn exit(export: &Export) -> ExitCode {
+    if !export.broken.is_empty() {
+        ExitCode::NotReproduced
+    } else if !export.missing.is_empty() {
+        ExitCode::Inconclusive
+    } else {
+        ExitCode::Success
+    }
+}
+
+/// Reads a run, judged by the rules of the layout's round: its own may have been another one.
+fn read(directory: &RunDirectory, asked: &Asked, round: &Round) -> Result<RunRead, Failure> {
+    let mut plan: Plan = directory.read_json("plan.json")?;
+    let submission = &plan.submission;
+    let benchmark = asked.benchmark.as_ref().unwrap_or(&submission.benchmark);
+    let own = submission.division.as_deref().unwrap_or("open");
+    let division = asked
+        .division
+        .map_or_else(|| own.to_owned(), |division| division.to_string());
+    for measured in &mut plan.measurements {
+        let scenario = Scenario::from_word(&measured.scenario);
+        let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
+        measured.rules = rules.map(|rules| rules.in_division(&division));
+    }
+    let state = State::of(&Journal::read(&directory.journal())?);
+    let files = RunFiles {
+        directory,
+        plan: &plan,
+        state: &state,
+    };
+    let verdict = judge_files(&files, false);
+    Ok(exported::read(&files, verdict)?)
+}
+
+fn asked(arguments: &ExportArguments) -> Result<Asked, Failure> {
+    let info = match &arguments.system_info {
+        Some(path) => info(path)?,
+        None => Info::default(),
+    };
+    Ok(Asked {
+        division: arguments.division.map(Into::into),
+        submitter: arguments.submitter.clone(),
+        system: arguments.system.clone(),
+        benchmark: arguments.benchmark.clone(),
+        info,
+    })
+}
+
+/// The submitter's own file, and the calibration document that it names, beside it.
+fn info(path: &Path) -> Result<Info, Failure> {
+    let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("--system-info: {}: {error}", path.display()))
+    };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let told = |problems: crate::recipe::Diagnostics| {
+        terminal::note(&problems.render(terminal::error_color()));
+        Failure::told(ExitCode::Usage)
+    };
+    let source = Source::from_bytes(path.display().to_string(), &bytes).map_err(told)?;
+    let mut info = Info::parse(&source).map_err(told)?;
+    if let Some(calibration) = &info.calibration {
+        let path = path.parent().unwrap_or(Path::new("")).join(calibration);
+        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        if text.len() > SIZE_LIMIT {
+            return Err(unreadable(&path, &"it is larger than 1 MiB"));
+        }
+        info.calibration_text = Some(text);
+    }
+    Ok(info)
+}
+
+impl From<SubmissionError> for Failure {
+    fn from(error: SubmissionError) -> Self {
+        match error {
+            SubmissionError::Taken { .. } => Self::usage(error.to_string()),
+            SubmissionError::Store(error) => Self::host(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What is found of this host, its engine and the hub, for `doctor` and before a run.
+
+use std::path::Path;
+
+use rustix::fs::Access as Rights;
+use serde_json::{Value, json};
+
+use super::arguments::Global;
+use super::failure::Failure;
+use super::open;
+use crate::doctor::{
+    Access, Check, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings, examine,
+    rocm_of_image,
+};
+use crate::engine::api::{Abilities, Engine};
+use crate::engine::error::EngineError;
+use crate::fetch::{FetchError, Hub, Wanted};
+use crate::host;
+use crate::plan::Plan;
+use crate::plan::host::HostView;
+use crate::plan::step::{Action, Condition as When};
+use crate::runner::{GPU_LABEL, RUN_LABEL, USER_LABEL};
+
+/// What was found, and what it comes to.
+pub struct Found {
+    /// The host.
+    pub host: HostView,
+    /// Its GPUs at that moment.
+    conditions: Vec<Condition>,
+    /// Its settings.
+    settings: Settings,
+    /// What its engine can do.
+    abilities: Option<Abilities>,
+    /// The checks.
+    pub checks: Vec<Check>,
+}
+
+/// Looks at everything that the plan needs, or that a host is asked in general.
+pub async fn look(
+    global: &Global,
+    host: HostView,
+    engine: Result<&dyn Engine, &EngineError>,
+    plan: Option<&Plan>,
+) -> Found {
+    let conditions = host::conditions(&global.root, &host.gpus);
+    let settings = host::settings(&global.root);
+    let (found, engine) = match engine {
+        Ok(engine) => (None, Some(engine)),
+        Err(error) => (Some(EngineFound::Fails(error.to_string())), None),
+    };
+    let abilities = match engine {
+        Some(engine) => engine.abilities().await.ok(),
+        None => None,
+    };
+    let found = found.unwrap_or_else(|| answers(engine, abilities.as_ref()));
+    let image_rocm = image_rocm(engine, plan).await;
+    let (claims, models) = (claims(engine).await, models(plan).await);
+    let checks = examine(&Facts {
+        host: &host,
+        conditions: &conditions,
+        settings: &settings,
+        engine: found,
+        disks: disks(global, plan, abilities.as_ref()),
+        requires: plan.map(|plan| &plan.requires),
+        image_rocm,
+        given: plan.and_then(|plan| plan.given.as_ref()),
+        claims,
+        models,
+        listening: host::listening(&global.root),
+    });
+    Found {
+        host,
+        conditions,
+        settings,
+        abilities,
+        checks,
+    }
+}
+
+impl Found {
+    /// Ends a run that cannot work before anything is fetched, unless it is forced; gives the
+    /// warnings that belong into its verdict.
+    pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
+        // What the plan itself says of GPUs was refused or forced before.
+        let told = |check: &&Check| {
+            check.state == CheckState::Error && !["gpus", "partition"].contains(&&*check.name)
+        };
+        let errors: Vec<&Check> = self.checks.iter().filter(told).collect();
+        let line = |check: &&Check| {
+            let mend = match check.mend.as_str() {
+                "" => String::new(),
+                mend => format!("\n    {mend}"),
+            };
+            format!("  {}: {}{mend}", check.name, check.found)
+        };
+        if !errors.is_empty() && !force {
+            let lines: Vec<String> = errors.iter().map(line).collect();
+            return Err(Failure::host(format!(
+                "{recipe} cannot run here, and nothing was fetched:\n{}\n  run it all the same with --force; all that was looked at: retrial doctor {recipe}",
+                lines.join("\n")
+            )));
+        }
+        let forced = errors
+            .iter()
+            .map(|check| format!("{}: {}", check.name, check.found));
+        // Told elsewhere: other GPUs by a qualifier, and claims by waiting for them.
+        let unwise = self
+            .checks
+            .iter()
+            .filter(|check| !["gpus", "gpus claimed"].contains(&check.name.as_str()));
+        Ok(forced.chain(unwise.filter_map(Check::warning)).collect())
+    }
+
+    /// What a run keeps of it in host.json, so that two runs can be compared.
+    pub fn record(&self, engine: &dyn Engine, plan: &Plan) -> Value {
+        json!({
+            "tool": env!("CARGO_PKG_VERSION"),
+            "host": self.host,
+            "engine": engine.info(),
+            "abilities": self.abilities,
+            "given": plan.given,
+            "conditions": self.conditions,
+            "settings": self.settings,
+            "checks": self.checks,
+        })
+    }
+}
+
+fn answers(engine: Option<&dyn Engine>, abilities: Option<&Abilities>) -> EngineFound {
+    let Some(info) = engine.map(Engine::info) else {
+        return EngineFound::Fails("no engine was asked".to_owned());
+    };
+    EngineFound::Answers {
+        product: format!("{} {}", info.product, info.version),
+        api: info.api.clone(),
+        endpoint: format!("{} ({})", info.endpoint, info.chosen_by),
+        rootless: abilities.is_some_and(|abilities| abilities.rootless),
+    }
+}
+
+async fn image_rocm(engine: Option<&dyn Engine>, plan: Option<&Plan>) -> Option<String> {
+    let plan = plan?;
+    let image = match engine {
+        Some(engine) => engine.image(&plan.image).await.ok().flatten(),
+        None => None,
+    };
+    let env = image.map(|image| image.env).unwrap_or_default();
+    let variant = plan.variant.get("rocm").map(String::as_str);
+    rocm_of_image(&plan.image, &env, variant)
+}
+
+/// Runs of ours that have GPUs, whoever's they are.
+async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
+    let Some(engine) = engine else {
+        return Vec::new();
+    };
+    let containers = engine.containers(GPU_LABEL).await.unwrap_or_default();
+    let running = containers.iter().filter(|container| container.running);
+    running
+        .map(|container| {
+            let label = |name| container.labels.get(name).cloned().unwrap_or_default();
+            let user = Some(label(USER_LABEL)).filter(|user| !user.is_empty());
+            let of = user.map(|user| format!(" of {user}")).unwrap_or_default();
+            format!("{} by run {}{of}", label(GPU_LABEL), label(RUN_LABEL))
+        })
+        .collect()
+}
+
+/// Whether the hub gives the models that a run would fetch.
+async fn models(plan: Option<&Plan>) -> Vec<ModelSeen> {
+    let mut seen = Vec::new();
+    let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
+    for step in steps {
+        let Action::FetchModel {
+            repository,
+            revision,
+            allow,
+            ignore,
+            ..
+        } = &step.action
+        else {
+            continue;
+        };
+        if matches!(step.when, When::Skipped { .. }) {
+            continue;
+        }
+        let wanted = Wanted {
+            repository: repository.clone(),
+            revision: revision.clone(),
+            allow: allow.clone(),
+            ignore: ignore.clone(),
+        };
+        let access = match Hub::from_environment() {
+            Ok(hub) => access(&hub, &wanted).await,
+            Err(error) => Access::Refused(error.to_string()),
+        };
+        seen.push(ModelSeen {
+            repository: repository.clone(),
+            access,
+        });
+    }
+    seen
+}
+
+async fn access(hub: &Hub, wanted: &Wanted) -> Access {
+    if hub.settings().offline {
+        return Access::NotAsked("the hub may not be asked (HF_HUB_OFFLINE)".to_owned());
+    }
+    match hub.gives(wanted).await {
+        Ok(()) => Access::Given,
+        Err(
+            error @ (FetchError::Unauthorized { .. }
+            | FetchError::Forbidden { .. }
+            | FetchError::Missing { .. }
+            | FetchError::Name { .. }),
+        ) => Access::Refused(error.to_string()),
+        Err(error) => Access::Silent(error.to_string()),
+    }
+}
+
+/// The disks that a run writes to.
+fn disks(global: &Global, plan: Option<&Plan>, abilities: Option<&Abilities>) -> Vec<Disk> {
+    let mut disks = vec![disk("runs", open::home(global).root(), true)];
+    let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
+    // An engine elsewhere has its disk elsewhere.
+    disks.extend(
+        images
+            .filter(|path| path.exists())
+            .map(|path| disk("images", path, false)),
+    );
+    let Some(plan) = plan else {
+        return disks;
+    };
+    if plan.fetched_models().next().is_some()
+        && let Ok(hub) = Hub::from_environment()
+    {
+        disks.push(disk("models", &hub.settings().cache, true));
+    }
+    if plan.kept().next().is_some() {
+        disks.push(disk("data", &open::cache(global), true));
+    }
+    disks
+}
+
+fn disk(what: &str, path: &Path, ours: bool) -> Disk {
+    let there = path.ancestors().find(|path| path.exists());
+    let rights = |path: &Path| rustix::fs::access(path, Rights::WRITE_OK | Rights::EXEC_OK);
+    Disk {
+        what: what.to_owned(),
+        path: path.display().to_string(),
+        free: host::disk_free(path),
+        network: host::network_file_system(path),
+        writable: !ours || there.is_none_or(|path| rights(path).is_ok()),
+    }
+}

@@ -1,0 +1,75 @@
+//! Which `ROCm` release an image has, as far as it can be told without running it.
+
+/// The release: what the image itself states in its environment, else what the recipe's variant
+/// says, else what its name says (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).
+#[must_use]
+pub fn rocm_of_image(reference: &str, env: &[String], variant: Option<&str>) -> Option<String> {
+    let stated = env
+        .iter()
+        .find_map(|line| line.strip_prefix("ROCM_VERSION="))
+        .filter(|version| is_release(version));
+    let stated = stated.or(variant.filter(|version| is_release(version)));
+    stated.map(str::to_owned).or_else(|| of_name(reference))
+}
+
+fn of_name(reference: &str) -> Option<String> {
+    let name = reference.split('@').next().unwrap_or_default();
+    let (repository, tag) = name.rsplit_once(':')?;
+    let release = |text: &str| {
+        let length = text
+            .find(|one: char| !one.is_ascii_digit() && one != '.')
+            .unwrap_or(text.len());
+        let text = text[..length].trim_end_matches('.');
+        is_release(text).then(|| text.to_owned())
+    };
+    let after = tag
+        .match_indices("rocm")
+        .find_map(|(at, word)| release(tag[at + word.len()..].trim_start_matches(['-', '_'])));
+    let of_rocm = || {
+        let own = [
+            "rocm/dev-ubuntu",
+            "rocm/rocm-terminal",
+            "rocm/dev-almalinux",
+        ];
+        let is_own = own.iter().any(|name| repository.contains(name));
+        is_own.then(|| release(tag)).flatten()
+    };
+    after.or_else(of_rocm)
+}
+
+/// `7.1.1`: two numbers at least.
+fn is_release(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    let number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.len() >= 2 && parts.iter().all(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::rocm_of_image;
+
+    #[rstest]
+    #[case("rocm/vllm:rocm7.0.0_vllm_0.11.2_20251210", Some("7.0.0"))]
+    #[case("rocm/dev-ubuntu-24.04:7.1.1-complete", Some("7.1.1"))]
+    #[case(
+        "rocm/pytorch:rocm6.4.1_ubuntu22.04_py3.10_pytorch_release_2.6.0",
+        Some("6.4.1")
+    )]
+    #[case("rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None)]
+    #[case("debian:bookworm-slim", None)]
+    #[case("127.0.0.1:5155/rocm7/x", None)]
+    fn an_images_name_may_say_its_release(#[case] name: &str, #[case] wanted: Option<&str>) {
+        assert_eq!(rocm_of_image(name, &[], None).as_deref(), wanted);
+    }
+
+    #[test]
+    fn what_the_image_states_stands_over_the_rest() {
+        let env = ["PATH=/bin".to_owned(), "ROCM_VERSION=7.2.0".to_owned()];
+        let told = rocm_of_image("x:rocm6.4", &env, Some("7.1.1"));
+        assert_eq!(told.as_deref(), Some("7.2.0"));
+        let told = rocm_of_image("x:rocm6.4", &[], Some("7.1.1"));
+        assert_eq!(told.as_deref(), Some("7.1.1"));
+    }
+}

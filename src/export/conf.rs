@@ -1,0 +1,115 @@
+//! `user.conf`: the benchmark's own where it is among the results, else put together again from
+//! what `LoadGen` says that it ran with.
+
+use std::fmt::Write as _;
+
+use crate::logs::loadgen::Parameters;
+
+/// Milliseconds have so many nanoseconds.
+const NS_PER_MS: u64 = 1_000_000;
+
+/// The settings of a scenario as `user.conf` has them; none where the log tells none.
+pub(super) fn from_log(scenario: &str, run: &str, parameters: &Parameters) -> Option<String> {
+    // LoadGen knows no Interactive: its settings stand under Server.
+    let scenario = if scenario == "Interactive" {
+        "Server"
+    } else {
+        scenario
+    };
+    let settings = settings(scenario, parameters);
+    if settings.is_empty() {
+        return None;
+    }
+    let mut text = format!(
+        "# Put together by Retrial from the settings that LoadGen logged in run {run}:\n\
+         # the file that the benchmark read was not among its results. What stands here is what took effect.\n"
+    );
+    for (key, value) in settings {
+        let _ = writeln!(text, "*.{scenario}.{key} = {value}");
+    }
+    Some(text)
+}
+
+fn settings(scenario: &str, parameters: &Parameters) -> Vec<(&'static str, String)> {
+    let milliseconds = |ns: u64| {
+        if ns.is_multiple_of(NS_PER_MS) {
+            (ns / NS_PER_MS).to_string()
+        } else {
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "latencies are far below 2^52 ns"
+            )]
+            let exact = ns as f64 / 1e6;
+            exact.to_string()
+        }
+    };
+    let whole = |value: Option<u64>| value.map(|value| value.to_string());
+    // 0 means no limit, and is what LoadGen assumes.
+    let limit = |value: Option<u64>| whole(value.filter(|value| *value > 0));
+    let rate = matches!(scenario, "Server" | "Offline");
+    let all = [
+        (
+            "target_qps",
+            parameters
+                .target_qps
+                .filter(|_| rate)
+                .map(|value| value.to_string()),
+        ),
+        (
+            "target_latency",
+            parameters
+                .target_latency_ns
+                .filter(|ns| scenario != "Offline" && *ns > 0)
+                .map(milliseconds),
+        ),
+        (
+            "samples_per_query",
+            whole(
+                parameters
+                    .samples_per_query
+                    .filter(|_| scenario == "MultiStream"),
+            ),
+        ),
+        ("min_duration", whole(parameters.min_duration_ms)),
+        ("max_duration", limit(parameters.max_duration_ms)),
+        ("min_query_count", whole(parameters.min_query_count)),
+        ("max_query_count", limit(parameters.max_query_count)),
+        (
+            "performance_sample_count_override",
+            limit(parameters.performance_sample_count),
+        ),
+    ];
+    all.into_iter()
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_that_it_was_put_together() {
+        let parameters = Parameters {
+            target_qps: Some(360.0),
+            target_latency_ns: Some(1_500_000),
+            min_duration_ms: Some(600_000),
+            max_duration_ms: Some(0),
+            performance_sample_count: Some(24_576),
+            ..Parameters::default()
+        };
+        let text = from_log("Interactive", "last", &parameters).unwrap();
+        assert!(text.starts_with("# Put together by Retrial"), "{text}");
+        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(
+            lines,
+            [
+                "*.Server.target_qps = 360",
+                "*.Server.target_latency = 1.5",
+                "*.Server.min_duration = 600000",
+                "*.Server.performance_sample_count_override = 24576",
+            ]
+        );
+        assert_eq!(from_log("Offline", "last", &Parameters::default()), None);
+    }
+}

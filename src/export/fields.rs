@@ -1,0 +1,93 @@
+//! The fields of a submission's JSON files, as the official checker asks for them since v4.1.
+
+/// What a field must say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Must {
+    /// Something.
+    Say,
+    /// Stand there; it may be empty.
+    Stand,
+}
+
+/// Fields of `systems/SYSTEM.json`.
+pub const SYSTEM: [(&str, Must); 35] = [
+    ("division", Must::Say),
+    ("submitter", Must::Say),
+    ("status", Must::Say),
+    ("system_name", Must::Say),
+    ("system_type", Must::Say),
+    ("system_type_detail", Must::Stand),
+    ("number_of_nodes", Must::Say),
+    ("host_processor_model_name", Must::Say),
+    ("host_processors_per_node", Must::Say),
+    ("host_processor_core_count", Must::Say),
+    ("host_processor_frequency", Must::Stand),
+    ("host_processor_caches", Must::Stand),
+    ("host_processor_interconnect", Must::Stand),
+    ("host_memory_capacity", Must::Say),
+    ("host_memory_configuration", Must::Say),
+    ("host_storage_capacity", Must::Say),
+    ("host_storage_type", Must::Say),
+    ("host_networking", Must::Say),
+    ("host_network_card_count", Must::Say),
+    ("host_networking_topology", Must::Say),
+    ("accelerators_per_node", Must::Say),
+    ("accelerator_model_name", Must::Say),
+    ("accelerator_memory_capacity", Must::Say),
+    ("accelerator_memory_configuration", Must::Say),
+    ("accelerator_host_interconnect", Must::Say),
+    ("accelerator_interconnect", Must::Say),
+    ("accelerator_interconnect_topology", Must::Stand),
+    ("accelerator_frequency", Must::Stand),
+    ("accelerator_on-chip_memories", Must::Stand),
+    ("cooling", Must::Say),
+    ("framework", Must::Say),
+    ("operating_system", Must::Say),
+    ("other_software_stack", Must::Say),
+    ("hw_notes", Must::Stand),
+    ("sw_notes", Must::Stand),
+];
+
+/// Fields of `systems/SYSTEM.json` that submissions with power or over a network have besides.
+pub const FURTHER: [&str; 28] = [
+    "power_management",
+    "filesystem",
+    "boot_firmware_version",
+    "management_firmware_version",
+    "other_hardware",
+    "number_of_type_nics_installed",
+    "nics_enabled_firmware",
+    "nics_enabled_os",
+    "nics_enabled_connected",
+    "network_speed_mbit",
+    "power_supply_quantity_and_rating_watts",
+    "power_supply_details",
+    "disk_drives",
+    "disk_controllers",
+    "system_power_only",
+    "is_network",
+    "network_type",
+    "network_media",
+    "network_rate",
+    "nic_loadgen",
+    "number_nic_loadgen",
+    "net_software_stack_loadgen",
+    "network_protocol",
+    "number_connections",
+    "nic_sut",
+    "number_nic_sut",
+    "net_software_stack_sut",
+    "network_topology",
+];
+
+/// Fields of `measurements.json` (up to v5.1: `SYSTEM.json`); each must say something.
+pub const MEASUREMENTS: [&str; 5] = [
+    "input_data_types",
+    "retraining",
+    "starting_weights_filename",
+    "weight_data_types",
+    "weight_transformations",
+];
+
+/// What `status` may say.
+pub const STATUS: [&str; 3] = ["available", "preview", "rdi"];

@@ -1,0 +1,114 @@
+//! Where things stand in a submission's tree, by round.
+
+use super::model::Division;
+use crate::rounds::Layout;
+
+/// The tree of one submitter's one system.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    pub layout: Layout,
+    pub division: Division,
+    pub submitter: String,
+    pub system: String,
+}
+
+impl Tree {
+    /// `closed/ACME`
+    pub fn root(&self) -> String {
+        format!("{}/{}", self.division, self.submitter)
+    }
+
+    /// `closed/ACME/systems/1xH200.json`
+    pub fn system_file(&self) -> String {
+        format!("{}/systems/{}.json", self.root(), self.system)
+    }
+
+    /// The folder of a scenario's results.
+    pub fn results(&self, benchmark: &str, scenario: &str) -> String {
+        self.of("results", benchmark, scenario)
+    }
+
+    /// The folder with how a scenario was measured: `user.conf` and its neighbours.
+    pub fn measurements(&self, benchmark: &str, scenario: &str) -> String {
+        match self.layout {
+            Layout::Beside => self.of("measurements", benchmark, scenario),
+            Layout::Together => self.results(benchmark, scenario),
+        }
+    }
+
+    /// The file with the data types of a scenario's weights.
+    pub fn measurements_file(&self, benchmark: &str, scenario: &str) -> String {
+        let folder = self.measurements(benchmark, scenario);
+        match self.layout {
+            Layout::Beside => format!("{folder}/{}.json", self.system),
+            Layout::Together => format!("{folder}/measurements.json"),
+        }
+    }
+
+    /// The folder of a compliance test.
+    pub fn compliance(&self, benchmark: &str, scenario: &str, test: &str) -> String {
+        let folder = match self.layout {
+            Layout::Beside => self.of("compliance", benchmark, scenario),
+            Layout::Together => self.results(benchmark, scenario),
+        };
+        format!("{folder}/{test}")
+    }
+
+    /// The folder with how to run a benchmark again.
+    pub fn code(&self, benchmark: &str) -> String {
+        let name = match self.layout {
+            Layout::Beside => "code",
+            Layout::Together => "src",
+        };
+        format!("{}/{name}/{benchmark}", self.root())
+    }
+
+    fn of(&self, part: &str, benchmark: &str, scenario: &str) -> String {
+        let (root, system) = (self.root(), &self.system);
+        format!("{root}/{part}/{system}/{benchmark}/{scenario}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(layout: Layout) -> Tree {
+        Tree {
+            layout,
+            division: Division::Closed,
+            submitter: "ACME".to_owned(),
+            system: "1xH200".to_owned(),
+        }
+    }
+
+    #[test]
+    fn up_to_v5_1_each_kind_has_its_own_tree() {
+        let tree = tree(Layout::Beside);
+        assert_eq!(
+            tree.measurements_file("bert-99", "Offline"),
+            "closed/ACME/measurements/1xH200/bert-99/Offline/1xH200.json"
+        );
+        assert_eq!(
+            tree.compliance("bert-99", "Offline", "TEST01"),
+            "closed/ACME/compliance/1xH200/bert-99/Offline/TEST01"
+        );
+        assert_eq!(tree.code("bert-99"), "closed/ACME/code/bert-99");
+    }
+
+    #[test]
+    fn since_v6_0_all_of_a_result_lies_together() {
+        let tree = tree(Layout::Together);
+        let results = "closed/ACME/results/1xH200/bert-99/Offline";
+        assert_eq!(tree.results("bert-99", "Offline"), results);
+        assert_eq!(
+            tree.measurements_file("bert-99", "Offline"),
+            format!("{results}/measurements.json")
+        );
+        assert_eq!(
+            tree.compliance("bert-99", "Offline", "TEST01"),
+            format!("{results}/TEST01")
+        );
+        assert_eq!(tree.code("bert-99"), "closed/ACME/src/bert-99");
+    }
+}

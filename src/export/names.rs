@@ -1,0 +1,38 @@
+//! Names of folders: the official checker takes no spaces and no leading dots, and a name that
+//! comes from a run must not lead out of the tree.
+
+/// A name as a folder's.
+pub(super) fn folder(name: &str) -> String {
+    let kept = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "._+-".contains(letter) {
+            letter
+        } else {
+            '_'
+        }
+    };
+    let name: String = name.trim().chars().map(kept).collect();
+    let name = name.trim_start_matches('.');
+    if name.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::folder;
+
+    #[rstest]
+    #[case("8xMI355X_2xEPYC_9575F", "8xMI355X_2xEPYC_9575F")]
+    #[case("Hewlett Packard Enterprise", "Hewlett_Packard_Enterprise")]
+    #[case("../../etc", "_.._etc")]
+    #[case(".hidden", "hidden")]
+    #[case(" … ", "_")]
+    #[case("", "unnamed")]
+    fn a_name_is_one_folder(#[case] name: &str, #[case] expected: &str) {
+        assert_eq!(folder(name), expected);
+    }
+}

@@ -1,0 +1,78 @@
+//! Descriptions as submitters write them, and with something left out.
+
+use proptest::prelude::*;
+use rstest::rstest;
+use serde_json::json;
+
+use super::*;
+
+fn system() -> Map<String, Value> {
+    let mut system: Map<String, Value> = fields::SYSTEM
+        .iter()
+        .map(|(name, _)| ((*name).to_owned(), json!("x")))
+        .collect();
+    system.insert("division".into(), json!("closed"));
+    system.insert("submitter".into(), json!("AMD"));
+    system.insert("status".into(), json!("Available"));
+    system.insert("hw_notes".into(), json!(""));
+    system
+}
+
+fn broken(system: &Map<String, Value>, division: &str) -> Vec<String> {
+    let checks = check_system(system, division, "amd");
+    let broken = checks.into_iter().filter(|check| !check.passed);
+    broken
+        .map(|check| format!("{}: {}", check.rule, check.found))
+        .collect()
+}
+
+#[rstest]
+#[case("cooling", json!("air"), &[])]
+#[case("cooling", json!(""), &["system's fields: cooling is empty"])]
+#[case("cooling", json!(0), &["system's fields: cooling is empty"])]
+#[case("status", json!("soon"), &["system's status: \"soon\""])]
+#[case("status", json!(7), &["system's status: \"\""])]
+#[case("submitter", json!("Dell"), &["system's submitter: \"Dell\""])]
+#[case("division", json!("open"), &["system's division: \"open\""])]
+fn a_description(#[case] name: &str, #[case] value: Value, #[case] wrong: &[&str]) {
+    let mut described = system();
+    described.insert(name.to_owned(), value);
+    assert_eq!(broken(&described, "closed"), wrong);
+}
+
+#[test]
+fn fields_that_are_not_there() {
+    let mut described = system();
+    described.remove("sw_notes");
+    described.remove("number_of_nodes");
+    assert_eq!(
+        broken(&described, "closed"),
+        ["system's fields: no number_of_nodes, no sw_notes"]
+    );
+    described = system();
+    described.insert("is_network".into(), json!("True"));
+    let told = broken(&described, "closed");
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains("over a network"));
+}
+
+#[test]
+fn measurements_say_something() {
+    let text = "\u{feff}{\"input_data_types\": \"fp8\", \"retraining\": \"N\", \"starting_weights_filename\": \"x\", \
+        \"weight_data_types\": \"\"}";
+    let checks = check_measurements(&object(text).unwrap());
+    assert_eq!(
+        checks[0].found,
+        "weight_data_types is empty, no weight_transformations"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,80}") {
+        match object(&text) {
+            Ok(object) => prop_assert!(!check_measurements(&object).is_empty()),
+            Err(because) => prop_assert!(!because.is_empty()),
+        }
+    }
+}
