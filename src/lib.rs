@@ -8,8 +8,8 @@
 //!
 //! Direction of imports: `cli → runner → {engine, evidence, fetch, host, store, catalog} → {recipe,
 //! plan, doctor, logs, journal, verdict}`; `report` takes a finished model and returns text. The pure
-//! modules (`recipe`, `plan`, `doctor`, `logs`, `journal`, `verdict`, `report`) never touch a file, a socket or a
-//! clock; `tests/architecture.rs` holds them to it.
+//! modules (`recipe`, `plan`, `doctor`, `logs`, `journal`, `telemetry`, `verdict`, `report`) never touch a
+//! file, a socket or a clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod catalog;
@@ -28,5 +28,6 @@ pub mod report;
 pub mod rounds;
 pub mod runner;
 pub mod store;
+pub mod telemetry;
 pub mod tls;
 pub mod verdict;

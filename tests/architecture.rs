@@ -4,8 +4,16 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 8] = [
-    "recipe", "plan", "doctor", "logs", "verdict", "report", "journal", "rounds",
+const PURE: [&str; 9] = [
+    "recipe",
+    "plan",
+    "doctor",
+    "logs",
+    "verdict",
+    "report",
+    "journal",
+    "rounds",
+    "telemetry",
 ];
 const IMPURE: [&str; 8] = [
     "tokio",

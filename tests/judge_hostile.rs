@@ -65,14 +65,19 @@ fn copy(from: &Path, to: &Path) {
 /// What `retrial judge` said and how it ended.
 struct Told {
     code: i32,
-    document: Value,
+    printed: Vec<u8>,
     errors: String,
 }
 
 impl Told {
+    fn results(&self) -> Vec<Value> {
+        let mut document: Value = serde_json::from_slice(&self.printed).unwrap();
+        serde_json::from_value(document["results"].take()).unwrap()
+    }
+
     /// The rules of a result that were not kept, as `RULE: FOUND`.
     fn broken(&self, path: &str) -> Vec<String> {
-        let results = self.document["results"].as_array().unwrap();
+        let results = self.results();
         let result = results
             .iter()
             .find(|result| result["path"].as_str().unwrap().ends_with(path))
@@ -86,12 +91,10 @@ impl Told {
     }
 
     /// The results of the scenarios that nobody touched.
-    fn others(&self) -> Vec<&Value> {
-        let results = self.document["results"].as_array().unwrap();
+    fn others(&self) -> Vec<Value> {
+        let mut results = self.results();
+        results.retain(|result| result["scenario"] != "Offline");
         results
-            .iter()
-            .filter(|result| result["scenario"] != "Offline")
-            .collect()
     }
 }
 
@@ -115,7 +118,7 @@ fn judge(directory: &Path) -> Told {
     );
     Told {
         code: code.unwrap(),
-        document: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+        printed: output.stdout,
         errors,
     }
 }
@@ -192,7 +195,7 @@ fn the_example_itself_is_valid() {
     let tree = Tree::new();
     let told = judge(tree.root());
     assert_eq!(told.code, 0, "{}", told.errors);
-    assert_eq!(told.document["results"].as_array().unwrap().len() % 3, 0);
+    assert_eq!(told.results().len(), 6);
 }
 
 #[rstest]
@@ -228,7 +231,7 @@ fn a_damaged_file_is_told_and_the_others_are_judged(
         "Offline/performance/run_1"
     };
     let broken = told.broken(part);
-    assert!(!broken.is_empty(), "{:#}", told.document);
+    assert!(!broken.is_empty(), "nothing is said");
     assert!(broken.iter().any(|rule| rule.contains(said)), "{broken:?}");
     assert_eq!(told.code, 1, "{}", told.errors);
     assert_eq!(told.others(), sound.others());
@@ -268,9 +271,10 @@ fn one_result_folder_is_judged_alike(
     copy(&tree.run(), alone.path());
     damage(&alone.path().join(file));
     let told = judge(alone.path());
-    assert_ne!(told.code, 0, "{:#}", told.document);
-    let words = told.errors.clone() + &told.document.to_string();
-    assert!(words.contains(file) || words.contains("log"), "{words}");
+    let printed = String::from_utf8_lossy(&told.printed);
+    assert_ne!(told.code, 0, "{printed}");
+    let words = told.errors.clone() + &printed;
+    assert!(words.contains("log") || words.contains("summary"), "{words}");
 }
 
 #[test]
@@ -292,9 +296,7 @@ fn ten_thousand_folders_are_walked() {
     for index in 0..10_000 {
         fs::create_dir_all(systems.join(format!("system-{index}/resnet/Offline"))).unwrap();
     }
-    let told = judge(tree.root());
-    assert_eq!(told.code, 1);
-    assert_eq!(told.others().len() % 2, 0);
+    assert_eq!(judge(tree.root()).code, 1);
 }
 
 #[test]

@@ -38,6 +38,8 @@ fn every_recipe_and_template_fits() {
     ] {
         yaml_files(&root().join(directory), &mut files);
     }
+    // Rules of rounds are another language, with a check of its own.
+    files.retain(|file| !file.starts_with(root().join("templates/rules")));
     assert!(files.len() >= 2);
     for file in files.iter().filter(|file| !file.ends_with("broken.yaml")) {
         let text = std::fs::read_to_string(file).unwrap();

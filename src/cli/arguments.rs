@@ -7,6 +7,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use crate::export::Division;
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
+use crate::telemetry::rate::Interval;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -273,7 +274,7 @@ pub struct PlanArguments {
     /// Only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,
-    /// Take away what is as good as root on the host (privileged, SYS_ADMIN, /dev/mem) and no GPU needs
+    /// Take away what is as good as root on the host (privileged, `SYS_ADMIN`, /dev/mem) and no GPU needs
     #[arg(long)]
     pub least_privilege: bool,
     /// Leave a step out, by name or number
@@ -347,7 +348,7 @@ pub struct JudgeArguments {
     /// The rules of a further round, or other ones in place of a built-in round's
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
-    /// Published figures to compare with: a table of results (summary_results.json), another tree,
+    /// Published figures to compare with: a table of results, another tree,
     /// or a run of ours
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
@@ -446,6 +447,9 @@ pub struct RunArguments {
     /// Allow a root-equivalent power that the recipe asks for (`retrial show` lists them)
     #[arg(long, value_name = "POWER", value_delimiter = ',', action = ArgAction::Append)]
     pub allow: Vec<String>,
+    /// How often to look at GPUs and container while something is measured, for telemetry.csv: 500ms, 1s, off
+    #[arg(long, value_name = "PAUSE", default_value = "1s", value_parser = Interval::read)]
+    pub telemetry: Interval,
     /// Run although the host is not what the recipe asks for
     #[arg(long)]
     pub force: bool,

@@ -29,11 +29,12 @@ pub fn run(
     }
     let opened = open::recipe(&arguments.recipe)?;
     let host = open::host_and_engine(global, &opened);
-    let mut plan = open::plan_on(global, arguments, &opened, true, host.clone())?;
+    let mut plan = open::plan_on(global, arguments, &opened, true, &host)?;
     open::tell_warnings(global, &opened, &plan);
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;
     plan.no_wait = run.no_wait;
+    plan.telemetry = run.telemetry;
     secrets_are_set(global, arguments, &plan)?;
     host_has_what_it_needs(&plan, run.force)?;
     let home = open::home(global);
@@ -141,6 +142,7 @@ fn detach(global: &Global, directory: &RunDirectory) -> Result<ExitCode, Failure
         "--in-background",
         &directory.path().display().to_string(),
     ]);
+    command.arg("--root").arg(&global.root);
     if let Some(engine) = &global.engine {
         command.args(["--engine", engine]);
     }

@@ -29,6 +29,7 @@ fn options(global: &Global, require_accuracy: bool) -> Options {
     let mut options = Options {
         all_output: global.verbose,
         require_accuracy,
+        root: global.root.clone(),
         ..Options::default()
     };
     let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")

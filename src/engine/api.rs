@@ -172,6 +172,9 @@ pub struct ContainerState {
     pub error: String,
     /// The image's id.
     pub image: String,
+    /// Its first process on the engine's machine, while it runs.
+    #[serde(default)]
+    pub pid: Option<u32>,
     /// Labels.
     pub labels: BTreeMap<String, String>,
 }

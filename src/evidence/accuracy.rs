@@ -12,6 +12,8 @@ use crate::verdict::{FigureValue, TrialEvidence};
 pub const ACCURACY: &str = "accuracy.txt";
 /// The log of an accuracy run, which is cut short before it is published.
 pub const LOG: &str = "mlperf_log_accuracy.json";
+/// The rule that the log was cut short.
+pub const CUT_SHORT: &str = "accuracy log cut short";
 /// How long the log may be once it was cut short; its hash says what it was.
 pub const MOST_LOG: u64 = 10 << 10;
 
@@ -47,9 +49,9 @@ pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, St
 }
 
 /// Adds the figures that a text says, and why one is none, to a trial that has not read them
-/// itself: a recipe's own figures stay as the recipe reads them.
-pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path) {
-    match read(folder, file, &[]) {
+/// itself: a recipe's own figures stay as the recipe reads them. `asked` as for [`read`].
+pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, asked: &[String]) {
+    match read(folder, file, asked) {
         Ok(accuracy) => add(trial, &accuracy),
         Err(because) if file == Path::new(ACCURACY) => {
             trial.missing.insert(ACCURACY.to_owned(), because);
@@ -102,7 +104,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
     );
     let is_short = log.is_some_and(|length| length <= MOST_LOG);
     checks.push(Check::new(
-        "accuracy log cut short",
+        CUT_SHORT,
         found,
         format!("{LOG} of at most {most}"),
         is_short,
@@ -129,12 +131,12 @@ mod tests {
     fn figures_and_why_there_are_none() {
         let folder = tempfile::tempdir().unwrap();
         let mut trial = TrialEvidence::finished(1, "accuracy");
-        add_to(&mut trial, folder.path(), Path::new(ACCURACY));
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
         assert_eq!(trial.missing[ACCURACY], "it is missing");
         let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
         std::fs::write(folder.path().join(ACCURACY), text).unwrap();
         let mut trial = TrialEvidence::finished(1, "accuracy");
-        add_to(&mut trial, folder.path(), Path::new(ACCURACY));
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
         assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
         assert!(trial.missing["ROUGE2"].contains("`nan`"));
     }

@@ -67,7 +67,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         variant: plan.variant.clone(),
         qualifiers,
         warnings: warnings(plan),
-        same_sku: false,
+        same_sku: plan.same_sku && plan.gpus.is_empty(),
         require_accuracy: false,
         accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
         published_figures: performance.map(|measured| measured.expect.len()).sum(),

@@ -13,6 +13,8 @@ pub mod place;
 pub mod readings;
 pub mod run;
 mod scan;
+pub mod telemetry;
 pub mod texts;
 pub mod tree;
 mod trial;
+mod window;

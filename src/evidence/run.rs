@@ -8,6 +8,7 @@ use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::Plan;
 use crate::recipe::model::{Find, Mode};
 use crate::store::RunDirectory;
+use crate::telemetry::Row;
 use crate::verdict::{Evidence, FigureMeta, TrialEvidence, stages_of};
 
 /// The files of a run.
@@ -18,6 +19,8 @@ pub struct RunFiles<'a> {
     pub plan: &'a Plan,
     /// What its journal says.
     pub state: &'a State,
+    /// What its telemetry says; empty where only figures are asked for.
+    pub telemetry: Vec<Row>,
 }
 
 /// The evidence of every measurement.

@@ -2,17 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use super::accuracy;
+use jiff::Timestamp;
+
 use super::figures::Text;
 use super::folder::{self, FolderError};
 use super::loadgen::loadgen_evidence;
 use super::readings::{Reading, readings};
 use super::run::RunFiles;
+use super::window::measured_window;
+use super::{accuracy, telemetry};
 use crate::journal::{StepEnd, StepFault};
 use crate::logs::loadgen::Run;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
 use crate::recipe::model::Mode;
+use crate::telemetry::Summary;
 use crate::verdict::{StepOutcome, TrialEvidence};
 
 /// How far a log's own start may lie outside its step: it is kept in whole seconds.
@@ -39,11 +43,15 @@ impl Trial<'_> {
         else {
             return Vec::new();
         };
+        trial.telemetry = self.watched(measure, None);
         let Some(folder) = folder else {
             return vec![trial];
         };
-        if self.measured.loadgen {
-            self.read_loadgen(measure, &folder, &mut trial, published);
+        if self.measured.loadgen
+            && let Some(run) = self.read_loadgen(measure, &folder, &mut trial, published)
+            && let Some(window) = measured_window(&run)
+        {
+            trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
         }
         let readings = self.readings(measure, check, &folder);
         let trials = readings.into_iter().map(|reading| {
@@ -136,23 +144,37 @@ impl Trial<'_> {
         folder: &Path,
         trial: &mut TrialEvidence,
         published: &mut Option<String>,
-    ) {
+    ) -> Option<Run> {
         let run = match folder::read(folder) {
             Ok(run) => run,
             // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
-            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return,
+            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
             Err(error) => {
                 trial.outcome = StepOutcome::NoNewResult {
                     because: error.to_string(),
                 };
-                return;
+                return None;
             }
         };
         if let Some(because) = self.stale(measure, &run) {
             trial.outcome = StepOutcome::NoNewResult { because };
-            return;
+            return None;
         }
         loadgen_evidence(&run, self.measured, trial, published);
+        Some(run)
+    }
+
+    /// What was seen while the step ran, or within a window of it.
+    fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
+        let began = *self.files.state.began.get(&measure.number)?;
+        let (_, ended) = self.files.state.ended.get(&measure.number)?;
+        telemetry::of_step(
+            self.files.plan,
+            &self.files.telemetry,
+            measure.number,
+            (began, *ended),
+            window,
+        )
     }
 
     /// Why a log cannot be of this step: its own start lies outside.
@@ -175,8 +197,13 @@ impl Trial<'_> {
     /// What the suite's accuracy script printed: into its file, or in the step that ran it.
     fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
         let output = Text::output_of(self.files.directory.path(), &said.directory());
-        accuracy::add_to(trial, &output.directory, &output.file);
-        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY));
+        let rules = self.measured.rules.iter();
+        let asked: Vec<String> = rules
+            .flat_map(|rules| &rules.accuracy)
+            .map(|(name, _)| name.clone())
+            .collect();
+        accuracy::add_to(trial, &output.directory, &output.file, &asked);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &asked);
     }
 
     /// What each run of the step gave by the recipe's own figures.

@@ -10,7 +10,9 @@ mod condition;
 mod giving;
 mod machine;
 mod nvidia;
+pub mod nvml;
 mod root;
+pub mod sensors;
 mod settings;
 
 use std::path::Path;

@@ -51,6 +51,11 @@ impl Root {
         self.unread.borrow().clone()
     }
 
+    /// Whether the host is the machine that we run on, not one that was planted.
+    pub fn is_this_machine(&self) -> bool {
+        self.path == Path::new("/")
+    }
+
     /// Whether something is there.
     pub fn is_there(&self, path: &str) -> bool {
         self.path.join(path).symlink_metadata().is_ok()
@@ -62,12 +67,18 @@ impl Root {
         Some(status.gid()).filter(|group| *group != 0)
     }
 
-    /// A file's text, without blanks at its ends; none where it is no readable file or is empty.
-    pub fn text(&self, path: &str) -> Option<String> {
+    /// A file's bytes; none where it is no readable file or is empty.
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.open(path)?;
         let mut bytes = Vec::new();
-        // A read that fails half-way (a device that goes away) still leaves the lines before it.
+        // A read that fails half-way (a device that goes away) still leaves what came before it.
         let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
+        (!bytes.is_empty()).then_some(bytes)
+    }
+
+    /// A file's text, without blanks at its ends; none where it is no readable file or is empty.
+    pub fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())

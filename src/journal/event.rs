@@ -3,6 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::telemetry::Live;
+
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
@@ -191,6 +193,11 @@ pub enum What {
         /// Bytes in all.
         total: u64,
     },
+    /// A look at the GPUs and the container while a step measures.
+    Telemetry {
+        /// What was seen.
+        live: Live,
+    },
     /// Output of a step, a build or a pull.
     Output {
         /// One line, made harmless for terminals.
@@ -204,7 +211,7 @@ impl What {
     pub fn is_kept(&self) -> bool {
         !matches!(
             self,
-            Self::Layer { .. } | Self::File { .. } | Self::Output { .. }
+            Self::Layer { .. } | Self::File { .. } | Self::Telemetry { .. } | Self::Output { .. }
         )
     }
 }

@@ -12,6 +12,8 @@ use crate::plan::step::{Action, Plan, Purpose, Step};
 pub struct State {
     /// A process has taken it up before.
     pub begun: bool,
+    /// When the first one did.
+    pub since: Option<Timestamp>,
     /// When each step began last.
     pub began: BTreeMap<u32, Timestamp>,
     /// How each step ended; a step that began again is not in it.
@@ -56,6 +58,7 @@ impl State {
             (What::RunBegan { .. }, _) => {
                 *self = self.taken_up();
                 self.begun = true;
+                self.since.get_or_insert(event.time);
             }
             (What::StepBegan { .. }, Some(step)) => {
                 self.began.insert(step, event.time);

@@ -12,6 +12,7 @@ pub mod lacks;
 pub mod measurement;
 pub mod model;
 pub mod power;
+mod sku;
 pub mod shell;
 pub mod step;
 pub mod text;

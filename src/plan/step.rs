@@ -14,6 +14,7 @@ use super::lacks::Lack;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
 use super::power::Power;
+use crate::telemetry::rate::Interval;
 use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
 
 /// The variable with the recipe's directory, for commands on the host that name it.
@@ -21,6 +22,10 @@ pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 /// Everything that a run will do, decided before it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, or a fact of its own"
+)]
 pub struct Plan {
     /// Version of this format.
     pub schema: u32,
@@ -71,6 +76,9 @@ pub struct Plan {
     pub measurements: Vec<MeasurementPlan>,
     /// How it is judged.
     pub judge: JudgeRules,
+    /// The host is the published system's SKU, by its name.
+    #[serde(default)]
+    pub same_sku: bool,
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
@@ -80,6 +88,9 @@ pub struct Plan {
     /// Kept directories are looked through byte by byte before they are taken over.
     #[serde(default)]
     pub verify_kept: bool,
+    /// How often GPUs and container are looked at while something is measured.
+    #[serde(default)]
+    pub telemetry: Interval,
     /// The lock that was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FollowedLock>,

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::error::RunError;
 use super::session::Session;
+use super::watching::Watching;
 use super::{collect, container, copy_out, exec, fill, host, image, judge, models};
 use crate::fetch::Wanted;
 use crate::journal::{StepEnd, StepFault, What};
@@ -48,6 +49,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         verdict: None,
         failed: false,
         faults: Vec::new(),
+        watching: Watching::default(),
     };
     let lives = run.take_up().await?;
     run.standing = session.state().taken_up().standing(&session.plan, lives);
@@ -104,6 +106,7 @@ pub(super) struct Run<'a> {
     pub(super) failed: bool,
     verdict: Option<Verdict>,
     faults: Vec<StepFault>,
+    watching: Watching,
 }
 
 impl Run<'_> {
@@ -231,7 +234,10 @@ impl Run<'_> {
                 models::fetch(session, step, model, &wanted, locked).await
             }
             Action::Create => container::create(session, step).await,
-            Action::Exec(command) => exec::run(session, step, command, follows).await,
+            Action::Exec(command) => {
+                let work = Box::pin(exec::run(session, step, command, follows));
+                self.watching.during(session, step, command, work).await
+            }
             Action::Host(command) => host::run(session, step, command, follows).await,
             Action::Fill(filling) => fill::fill(session, step, filling, follows).await,
             Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await,

@@ -4,6 +4,7 @@ use super::error::RunError;
 use super::session::Session;
 use crate::evidence::context::context;
 use crate::evidence::run::{self, RunFiles};
+use crate::evidence::telemetry;
 use crate::journal::State;
 use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
@@ -22,6 +23,7 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
         directory,
         plan: &plan,
         state: &state,
+        telemetry: telemetry::rows(directory),
     };
     Ok(judge_files(&files, require_accuracy))
 }
@@ -69,6 +71,7 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
         directory: &session.run,
         plan: &session.plan,
         state: &state,
+        telemetry: Vec::new(),
     };
     let mut evidence = run::gather_one(&files, measurement);
     let context = context(&files);

@@ -35,6 +35,7 @@ mod seed;
 mod sight;
 mod take_up;
 mod watch;
+mod watching;
 
 pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;

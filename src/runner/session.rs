@@ -1,6 +1,7 @@
 //! One process's hold on a run: engine, plan, journal and the way to tell what happens.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,6 +29,8 @@ pub struct Options {
     pub require_accuracy: bool,
     /// How long an engine may be away when it is needed.
     pub patience: Duration,
+    /// Where the host's files begin, for the sensors of its GPUs.
+    pub root: PathBuf,
 }
 
 impl Default for Options {
@@ -36,6 +39,7 @@ impl Default for Options {
             all_output: false,
             require_accuracy: false,
             patience: Duration::from_mins(1),
+            root: PathBuf::from("/"),
         }
     }
 }
@@ -138,6 +142,14 @@ impl Session {
     /// Shows something that the journal does not keep, or has kept before.
     pub fn show(&self, step: &Step, what: What) {
         let _ = self.events.send(event(Some(step), what));
+    }
+
+    /// The same for another thread, for as long as a step goes on.
+    pub(super) fn teller(&self, step: &Step) -> impl Fn(What) + Send + 'static {
+        let (events, step) = (self.events.clone(), step.clone());
+        move |what| {
+            let _ = events.send(event(Some(&step), what));
+        }
     }
 }
 

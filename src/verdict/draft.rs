@@ -10,7 +10,7 @@ use super::rules::{Checked, check};
 use super::statistics::Method;
 use super::{
     Bounds, Context, Evidence, Judgement, Noise, Outcome, Qualifier, QualifierKind, Reference,
-    ResultVerdict, TrialVerdict, number, sentence,
+    ResultVerdict, TrialVerdict, number, sentence, telemetry,
 };
 use crate::recipe::model::{Claim, Mode};
 
@@ -66,6 +66,10 @@ impl<'a> Draft<'a> {
         };
         let mut qualifiers = context.qualifiers.clone();
         merge(&mut qualifiers, self.qualifiers(context, &judgements));
+        let named = deciding
+            .map(|judgement| judgement.figure.clone())
+            .or_else(|| main_figure(evidence, &figures));
+        let telemetry = telemetry::of_result(evidence, named.as_deref(), &figures);
         ResultVerdict {
             path: evidence.path.clone(),
             round: context.submission.round.clone(),
@@ -75,9 +79,9 @@ impl<'a> Draft<'a> {
             benchmark: context.submission.benchmark.clone(),
             scenario: evidence.scenario.clone(),
             mode: evidence.mode,
-            deciding: deciding
-                .map(|judgement| judgement.figure.clone())
-                .or_else(|| main_figure(evidence, &figures)),
+            trials: self.trials(named.as_deref()),
+            deciding: named,
+            telemetry,
             figures,
             valid: outcome != Outcome::Invalid && outcome != Outcome::Failed,
             rules: self.checked.rules.clone(),
@@ -88,7 +92,6 @@ impl<'a> Draft<'a> {
             bounds: deciding.and_then(|one| one.bounds),
             margin: deciding.map(|one| one.margin),
             noise: deciding.map(|one| one.noise),
-            trials: self.trials(),
             outcome,
             qualifiers,
             sentence,
@@ -154,7 +157,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn trials(&self) -> Vec<TrialVerdict> {
+    fn trials(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
         let mut trials: Vec<TrialVerdict> = self
             .evidence
             .trials
@@ -177,6 +180,7 @@ impl<'a> Draft<'a> {
                     .map(|(name, figure)| (name.clone(), figure.clone()))
                     .collect(),
                 outlier_in: Vec::new(),
+                telemetry: telemetry::of_trial(trial, deciding),
             })
             .collect();
         for compared in &self.compared {
@@ -194,6 +198,7 @@ impl<'a> Draft<'a> {
             found.push(Qualifier::new(QualifierKind::Reimplemented, because));
         }
         found.extend(other_target(self.evidence));
+        found.extend(telemetry::idle_gpus(self.evidence));
         if self.is_valid() {
             found.extend(
                 judgements

@@ -12,6 +12,7 @@ use crate::recipe::model::{
     Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
 };
 use crate::rounds::Rules;
+use crate::telemetry::Summary;
 
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,6 +127,8 @@ pub struct TrialEvidence {
     pub statement: Option<Statement>,
     /// What another log says besides figures: samples to converge, batch size.
     pub parameters: BTreeMap<String, f64>,
+    /// What was seen of GPUs and container meanwhile.
+    pub telemetry: Option<Summary>,
 }
 
 impl TrialEvidence {
@@ -141,6 +144,7 @@ impl TrialEvidence {
             validity: Validity::NotStated,
             statement: None,
             parameters: BTreeMap::new(),
+            telemetry: None,
         }
     }
 

@@ -34,6 +34,7 @@ mod rules;
 mod sentence;
 mod stages;
 pub mod statistics;
+mod telemetry;
 
 pub use benchmark::BenchmarkVerdict;
 pub use context::Context;

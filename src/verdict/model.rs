@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, StepOutcome};
 use crate::recipe::model::{Claim, ExpectationKind, Mode, Submission};
+use crate::telemetry::Summary;
 
 /// The verdict on a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,6 +77,9 @@ pub struct ResultVerdict {
     pub margin: Option<f64>,
     /// The deciding figure's noise.
     pub noise: Option<Noise>,
+    /// What was seen of GPUs and container while it ran, all trials together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Summary>,
     /// All trials.
     pub trials: Vec<TrialVerdict>,
     /// One per published figure.
@@ -104,6 +108,9 @@ pub struct TrialVerdict {
     /// Judged figures in which it lies far from the other trials; it counts all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outlier_in: Vec<String>,
+    /// What was seen of GPUs and container meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Summary>,
 }
 
 /// A rule that was checked.

@@ -27,6 +27,9 @@ impl Qualifier {
 /// The qualifiers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum QualifierKind {
+    /// GPUs that the recipe asks for did nothing: the figure may be the CPU's.
+    #[serde(rename = "idle GPUs")]
+    IdleGpus,
     /// Performance without accuracy.
     #[serde(rename = "performance only")]
     PerformanceOnly,
@@ -52,6 +55,7 @@ impl QualifierKind {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
+            Self::IdleGpus => "idle GPUs",
             Self::PerformanceOnly => "performance only",
             Self::Modified => "modified",
             Self::OtherHardware => "other hardware",

@@ -23,3 +23,4 @@ mod results;
 mod stopped;
 mod training;
 mod trust;
+mod watching;

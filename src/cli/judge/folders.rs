@@ -276,7 +276,7 @@ fn add(
         reading.add_to(&mut trial);
     }
     if mode == Mode::Accuracy {
-        accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY));
+        accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY), &[]);
     }
     one.trials.push(trial);
     Ok(())

@@ -71,12 +71,12 @@ fn of_directory(path: &Path, asked: &JudgeArguments, rounds: &Rounds) -> Result<
         .iter()
         .map(|benchmark| tree::judge(benchmark, &frame));
     Ok(judged
-        .flat_map(|judged| rows(&judged.verdict, judged.benchmark.official))
+        .flat_map(|judged| rows(&judged.verdict, judged.benchmark.official.as_deref()))
         .collect())
 }
 
 /// The valid performance results of a verdict: an invalid one is nothing to compare with.
-fn rows(verdict: &Verdict, official: Option<String>) -> Vec<Row> {
+fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<Row> {
     let results = verdict.results.iter();
     results
         .filter(|result| result.mode == Mode::Performance && result.valid)
@@ -89,7 +89,7 @@ fn rows(verdict: &Verdict, official: Option<String>) -> Vec<Row> {
                 platform: result.system.clone(),
                 system: None,
                 benchmark: result.benchmark.clone(),
-                official: official.clone().or_else(|| Some(result.benchmark.clone())),
+                official: Some(official.unwrap_or(&result.benchmark).to_owned()),
                 scenario: result.scenario.clone(),
                 value: figure.value,
                 unit: figure.unit.clone(),

@@ -156,6 +156,10 @@ fn state(found: ContainerInspectResponse) -> ContainerState {
         oom_killed: state.oom_killed.unwrap_or(false),
         error: state.error.unwrap_or_default(),
         image: found.image.unwrap_or_default(),
+        pid: state
+            .pid
+            .and_then(|pid| u32::try_from(pid).ok())
+            .filter(|pid| *pid > 0),
         labels: found
             .config
             .and_then(|config| config.labels)

@@ -72,6 +72,7 @@ impl Engine for Fake {
             oom_killed: false,
             error: String::new(),
             image: image(&spec.image).id,
+            pid: None,
             labels: spec.labels.clone(),
         };
         state.containers.insert(id.clone(), (spec.clone(), made));

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::files::Missing;
 use super::gather::{asked_of, broken, empty, measurement, told};
 use super::performance::missing;
 use super::place::Place;
-use crate::evidence::accuracy::{self, ACCURACY, LOG};
+use crate::evidence::accuracy::{self, ACCURACY, CUT_SHORT, LOG};
 use crate::evidence::folder::{self, Logs};
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::logs::check::Check;
@@ -19,12 +20,12 @@ use crate::verdict::{Evidence, RuleCheck, TrialEvidence};
 const RUN: &str = "accuracy";
 
 /// Reads the accuracy run of a place.
-pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
+pub(super) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missing>) -> Evidence {
     let path = place.results().join(RUN);
     let mut evidence = empty(place, Mode::Accuracy, &path);
     let root = &place.submitter.root;
     let logs = folder::logs(root, &path);
-    evidence.checks.extend(missing(&logs));
+    evidence.checks.extend(missing(&logs, &path, files));
     evidence.checks.extend(performance_log(&logs));
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
     if logs.run.summary.is_some() || logs.run.detail.is_some() {
@@ -45,9 +46,13 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>) -> Evidence {
                     .map_err(StoreError::io("read", &path.join(LOG)))
             });
             let log = log.ok().map(|known| known.len());
-            evidence
-                .checks
-                .extend(accuracy::checks(&found, log).into_iter().map(told));
+            if log.is_none() {
+                files.push(Missing(path.join(LOG)));
+            }
+            let checks = accuracy::checks(&found, log).into_iter();
+            // What is not there was told above, and is not too long either.
+            let checks = checks.filter(|check| log.is_some() || check.rule != CUT_SHORT);
+            evidence.checks.extend(checks.map(told));
             accuracy::add(&mut trial, &found);
         }
         Err(because) => {

@@ -1,7 +1,8 @@
 //! The evidence of one place: a scenario's performance, accuracy and compliance.
 
+use super::files::Missing;
 use super::place::{Part, Place};
-use super::{Frame, accuracy, compliance, names, performance};
+use super::{Frame, accuracy, compliance, endpoint, files, names, performance};
 use crate::evidence::run::without_trials;
 use crate::logs::check::Check;
 use crate::plan::measurement::MeasurementPlan;
@@ -16,6 +17,10 @@ pub struct Gathered {
     pub rules: Option<Rules>,
     /// Performance, accuracy, and each compliance test.
     pub evidence: Vec<Evidence>,
+    /// Files without figures that are missing.
+    pub missing: Vec<Missing>,
+    /// Rules that are the benchmark's, not a result's.
+    pub rules_of_benchmark: Vec<RuleCheck>,
 }
 
 /// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
@@ -23,16 +28,33 @@ pub struct Gathered {
 #[must_use]
 pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     let rules = rules(place, frame);
+    let (mut missing, rules_of_benchmark) = if place.only.is_none() {
+        files::of_place(place)
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let of_endpoint = endpoint::is_one(place);
+    let allowed = frame.round.is_none_or(|round| round.endpoints);
     let mut evidence = Vec::new();
-    let performance = place
-        .wants(&Part::Performance)
-        .then(|| performance::gather(place, rules.as_ref(), frame));
-    let accuracy = place
-        .wants(&Part::Accuracy)
-        .then(|| accuracy::gather(place, rules.as_ref()));
-    let tests = compliance::gather(place, rules.as_ref(), performance.as_ref());
+    let performance = place.wants(&Part::Performance).then(|| {
+        let mut one = if of_endpoint {
+            endpoint::performance(place, rules.as_ref(), allowed)
+        } else {
+            performance::gather(place, rules.as_ref(), &mut missing)
+        };
+        performance::expect(&mut one, place, frame);
+        one
+    });
+    let accuracy = place.wants(&Part::Accuracy).then(|| {
+        if of_endpoint {
+            endpoint::accuracy(place, rules.as_ref(), allowed)
+        } else {
+            accuracy::gather(place, rules.as_ref(), &mut missing)
+        }
+    });
+    let tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
     if let Some(mut performance) = performance {
-        if place.only.is_none() {
+        if place.only.is_none() && !of_endpoint {
             performance
                 .checks
                 .extend(compliance::passed(place, rules.as_ref(), &tests));
@@ -41,7 +63,12 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     }
     evidence.extend(accuracy);
     evidence.extend(tests.into_iter().map(|test| test.evidence));
-    Gathered { rules, evidence }
+    Gathered {
+        rules,
+        evidence,
+        missing,
+        rules_of_benchmark,
+    }
 }
 
 /// What is asked of the place's own results: the open division may have any accuracy.

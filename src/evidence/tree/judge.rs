@@ -1,5 +1,6 @@
 //! Verdicts on the results of one benchmark on one system, and on the benchmark as a whole.
 
+use super::files::{self, Missing};
 use super::gather::{Gathered, gather};
 use super::place::{Benchmark, Place};
 use super::{Frame, accuracy, required, system};
@@ -60,10 +61,20 @@ pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Fr
     let system = system::read(benchmark);
     let official = gathered.iter().find_map(|one| one.rules.as_ref());
     let official = official.map(|rules| rules.benchmark.clone());
+    let mut rules = system.checks;
+    let missing: Vec<Missing> = gathered
+        .iter()
+        .flat_map(|one| one.missing.clone())
+        .collect();
+    rules.extend(
+        gathered
+            .iter()
+            .flat_map(|one| one.rules_of_benchmark.clone()),
+    );
+    rules.extend(files::check(&missing, &benchmark.relative()));
     let evidence: Vec<Evidence> = gathered.into_iter().flat_map(|one| one.evidence).collect();
     let submitter = &benchmark.submitter;
     let context = context(benchmark, frame);
-    let mut rules = system.checks;
     rules.extend(required::check(benchmark, system.kind, frame));
     let verdict = verdict::judge(&context, &evidence);
     let benchmark = BenchmarkVerdict {

@@ -10,6 +10,8 @@
 
 mod accuracy;
 mod compliance;
+mod endpoint;
+mod files;
 pub mod find;
 pub mod frame;
 pub mod gather;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::files::Missing;
 use super::find::folders;
 use super::gather::{asked_of, broken, empty, measurement, told};
 use super::place::Place;
@@ -18,11 +19,11 @@ use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 const RUN: &str = "performance/run_1";
 
 /// Reads the performance run of a place.
-pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) -> Evidence {
+pub(super) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missing>) -> Evidence {
     let path = place.results().join(RUN);
     let mut evidence = empty(place, Mode::Performance, &path);
     let logs = folder::logs(&place.submitter.root, &path);
-    evidence.checks.extend(missing(&logs));
+    evidence.checks.extend(missing(&logs, &path, files));
     if logs.run.summary.is_none() && logs.run.detail.is_none() {
         return evidence;
     }
@@ -45,35 +46,44 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, frame: &Frame<'_>) ->
     }
     evidence.checks.extend(other_mode(&logs));
     evidence.checks.extend(other_runs(place));
-    if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
-        let unit = trial
-            .figures
-            .get(metric)
-            .map_or("", |figure| figure.unit.as_str());
-        let found = published.of(place, unit);
-        evidence
-            .expect
-            .extend(found.map(|expected| (metric.clone(), vec![expected])));
-    }
     evidence.trials.push(trial);
     evidence
 }
 
-/// The files that must be there and are not, or cannot be read.
-pub(super) fn missing(logs: &Logs) -> Vec<RuleCheck> {
-    let there = |name: &str| match name {
-        SUMMARY => logs.run.summary.is_some(),
-        _ => logs.run.detail.is_some(),
-    };
-    [SUMMARY, DETAIL]
-        .into_iter()
-        .filter(|name| !there(name))
-        .map(|name| {
-            let fault = logs.faults.iter().find(|(file, _)| *file == name);
-            let found = fault.map_or("missing", |(_, because)| because.as_str());
-            broken(name, found, "LoadGen's log of this run")
-        })
-        .collect()
+/// Compares a performance result with what was published for it, where anything was.
+pub(super) fn expect(evidence: &mut Evidence, place: &Place, frame: &Frame<'_>) {
+    if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
+        let figure = evidence
+            .trials
+            .first()
+            .and_then(|trial| trial.figures.get(metric));
+        let unit = figure.map_or("", |figure| figure.unit.as_str());
+        let found = published.of(place, unit);
+        let found = found.map(|expected| (metric.clone(), vec![expected]));
+        evidence.expect.extend(found);
+    }
+}
+
+/// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
+/// is missing, the other is one.
+pub(super) fn missing(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec<RuleCheck> {
+    let run = &logs.run;
+    let there = [
+        (SUMMARY, run.summary.is_some()),
+        (DETAIL, run.detail.is_some()),
+    ];
+    let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
+    let mut checks = Vec::new();
+    for (name, _) in there.into_iter().filter(|(_, there)| !there) {
+        match logs.faults.iter().find(|(file, _)| *file == name) {
+            Some((_, because)) => {
+                checks.push(broken(name, because.as_str(), "LoadGen's log of this run"));
+            }
+            None if none => checks.push(broken(name, "missing", "LoadGen's log of this run")),
+            None => files.push(Missing(path.join(name))),
+        }
+    }
+    checks
 }
 
 /// The log of an accuracy run says nothing of speed.

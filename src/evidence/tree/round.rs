@@ -8,29 +8,27 @@ use crate::rounds::{Round, Rounds};
 /// other seeds is then judged by this round, and breaks its rule.
 #[must_use]
 pub fn of_tree<'a>(found: &Found, rounds: &'a Rounds) -> Option<&'a Round> {
-    let places = found
+    let mut places = found
         .benchmarks
         .iter()
         .flat_map(|benchmark| &benchmark.places);
-    places
-        .filter_map(|place| {
-            let root = &place.submitter.root;
-            let results = place.results();
-            let mut folders = vec![results.join("performance/run_1")];
-            if let Some(Part::Test(test)) = &place.only {
-                let tests = place
-                    .compliance()
-                    .map(|at| at.join(test).join("performance/run_1"));
-                folders.extend(tests);
-            }
-            folders.iter().find_map(|at| {
-                let summary = folder::summary_at(root, at).ok();
-                let parameters = match summary {
-                    Some(summary) => summary.parameters,
-                    None => folder::detail_at(root, at).ok()?.parameters,
-                };
-                rounds.by_seeds(&parameters)
-            })
+    places.find_map(|place| {
+        let root = &place.submitter.root;
+        let results = place.results();
+        let mut folders = vec![results.join("performance/run_1")];
+        if let Some(Part::Test(test)) = &place.only {
+            let tests = place
+                .compliance()
+                .map(|at| at.join(test).join("performance/run_1"));
+            folders.extend(tests);
+        }
+        folders.iter().find_map(|at| {
+            let summary = folder::summary_at(root, at).ok();
+            let parameters = match summary {
+                Some(summary) => summary.parameters,
+                None => folder::detail_at(root, at).ok()?.parameters,
+            };
+            rounds.by_seeds(&parameters)
         })
-        .next()
+    })
 }

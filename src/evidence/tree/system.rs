@@ -4,9 +4,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::gather::broken;
+use super::gather::{broken, told};
 use super::place::Benchmark;
 use crate::evidence::folder::is_missing;
+use crate::logs::submission;
 use crate::rounds::SystemType;
 use crate::store::open;
 use crate::verdict::RuleCheck;
@@ -47,23 +48,8 @@ pub(super) fn read(benchmark: &Benchmark) -> System {
             system.checks.push(broken(&rule, error.to_string(), asked));
         }
     }
-    let division = text("division").to_lowercase();
-    if division != submitter.division {
-        let found = format!("division {division:?}");
-        system.checks.push(broken(
-            &rule,
-            found,
-            format!("division {:?}", submitter.division),
-        ));
-    }
-    if !text("submitter").eq_ignore_ascii_case(&submitter.name) {
-        let found = format!("submitter {:?}", text("submitter"));
-        system.checks.push(broken(
-            &rule,
-            found,
-            format!("submitter {:?}", submitter.name),
-        ));
-    }
+    let checks = submission::check_system(&object, &submitter.division, &submitter.name);
+    system.checks.extend(checks.into_iter().map(told));
     system
 }
 
@@ -73,9 +59,5 @@ fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
         Err(error) if is_missing(&error) => return Err("missing".to_owned()),
         Err(error) => return Err(error.to_string()),
     };
-    match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is no JSON object".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    submission::object(&text)
 }

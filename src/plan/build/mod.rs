@@ -15,9 +15,12 @@ use super::lacks::lacks;
 use super::measurement::MeasurementPlan;
 use super::model::commit_later;
 use super::power;
+use super::sku;
 use super::step::{Action, Condition, Plan, Step};
 use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
+
+use crate::telemetry::rate::Interval;
 
 pub use error::PlanError;
 
@@ -100,6 +103,8 @@ fn build_as_is(
         .collect();
     let by_choice = !choices.gpus.is_empty();
     let lacks = lacks(&recipe.requires, host, builder.given.as_ref(), by_choice);
+    let system = recipe.submission.system.as_deref();
+    let same_sku = lacks.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
     Ok(Plan {
         schema: 1,
         recipe: recipe.name.clone(),
@@ -126,10 +131,12 @@ fn build_as_is(
         measurements: builder.measurements,
         steps: builder.steps,
         notes: builder.notes,
+        same_sku,
         require_accuracy: false,
         lock: None,
         cache: String::new(),
         verify_kept: false,
+        telemetry: Interval::default(),
     })
 }
 

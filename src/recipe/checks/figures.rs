@@ -3,25 +3,35 @@
 
 use super::{Checks, entries};
 use crate::recipe::fill::{entry_name, figure_name};
-use crate::recipe::keys::{LOADGEN_FIGURES, is_loadgen_figure};
+use crate::recipe::keys::{
+    ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure,
+};
 use crate::recipe::node::{Entry, Node};
 use crate::recipe::source::Span;
 use crate::recipe::suggest::nearest;
 
 impl Checks<'_> {
     /// The figures of a measurement, and what names them.
-    pub(super) fn figures(&mut self, measurement: &Node) {
+    pub(super) fn figures(&mut self, measurement: &Node, accuracy: bool) {
+        // What is read of a result without being told how.
+        let usual = match (measurement.get("results").is_some(), accuracy) {
+            (false, _) => &[][..],
+            (true, true) => ACCURACY_FIGURES,
+            (true, false) => LOADGEN_FIGURES,
+        };
         for figure in entries(measurement, "figures") {
             self.figure(figure);
             self.file(measurement, figure);
         }
         for name in entries(measurement, "expect") {
-            self.given(measurement, name, &|node| node.get("values").is_some());
+            self.given(measurement, usual, name, &|node| {
+                node.get("values").is_some()
+            });
             self.expectation(name);
         }
         self.one_official(measurement);
         for limit in entries(measurement, "limits") {
-            self.given(measurement, limit, &|_| false);
+            self.given(measurement, usual, limit, &|_| false);
             self.limit(limit);
         }
     }
@@ -143,7 +153,13 @@ impl Checks<'_> {
     }
 
     /// Whether something gives the figure that is named.
-    fn given(&mut self, measurement: &Node, named: &Entry, has_values: &dyn Fn(&Node) -> bool) {
+    fn given(
+        &mut self,
+        measurement: &Node,
+        usual: &[&str],
+        named: &Entry,
+        has_values: &dyn Fn(&Node) -> bool,
+    ) {
         let own = entries(measurement, "figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
@@ -157,15 +173,15 @@ impl Checks<'_> {
             self.as_table(figure, named, entry.is_some(), has_values);
             return;
         }
-        if results && is_loadgen_figure(name) {
+        let of_script = is_accuracy_figure(name) && usual == ACCURACY_FIGURES;
+        if results && (is_loadgen_figure(name) || of_script) {
             return;
         }
         let help = if is_loadgen_figure(name) {
             "LoadGen gives it where it writes: say so with `results`".to_owned()
         } else {
             let known = own.iter().map(|figure| figure.key.as_str());
-            let loadgen = LOADGEN_FIGURES.iter().copied().filter(|_| results);
-            nearest(name, known.chain(loadgen)).map_or_else(
+            nearest(name, known.chain(usual.iter().copied())).map_or_else(
                 || format!("say how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
                 |near| format!("did you mean `{near}`?"),
             )

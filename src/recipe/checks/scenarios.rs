@@ -82,7 +82,7 @@ impl Checks<'_> {
                 "take it out, or write the check",
             );
         }
-        self.figures(measurement);
+        self.figures(measurement, mode.key == "accuracy");
         if let Some(entry) = measurement.entry("trials") {
             let bound = |key: &str| -> Option<u32> { entry.value.get(key)?.text()?.parse().ok() };
             if let (Some(min), Some(max)) = (bound("min"), bound("max"))

@@ -24,6 +24,41 @@ pub(crate) const LOADGEN_FIGURES: &[&str] = &[
     "tpot_p99_ns",
 ];
 
+/// Accuracy figures of MLPerf Inference, as MLCommons publishes them. The suite's scripts print them
+/// into `accuracy.txt` or as the check's output, and both are read without being told how.
+pub(crate) const ACCURACY_FIGURES: &[&str] = &[
+    "acc",
+    "mAP",
+    "F1",
+    "F1_HIERARCHICAL",
+    "AUC",
+    "DICE",
+    "ROUGE1",
+    "ROUGE2",
+    "ROUGEL",
+    "ROUGELSUM",
+    "GEN_LEN",
+    "TOKENS_PER_SAMPLE",
+    "exact_match",
+    "gsm8k_accuracy",
+    "mbxp_accuracy",
+    "CLIP_SCORE",
+    "FID_SCORE",
+    "ACCURACY",
+    "WER",
+    "vbench_score",
+    "DLRM_NE",
+    "DLRM_ACC",
+    "DLRM_AUC",
+    "E2E_ACCURACY",
+];
+
+/// Whether the suite's scripts give an accuracy figure of this name, in any case.
+pub(crate) fn is_accuracy_figure(name: &str) -> bool {
+    let mut known = ACCURACY_FIGURES.iter();
+    known.any(|figure| figure.eq_ignore_ascii_case(name))
+}
+
 /// Whether `LoadGen` gives a figure of this name.
 pub(crate) fn is_loadgen_figure(name: &str) -> bool {
     LOADGEN_FIGURES.contains(&name) || is_time(name)

@@ -8,7 +8,9 @@ mod shared;
 mod steps;
 
 use host::{CONTAINER, REQUIRES};
-pub(crate) use loadgen::{LOADGEN_FIGURES, is_loadgen_figure};
+pub(crate) use loadgen::{
+    ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure,
+};
 use scenarios::{JUDGE, MODES};
 
 use shared::{TEXT, TEXTS};

@@ -30,6 +30,9 @@ impl View {
                     .text(),
             );
         }
+        if !step.look.is_empty() {
+            lines.push(Row::new(width).put("  ").put(&step.look).text());
+        }
         let room = height.saturating_sub(lines.len());
         if step.pull.is_empty() {
             let tail = step.tail.iter().skip(step.tail.len().saturating_sub(room));

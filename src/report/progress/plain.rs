@@ -7,6 +7,12 @@ use super::pull::{Phase, Pull, Sum, seconds};
 use super::sentence;
 use crate::journal::{Event, FileStand, StepEnd, What};
 use crate::report::human::{bytes, count, duration, elapsed, rate};
+use crate::telemetry::Live;
+
+/// After so long a step's first look at the GPUs is said, seconds.
+const FIRST_LOOK_S: f64 = 60.0;
+/// And so far apart the others.
+const LOOKS_APART_S: f64 = 600.0;
 
 /// Turns events into plain lines.
 #[derive(Debug, Default)]
@@ -23,6 +29,7 @@ pub struct Plain {
 struct Step {
     began: Option<Timestamp>,
     said: Option<Timestamp>,
+    looked: Option<Timestamp>,
     timeout_s: Option<u64>,
     pull: Pull,
 }
@@ -88,6 +95,7 @@ impl Plain {
             What::Layer { .. } | What::File { .. } | What::Output { .. } => {
                 self.going_on(&step, event).into_iter().collect()
             }
+            What::Telemetry { live } => self.look(&step, event.time, live).into_iter().collect(),
             What::RunEnded { exit_code, .. } => {
                 let after = |began| format!(" after {}", duration(seconds(began, event.time)));
                 let took = self.began.map(after).unwrap_or_default();
@@ -166,6 +174,20 @@ impl Plain {
             }
             _ => None,
         }
+    }
+
+    /// A look at GPUs and container: after a minute, then every ten.
+    fn look(&mut self, step: &str, now: Timestamp, live: &Live) -> Option<String> {
+        let text = sentence::look(live);
+        let began = self.step.began?;
+        let due = match self.step.looked {
+            None => seconds(began, now) >= FIRST_LOOK_S,
+            Some(looked) => seconds(looked, now) >= LOOKS_APART_S,
+        };
+        (due && !text.is_empty()).then(|| {
+            self.step.looked = Some(now);
+            format!("{step}: {}: {text}", elapsed(seconds(began, now)))
+        })
     }
 
     fn summary_in_time(&mut self, step: &str, now: Timestamp) -> Option<String> {

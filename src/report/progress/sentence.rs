@@ -4,6 +4,7 @@
 use crate::journal::{Event, StepEnd, What};
 use crate::logs::sanitize;
 use crate::report::human::{bytes, count, duration};
+use crate::telemetry::Live;
 
 /// How a line of output begins among a failure's details.
 pub const QUOTED: &str = "    | ";
@@ -66,6 +67,46 @@ pub fn note(what: &What) -> Option<String> {
         _ => return None,
     };
     Some(line(&text))
+}
+
+/// A look at GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, 1.40 TB; 12.3 CPUs, 40.12 GB`.
+#[must_use]
+pub fn look(live: &Live) -> String {
+    let percent = |value: f64| format!("{value:.0} %");
+    let watts = |value: f64| {
+        if value < 1000.0 {
+            format!("{value:.0} W")
+        } else {
+            format!("{:.2} kW", value / 1000.0)
+        }
+    };
+    let mut gpus: Vec<String> = [
+        live.utilization.map(percent),
+        live.power_w.map(watts),
+        live.temperature_c.map(|value| format!("{value:.0} °C")),
+        live.vram.map(|used| format!("VRAM {}", bytes(used))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !live.throttled.is_empty() {
+        let causes: Vec<&str> = live.throttled.iter().map(|cause| cause.word()).collect();
+        gpus.push(format!("held down by {}", causes.join(" and ")));
+    }
+    let container: Vec<String> = [
+        live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
+        live.memory.map(bytes),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let of_gpus = match (live.gpus, gpus.is_empty()) {
+        (0, _) | (_, true) => String::new(),
+        (number, false) => format!("{} {}", count(number, "GPU"), gpus.join(", ")),
+    };
+    let parts = [of_gpus, container.join(", ")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
 }
 
 /// What an event warns of.

@@ -39,6 +39,8 @@ pub(super) struct Current {
     pub(super) pull: Pull,
     pub(super) tail: VecDeque<String>,
     pub(super) notes: Vec<String>,
+    /// The latest look at GPUs and container.
+    pub(super) look: String,
 }
 
 impl View {
@@ -113,6 +115,11 @@ impl View {
                         *current,
                         *total,
                     );
+                }
+            }
+            What::Telemetry { live } => {
+                if let Some(step) = &mut self.current {
+                    step.look = sentence::look(live);
                 }
             }
             What::Output { line } => {

@@ -51,8 +51,12 @@ pub fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> Stri
         text.push('\n');
     }
     text += &headline(verdict, width, paint);
+    text += &idle_gpus(verdict, width, paint);
     for of_kind in verdict
         .qualifiers
+        .iter()
+        .filter(|qualifier| qualifier.kind != QualifierKind::IdleGpus)
+        .collect::<Vec<_>>()
         .chunk_by(|one, other| one.kind == other.kind)
     {
         let because: Vec<String> = of_kind.iter().map(|one| clean(&one.because)).collect();
@@ -185,6 +189,21 @@ fn headline(verdict: &Verdict, width: usize, paint: Paint) -> String {
     let mut out = String::new();
     for line in wrap(text.trim_end_matches([':', ' ']), width, 2) {
         line_of(&mut out, &line.replacen(&word, &painted, 1));
+    }
+    out
+}
+
+/// A figure of GPUs that did nothing is no figure of theirs, whatever the verdict says: it is said
+/// under the headline, in its own colour.
+fn idle_gpus(verdict: &Verdict, width: usize, paint: Paint) -> String {
+    let mut out = String::new();
+    for idle in &verdict.qualifiers {
+        if idle.kind == QualifierKind::IdleGpus {
+            let text = format!("! {}: {}", idle.kind, clean(&idle.because));
+            for line in wrap(&text, width, 2) {
+                line_of(&mut out, &paint.verdict(Outcome::Failed, &line));
+            }
+        }
     }
     out
 }

@@ -57,7 +57,7 @@ impl Published {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty());
         let directory = directory.unwrap_or(Path::new("."));
-        let name = path.file_name().map(Path::new).unwrap_or(path);
+        let name = path.file_name().map_or(path, Path::new);
         let bytes = crate::store::open::read_beneath(directory, name, TABLE_CAP)?;
         Ok(Self {
             name: name.display().to_string(),

@@ -1,0 +1,115 @@
+//! Looks at GPUs and at a container again and again: what one look costs is files that are small and
+//! known beforehand, and NVIDIA's library where it is. Nothing here fails: what a sensor does not
+//! say is absent from the reading, and a GPU that falls off the bus has an empty one.
+
+mod amd;
+mod amd_metrics;
+mod container;
+
+use std::path::Path;
+
+pub use container::ContainerSensor;
+
+use super::nvml;
+use super::root::Root;
+use crate::plan::host::Gpu;
+use crate::recipe::model::GpuVendor;
+use crate::telemetry::GpuReading;
+
+/// A GPU that is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// Its index among the host's GPUs; of several partitions of one card, the first's.
+    pub index: u32,
+    /// Its PCI address.
+    pub pci: String,
+}
+
+/// The sensors of some GPUs.
+pub struct Sensors {
+    root: Root,
+    gpus: Vec<(Watched, Source)>,
+    remarks: Vec<String>,
+}
+
+enum Source {
+    Amd(Box<amd::Card>),
+    Nvidia(nvml::Sensor),
+}
+
+impl Sensors {
+    /// Finds the sensors of these GPUs, given with their indices. Files are looked for behind
+    /// `root`; NVIDIA's library knows this machine only.
+    #[must_use]
+    pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
+        let library = (root == Path::new("/")).then(nvml::library).flatten();
+        let root = Root::new(root);
+        let mut sensors = Self {
+            root,
+            gpus: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let (mut shared, mut dark) = (Vec::new(), Vec::new());
+        for (index, gpu) in gpus {
+            let watched = Watched {
+                index: *index,
+                pci: gpu.pci.clone(),
+            };
+            let source = match gpu.vendor {
+                // Partitions of a card have one address, and the card's sensors are theirs together.
+                GpuVendor::Amd if sensors.gpus.iter().any(|(one, _)| one.pci == gpu.pci) => {
+                    shared.push(*index);
+                    continue;
+                }
+                GpuVendor::Amd => Some(Source::Amd(Box::new(amd::Card::of(&sensors.root, gpu)))),
+                GpuVendor::Nvidia => library
+                    .and_then(|library| library.sensor(gpu))
+                    .map(Source::Nvidia),
+            };
+            match source {
+                Some(source) => sensors.gpus.push((watched, source)),
+                None => dark.push(*index),
+            }
+        }
+        if !shared.is_empty() {
+            sensors.remarks.push(format!(
+                "partitions of one card share its sensors: GPUs {} are watched as the first of their card",
+                list(&shared)
+            ));
+        }
+        if !dark.is_empty() {
+            sensors.remarks.push(format!(
+                "GPUs {} are not watched: NVIDIA's library (libnvidia-ml.so.1) does not know them here",
+                list(&dark)
+            ));
+        }
+        sensors
+    }
+
+    /// Things to say once about what is not watched.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// One look at each GPU.
+    pub fn look(&mut self) -> Vec<(Watched, GpuReading)> {
+        let Self { root, gpus, .. } = self;
+        let look = |(watched, source): &mut (Watched, Source)| {
+            let reading = match source {
+                Source::Amd(card) => card.look(root),
+                Source::Nvidia(sensor) => sensor.look(),
+            };
+            (watched.clone(), reading)
+        };
+        gpus.iter_mut().map(look).collect()
+    }
+}
+
+fn list(indices: &[u32]) -> String {
+    let words: Vec<String> = indices.iter().map(u32::to_string).collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,108 @@
+//! Whether the GPUs worked at all. An execution provider that cannot use the GPU may fall back to
+//! the CPU without a word (`ONNX Runtime`'s `MIGraphX` provider does), and the figure is then the
+//! CPU's. What is not known is never idle: a GPU is called idle only by sensors that spoke.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::summary::{Series, between};
+
+/// A GPU that is at work in a benchmark is busier than this at some look, percent.
+const BUSY: f64 = 3.0;
+/// A process that uses a GPU takes more memory there than its context alone, bytes: then the
+/// utilization that the driver tells is not believed.
+const LOADED: u64 = 1 << 30;
+/// Where only memory is known: not even a context, bytes.
+const NO_CONTEXT: u64 = 64 << 20;
+/// Fewer looks, or a shorter time, say nothing.
+const LEAST_LOOKS: usize = 4;
+const LEAST_SECONDS: f64 = 2.5;
+/// Only a look so soon after the step began tells how much memory was in use before it, seconds.
+const AT_THE_BEGINNING: f64 = 2.0;
+
+/// GPUs that did nothing while the benchmark ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Idle {
+    /// Their indices.
+    pub gpus: Vec<u32>,
+    /// How many were watched.
+    pub of: usize,
+    /// How many the recipe asks for.
+    pub asked: usize,
+}
+
+impl Idle {
+    /// All of them: it was not the GPUs that were measured.
+    #[must_use]
+    pub fn all(&self) -> bool {
+        self.gpus.len() == self.of
+    }
+
+    /// What it means, as a lower-case fragment.
+    #[must_use]
+    pub fn because(&self) -> String {
+        if self.all() {
+            let who = if self.of == 1 {
+                "the GPU was"
+            } else {
+                "the GPUs were"
+            };
+            return format!(
+                "{who} idle during the benchmark: what was measured ran on the CPU, or on none of the GPUs that were watched"
+            );
+        }
+        let list: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
+        format!(
+            "{} of {} GPUs were idle during the benchmark, and it asks for {}: idle were {}",
+            self.gpus.len(),
+            self.of,
+            self.asked,
+            list.join(", ")
+        )
+    }
+}
+
+/// The GPUs that did nothing, where fewer worked than were asked for.
+pub(super) fn look(series: &[Series], began: Timestamp, asked: usize) -> Option<Idle> {
+    let idle: Vec<u32> = series
+        .iter()
+        .filter(|one| one.is_idle(began))
+        .map(|one| one.index)
+        .collect();
+    let worked = series.len() - idle.len();
+    let too_few = worked == 0 || worked < asked.min(series.len());
+    (asked > 0 && !idle.is_empty() && too_few).then_some(Idle {
+        gpus: idle,
+        of: series.len(),
+        asked,
+    })
+}
+
+impl Series<'_> {
+    fn is_idle(&self, began: Timestamp) -> bool {
+        let (Some(first), Some(last)) = (self.looks.first(), self.looks.last()) else {
+            return false;
+        };
+        if between(first.0, last.0) < LEAST_SECONDS {
+            return false;
+        }
+        // The first look is at what was before.
+        let later = || self.looks.iter().skip(1).map(|look| look.2);
+        let busy: Vec<f64> = later().filter_map(|one| one.utilization).collect();
+        let vram: Vec<u64> = later().filter_map(|one| one.vram).collect();
+        let before = first
+            .2
+            .vram
+            .filter(|_| between(began, first.0) <= AT_THE_BEGINNING);
+        let rise = before.zip(vram.iter().max());
+        let rise = rise.map(|(before, most)| most.saturating_sub(before));
+        if busy.iter().any(|percent| *percent >= BUSY) {
+            return false;
+        }
+        if busy.len() >= LEAST_LOOKS {
+            return rise.is_none_or(|rise| rise < LOADED);
+        }
+        vram.len() >= LEAST_LOOKS && rise.is_some_and(|rise| rise < NO_CONTEXT)
+    }
+}

@@ -1,0 +1,26 @@
+//! What was seen of the GPUs and of the container while steps measured. Pure: the sensors are
+//! `host`'s, the file is the runner's.
+//!
+//! - [`reading`]: what one look at a GPU or at the container gives.
+//! - [`table`]: the rows of `telemetry.csv`, written and read.
+//! - [`rate`]: how often is looked, so that a file of twelve hours stays small.
+//! - [`summary`]: what the rows say of one measurement.
+//! - [`idle`]: whether the GPUs worked at all.
+//! - [`live`]: the latest look in a few words.
+
+pub mod idle;
+pub mod live;
+pub mod rate;
+pub mod reading;
+pub mod summary;
+pub mod table;
+
+pub use idle::Idle;
+pub use live::Live;
+pub use rate::Pace;
+pub use reading::{Cause, ContainerReading, GpuReading};
+pub use summary::{PerJoule, Summary};
+pub use table::{Measured, Of, Row};
+
+#[cfg(test)]
+mod tests;

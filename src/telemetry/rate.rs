@@ -1,0 +1,91 @@
+//! How often is looked. A step of twelve hours has no need of a look a second: after every
+//! [`BEFORE_SLOWER`] looks the pause doubles, so that looks grow with the logarithm of the time.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Looks at one pause before it doubles: half an hour of seconds.
+pub const BEFORE_SLOWER: u32 = 1800;
+/// The longest pause.
+const LONGEST: Duration = Duration::from_mins(2);
+/// Bytes after which nothing more is written, whatever happens: a plan of hundreds of trials.
+pub const MOST_BYTES: u64 = 64 << 20;
+
+/// How often a run looks, as its plan keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Interval {
+    /// Milliseconds between two looks at a step's beginning; 0: nothing is watched.
+    pub ms: u64,
+}
+
+impl Default for Interval {
+    fn default() -> Self {
+        Self { ms: 1000 }
+    }
+}
+
+impl Interval {
+    /// Nothing is watched.
+    pub const OFF: Self = Self { ms: 0 };
+
+    /// The pause; none where nothing is watched.
+    #[must_use]
+    pub fn pause(self) -> Option<Duration> {
+        (self.ms > 0).then(|| Duration::from_millis(self.ms))
+    }
+
+    /// Reads `1s`, `500ms`, `2m`, `off`. Under a tenth of a second the watching itself would cost.
+    ///
+    /// # Errors
+    /// A sentence on what it is not.
+    pub fn read(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::OFF);
+        }
+        let digits = text.find(|letter: char| !letter.is_ascii_digit());
+        let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
+        let each = match unit.trim() {
+            "ms" => Some(1),
+            "s" => Some(1000),
+            "m" | "min" => Some(60_000),
+            _ => None,
+        };
+        let ms = number.parse::<u64>().ok().zip(each);
+        let ms = ms.and_then(|(number, each)| number.checked_mul(each));
+        ms.filter(|ms| (100..=600_000).contains(ms))
+            .map(|ms| Self { ms })
+            .ok_or_else(|| "between 100ms and 10m, or off".to_owned())
+    }
+}
+
+/// The pauses of one step.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    pause: Duration,
+    looks: u32,
+}
+
+impl Pace {
+    /// Begins with this pause.
+    #[must_use]
+    pub fn new(pause: Duration) -> Self {
+        Self { pause, looks: 0 }
+    }
+
+    /// How long to wait before the next look.
+    #[must_use]
+    pub fn pause(&self) -> Duration {
+        self.pause
+    }
+
+    /// One look more was had.
+    pub fn looked(&mut self) {
+        self.looks += 1;
+        if self.looks >= BEFORE_SLOWER && self.pause < LONGEST {
+            self.pause = (self.pause * 2).min(LONGEST);
+            self.looks = 0;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What one look gives. What a sensor does not say is absent, and absent is never zero.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One look at a GPU.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GpuReading {
+    /// How busy its cores are, percent.
+    pub utilization: Option<f64>,
+    /// How busy its memory's interface is, percent.
+    pub memory_utilization: Option<f64>,
+    /// Power, watts.
+    pub power_w: Option<f64>,
+    /// Energy since the driver was loaded, joules.
+    pub energy_j: Option<f64>,
+    /// Clock of the cores, MHz.
+    pub core_mhz: Option<f64>,
+    /// Clock of the memory, MHz.
+    pub memory_mhz: Option<f64>,
+    /// The hottest of its temperatures, degrees Celsius.
+    pub temperature_c: Option<f64>,
+    /// Memory in use, by whomever, bytes.
+    pub vram: Option<u64>,
+    /// What holds its clocks down; empty: nothing does.
+    pub throttled: Option<Vec<Cause>>,
+}
+
+/// One look at the container.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ContainerReading {
+    /// Processor time so far, seconds.
+    pub cpu_s: Option<f64>,
+    /// Memory in use, without the file cache that the kernel can drop, bytes.
+    pub memory: Option<u64>,
+}
+
+/// What holds a GPU's clocks down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The power limit.
+    Power,
+    /// Heat.
+    Heat,
+    /// The board: its power supply, or a signal from outside.
+    Board,
+}
+
+impl Cause {
+    /// All causes.
+    pub const ALL: [Self; 3] = [Self::Power, Self::Heat, Self::Board];
+
+    /// The word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Power => "power",
+            Self::Heat => "heat",
+            Self::Board => "board",
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+impl FromStr for Cause {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|cause| cause.word() == word).ok_or(())
+    }
+}

@@ -1,0 +1,349 @@
+//! What the rows say of one measurement: power, energy, utilization, throttling.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::idle::{self, Idle};
+use super::reading::{Cause, GpuReading};
+use super::table::{Of, Row};
+
+/// What was seen during one measurement. GPUs' power and energy are those of all GPUs together.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Looks.
+    pub samples: usize,
+    /// From the first look to the last, seconds.
+    pub seconds: f64,
+    /// Of them, those in which nobody looked (the tool was not running), seconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unobserved_s: f64,
+    /// GPUs that were watched.
+    pub gpus: usize,
+    /// Mean power, watts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_power_w: Option<f64>,
+    /// The highest power at one look, watts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_power_w: Option<f64>,
+    /// Energy, joules: by the GPUs' own counters where all have one, else mean power times time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_j: Option<f64>,
+    /// The deciding figure for each watt of mean power.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_joule: Option<PerJoule>,
+    /// Mean utilization of the GPUs, percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_utilization: Option<f64>,
+    /// Mean clock of the cores, MHz.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_core_mhz: Option<f64>,
+    /// The highest temperature of any GPU, degrees Celsius.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_temperature_c: Option<f64>,
+    /// The most memory in use on any one GPU, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_vram: Option<u64>,
+    /// For how long any GPU's clocks were held down, by cause, seconds; absent: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_s: Option<BTreeMap<Cause, f64>>,
+    /// Mean number of processors that the container kept busy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_cpus: Option<f64>,
+    /// The most memory of the container, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_memory: Option<u64>,
+    /// GPUs that did nothing, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Idle>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(seconds: &f64) -> bool {
+    *seconds == 0.0
+}
+
+/// A throughput over mean power: `tokens/s` over watts is `tokens/J`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PerJoule {
+    /// The figure.
+    pub figure: String,
+    /// The value.
+    pub value: f64,
+    /// Its unit, for example `tokens/J`.
+    pub unit: String,
+}
+
+/// One GPU's looks, in order.
+#[derive(Debug, Default)]
+pub(super) struct Series<'a> {
+    /// Its index.
+    pub index: u32,
+    /// When, how long until the next look was meant to be, and what was seen.
+    pub looks: Vec<(Timestamp, f64, &'a GpuReading)>,
+}
+
+/// A pause of this share more than was meant is a gap.
+const LATE: f64 = 2.0;
+/// A machine that is busy may be so late, seconds.
+const LATE_S: f64 = 2.0;
+
+impl Summary {
+    /// What rows of a step say between two moments; none where there is no row. `asked`: GPUs that
+    /// the recipe asks for. `began`: when the step began.
+    #[must_use]
+    pub fn of(
+        rows: &[Row],
+        (from, to): (Timestamp, Timestamp),
+        began: Timestamp,
+        asked: usize,
+    ) -> Option<Self> {
+        let rows: Vec<&Row> = rows
+            .iter()
+            .filter(|row| from <= row.time && row.time <= to)
+            .collect();
+        let (first, last) = (rows.first()?.time, rows.last()?.time);
+        let mut moments: Vec<(Timestamp, f64)> =
+            rows.iter().map(|row| (row.time, row.pause_s)).collect();
+        moments.dedup_by_key(|(time, _)| *time);
+        let series = series(&rows);
+        let mut summary = Self {
+            samples: moments.len(),
+            seconds: between(first, last),
+            unobserved_s: moments
+                .windows(2)
+                .filter_map(|pair| gap(pair[0], pair[1].0))
+                .sum(),
+            gpus: series.len(),
+            ..Self::default()
+        };
+        summary.of_gpus(&series, &moments);
+        summary.of_container(&rows);
+        summary.idle = idle::look(&series, began, asked);
+        Some(summary)
+    }
+
+    fn of_gpus(&mut self, series: &[Series], moments: &[(Timestamp, f64)]) {
+        let all = |each: &dyn Fn(&Series) -> Option<f64>| -> Option<Vec<f64>> {
+            let values: Option<Vec<f64>> = series.iter().map(each).collect();
+            values.filter(|values| !values.is_empty())
+        };
+        let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
+        let mean = |reading: fn(&GpuReading) -> Option<f64>| {
+            let means: Vec<f64> = series.iter().filter_map(|one| one.mean(reading)).collect();
+            average(&means)
+        };
+        let by_counter = all(&|one| one.energy())
+            .map(sum)
+            .filter(|_| self.seconds > 0.0);
+        self.mean_power_w = match by_counter {
+            Some(joules) => Some(joules / self.seconds),
+            None => all(&|one| one.mean(|reading| reading.power_w)).map(sum),
+        };
+        self.energy_j = by_counter.or(self.mean_power_w.map(|watts| watts * self.seconds));
+        self.peak_power_w = peak_power(series, moments);
+        self.mean_utilization = mean(|reading| reading.utilization);
+        self.mean_core_mhz = mean(|reading| reading.core_mhz);
+        let readings = || {
+            series
+                .iter()
+                .flat_map(|one| one.looks.iter().map(|look| look.2))
+        };
+        self.peak_temperature_c = readings()
+            .filter_map(|reading| reading.temperature_c)
+            .max_by(f64::total_cmp);
+        self.peak_vram = readings().filter_map(|reading| reading.vram).max();
+        if readings().any(|reading| reading.throttled.is_some()) {
+            self.throttled_s = Some(throttled(series, moments));
+        }
+    }
+
+    fn of_container(&mut self, rows: &[&Row]) {
+        let looks = rows.iter().filter_map(|row| match &row.of {
+            Of::Container(reading) => Some((row.time, reading)),
+            Of::Gpu { .. } => None,
+        });
+        let cpu: Vec<(Timestamp, f64)> = looks
+            .clone()
+            .filter_map(|(time, reading)| Some((time, reading.cpu_s?)))
+            .collect();
+        if let (Some(first), Some(last)) = (cpu.first(), cpu.last()) {
+            let seconds = between(first.0, last.0);
+            self.mean_cpus =
+                (seconds > 0.0 && last.1 >= first.1).then(|| (last.1 - first.1) / seconds);
+        }
+        self.peak_memory = looks.filter_map(|(_, reading)| reading.memory).max();
+    }
+
+    /// Several measurements as one: the trials of a scenario.
+    #[must_use]
+    pub fn together(all: &[&Self]) -> Option<Self> {
+        let [first, rest @ ..] = all else {
+            return None;
+        };
+        if rest.is_empty() {
+            return Some((*first).clone());
+        }
+        let sum = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
+            all.iter().map(|one| value(one)).sum()
+        };
+        let most = |value: fn(&Self) -> Option<f64>| {
+            all.iter()
+                .filter_map(|one| value(one))
+                .max_by(f64::total_cmp)
+        };
+        let seconds: f64 = all.iter().map(|one| one.seconds).sum();
+        let weighted = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
+            let parts: Option<f64> = all.iter().map(|one| Some(value(one)? * one.seconds)).sum();
+            parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
+        };
+        let throttled: Vec<&BTreeMap<Cause, f64>> = all
+            .iter()
+            .filter_map(|one| one.throttled_s.as_ref())
+            .collect();
+        let throttled_s = (throttled.len() == all.len()).then(|| {
+            let mut sum = BTreeMap::new();
+            for (cause, seconds) in throttled.into_iter().flatten() {
+                *sum.entry(*cause).or_insert(0.0) += seconds;
+            }
+            sum
+        });
+        Some(Self {
+            samples: all.iter().map(|one| one.samples).sum(),
+            seconds,
+            unobserved_s: all.iter().map(|one| one.unobserved_s).sum(),
+            gpus: first.gpus,
+            mean_power_w: weighted(|one| one.mean_power_w),
+            peak_power_w: most(|one| one.peak_power_w),
+            energy_j: sum(|one| one.energy_j),
+            per_joule: None,
+            mean_utilization: weighted(|one| one.mean_utilization),
+            mean_core_mhz: weighted(|one| one.mean_core_mhz),
+            peak_temperature_c: most(|one| one.peak_temperature_c),
+            peak_vram: all.iter().filter_map(|one| one.peak_vram).max(),
+            throttled_s,
+            mean_cpus: weighted(|one| one.mean_cpus),
+            peak_memory: all.iter().filter_map(|one| one.peak_memory).max(),
+            // The worst of them: one trial on the CPU spoils the figure.
+            idle: all
+                .iter()
+                .filter_map(|one| one.idle.clone())
+                .max_by_key(|idle| idle.gpus.len()),
+        })
+    }
+
+    /// A throughput for each watt of mean power; none for a figure that is no throughput.
+    #[must_use]
+    pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
+        let watts = self.mean_power_w.filter(|watts| *watts > 0.0)?;
+        let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
+            (Some(what), _) if !what.is_empty() => format!("{what}/J"),
+            (_, Some(prefix)) => format!("{prefix}FLOP/J"),
+            _ => return None,
+        };
+        let value = value / watts;
+        value.is_finite().then(|| PerJoule {
+            figure: figure.to_owned(),
+            value,
+            unit,
+        })
+    }
+}
+
+fn series<'a>(rows: &[&'a Row]) -> Vec<Series<'a>> {
+    let mut series: BTreeMap<u32, Series> = BTreeMap::new();
+    for row in rows {
+        if let Of::Gpu { index, reading, .. } = &row.of {
+            let one = series.entry(*index).or_default();
+            one.index = *index;
+            one.looks.push((row.time, row.pause_s, reading));
+        }
+    }
+    series.into_values().collect()
+}
+
+pub(super) fn between(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64()
+}
+
+/// The seconds from one look to the next, if nobody looked meanwhile as was meant.
+fn gap((time, pause): (Timestamp, f64), next: Timestamp) -> Option<f64> {
+    let seconds = between(time, next);
+    (seconds > LATE * pause + LATE_S).then_some(seconds)
+}
+
+fn average(values: &[f64]) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "GPUs of one machine")]
+    let count = values.len() as f64;
+    (count > 0.0).then(|| values.iter().sum::<f64>() / count)
+}
+
+impl Series<'_> {
+    /// The mean over time of what a sensor said, by trapezoids; gaps left out.
+    fn mean(&self, reading: fn(&GpuReading) -> Option<f64>) -> Option<f64> {
+        let known: Vec<(Timestamp, f64, f64)> = self
+            .looks
+            .iter()
+            .filter_map(|(time, pause, one)| Some((*time, *pause, reading(one)?)))
+            .collect();
+        let (mut area, mut seconds) = (0.0, 0.0);
+        for pair in known.windows(2) {
+            let ((time, pause, value), (next, _, then)) = (pair[0], pair[1]);
+            if gap((time, pause), next).is_none() {
+                area += f64::midpoint(value, then) * between(time, next);
+                seconds += between(time, next);
+            }
+        }
+        if seconds > 0.0 {
+            return Some(area / seconds);
+        }
+        average(&known.iter().map(|(_, _, value)| *value).collect::<Vec<_>>())
+    }
+
+    /// Joules by its counter; none where it has none, or it began anew meanwhile.
+    fn energy(&self) -> Option<f64> {
+        let counter = |look: &(Timestamp, f64, &GpuReading)| look.2.energy_j;
+        let (first, last) = (counter(self.looks.first()?)?, counter(self.looks.last()?)?);
+        (self.looks.len() > 1 && last >= first).then_some(last - first)
+    }
+}
+
+/// The highest sum over the GPUs at one look at which all said their power.
+fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Option<f64> {
+    if series.is_empty() {
+        return None;
+    }
+    let sums = moments.iter().filter_map(|(time, _)| {
+        let powers = series.iter().map(|one| {
+            let at = one.looks.binary_search_by_key(time, |look| look.0).ok()?;
+            one.looks[at].2.power_w
+        });
+        powers.sum::<Option<f64>>()
+    });
+    sums.max_by(f64::total_cmp)
+}
+
+/// Seconds in which at least one GPU was held down, by cause: what was so at a look counts for the
+/// time before it.
+fn throttled(series: &[Series], moments: &[(Timestamp, f64)]) -> BTreeMap<Cause, f64> {
+    let mut seconds = BTreeMap::new();
+    for pair in moments.windows(2) {
+        let (before, (time, _)) = (pair[0], pair[1]);
+        if gap(before, time).is_some() {
+            continue;
+        }
+        for cause in Cause::ALL {
+            let held = series.iter().any(|one| {
+                let at = one.looks.binary_search_by_key(&time, |look| look.0);
+                let causes = at.ok().and_then(|at| one.looks[at].2.throttled.as_deref());
+                causes.is_some_and(|causes| causes.contains(&cause))
+            });
+            if held {
+                *seconds.entry(cause).or_insert(0.0) += between(before.0, time);
+            }
+        }
+    }
+    seconds
+}

@@ -1,0 +1,389 @@
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::*;
+
+use super::rate::{BEFORE_SLOWER, Interval};
+use super::*;
+
+fn time(seconds: f64) -> Timestamp {
+    let began: Timestamp = "2025-06-15T10:00:00Z".parse().unwrap();
+    began
+        .checked_add(SignedDuration::from_millis((seconds * 1e3).round() as i64))
+        .unwrap()
+}
+
+fn measured() -> Measured {
+    Measured {
+        step: 5,
+        scenario: "Offline".into(),
+        mode: "performance".into(),
+        trial: 1,
+    }
+}
+
+fn row(seconds: f64, of: Of) -> Row {
+    Row {
+        seconds,
+        time: time(seconds),
+        pause_s: 1.0,
+        measured: measured(),
+        of,
+    }
+}
+
+fn gpu(seconds: f64, index: u32, reading: GpuReading) -> Row {
+    let pci = format!("0000:{index:02x}:00.0");
+    row(
+        seconds,
+        Of::Gpu {
+            index,
+            pci,
+            reading,
+        },
+    )
+}
+
+fn busy(utilization: f64, power_w: f64) -> GpuReading {
+    GpuReading {
+        utilization: Some(utilization),
+        power_w: Some(power_w),
+        ..GpuReading::default()
+    }
+}
+
+fn summary(rows: &[Row], asked: usize) -> Summary {
+    Summary::of(rows, (time(0.0), time(1e6)), time(0.0), asked).unwrap()
+}
+
+fn close(found: Option<f64>, wanted: f64) {
+    let found = found.unwrap();
+    assert!(
+        (found - wanted).abs() < 1e-9 * wanted.abs().max(1.0),
+        "{found} is not {wanted}"
+    );
+}
+
+#[test]
+fn power_is_a_mean_over_time_and_of_all_gpus_together() {
+    let mut rows = Vec::new();
+    // Looks are not evenly apart: 100 W for one second, 300 W for three.
+    for (seconds, watts) in [(0.0, 100.0), (1.0, 100.0), (1.001, 300.0), (4.001, 300.0)] {
+        rows.push(gpu(seconds, 0, busy(90.0, watts)));
+        rows.push(gpu(seconds, 1, busy(50.0, 40.0)));
+    }
+    let summary = summary(&rows, 2);
+    assert_eq!((summary.samples, summary.gpus), (4, 2));
+    close(summary.mean_power_w, (100.0 + 0.2 + 900.0) / 4.001 + 40.0);
+    close(summary.energy_j, 1000.2 + 40.0 * 4.001);
+    close(summary.peak_power_w, 340.0);
+    close(summary.mean_utilization, 70.0);
+    assert_eq!(summary.idle, None);
+    let per_joule = summary
+        .per_joule("tokens_per_second", 2900.0, "tokens/s")
+        .unwrap();
+    assert_eq!(per_joule.unit, "tokens/J");
+    close(
+        Some(per_joule.value),
+        2900.0 / summary.mean_power_w.unwrap(),
+    );
+    assert_eq!(
+        summary.per_joule("t", 700.0, "TFLOPS").unwrap().unit,
+        "TFLOP/J"
+    );
+    assert_eq!(summary.per_joule("latency", 3.0, "ms"), None);
+    assert_eq!(summary.per_joule("bare", 3.0, "/s"), None);
+}
+
+#[test]
+fn energy_is_the_counters_where_every_gpu_has_one() {
+    let counted = |seconds: f64, index: u32, joules: Option<f64>| {
+        let energy_j = joules;
+        gpu(
+            seconds,
+            index,
+            GpuReading {
+                energy_j,
+                ..busy(99.0, 1.0)
+            },
+        )
+    };
+    let rows = [
+        counted(0.0, 0, Some(1e9)),
+        counted(0.0, 1, Some(5.0)),
+        counted(10.0, 0, Some(1e9 + 7000.0)),
+        counted(10.0, 1, Some(3005.0)),
+    ];
+    let both = summary(&rows, 2);
+    close(both.energy_j, 10_000.0);
+    close(both.mean_power_w, 1000.0);
+    let without = [
+        rows[0].clone(),
+        counted(0.0, 1, None),
+        rows[2].clone(),
+        counted(10.0, 1, None),
+    ];
+    close(summary(&without, 2).mean_power_w, 2.0);
+    // A driver that was loaded anew counts from zero.
+    let anew = [rows[2].clone(), counted(20.0, 0, Some(3.0))];
+    close(summary(&anew, 1).mean_power_w, 1.0);
+}
+
+#[test]
+fn a_gap_is_told_and_counts_for_nothing() {
+    let rows = [
+        gpu(0.0, 0, busy(90.0, 100.0)),
+        gpu(1.0, 0, busy(90.0, 100.0)),
+        gpu(101.0, 0, busy(90.0, 900.0)),
+        gpu(102.0, 0, busy(90.0, 900.0)),
+    ];
+    let summary = summary(&rows, 1);
+    close(Some(summary.unobserved_s), 100.0);
+    close(summary.mean_power_w, 500.0);
+    close(Some(summary.seconds), 102.0);
+}
+
+#[test]
+fn what_holds_a_gpu_down_is_counted_in_seconds() {
+    let held = |seconds: f64, index: u32, causes: &[Cause]| {
+        let throttled = Some(causes.to_vec());
+        gpu(
+            seconds,
+            index,
+            GpuReading {
+                throttled,
+                ..busy(99.0, 1.0)
+            },
+        )
+    };
+    let rows = [
+        held(0.0, 0, &[]),
+        held(0.0, 1, &[]),
+        held(1.0, 0, &[Cause::Power]),
+        held(1.0, 1, &[Cause::Power]),
+        held(2.0, 0, &[Cause::Power, Cause::Heat]),
+        held(2.0, 1, &[]),
+    ];
+    let throttled = summary(&rows, 2).throttled_s.unwrap();
+    assert_eq!(throttled.get(&Cause::Power), Some(&2.0));
+    assert_eq!(throttled.get(&Cause::Heat), Some(&1.0));
+    assert_eq!(throttled.get(&Cause::Board), None);
+    let unknown = [gpu(0.0, 0, busy(9.0, 1.0)), gpu(1.0, 0, busy(9.0, 1.0))];
+    assert_eq!(summary(&unknown, 1).throttled_s, None);
+}
+
+#[test]
+fn the_containers_share_is_its_counters() {
+    let container = |seconds: f64, cpu: f64, memory: u64| {
+        row(
+            seconds,
+            Of::Container(ContainerReading {
+                cpu_s: Some(cpu),
+                memory: Some(memory),
+            }),
+        )
+    };
+    let rows = [
+        container(0.0, 10.0, 5),
+        container(2.0, 11.0, 9),
+        container(4.0, 26.0, 7),
+    ];
+    let summary = summary(&rows, 0);
+    close(summary.mean_cpus, 4.0);
+    assert_eq!(
+        (summary.peak_memory, summary.gpus, summary.samples),
+        (Some(9), 0, 3)
+    );
+    assert_eq!(summary.mean_power_w, None);
+}
+
+/// Looks of one GPU, a second apart.
+fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<Row> {
+    let rows = readings.into_iter().enumerate();
+    rows.map(|(second, (utilization, vram))| {
+        let reading = GpuReading {
+            utilization,
+            vram,
+            ..GpuReading::default()
+        };
+        gpu(second as f64, 0, reading)
+    })
+    .collect()
+}
+
+#[test]
+fn a_gpu_is_idle_only_where_its_sensors_say_so() {
+    const MIB: u64 = 1 << 20;
+    let idle = |rows: &[Row]| summary(rows, 1).idle.is_some();
+    // A provider that fell back to the CPU.
+    assert!(idle(&looks([(Some(0.0), Some(300 * MIB)); 6])));
+    // Its context alone is no work.
+    let context = [(Some(0.0), Some(300 * MIB))].into_iter();
+    let context = context.chain([(Some(1.0), Some(800 * MIB)); 6]);
+    assert!(idle(&looks(context)));
+    // One busy look is work.
+    let once = [(Some(0.0), None), (Some(0.0), None), (Some(41.0), None)].into_iter();
+    assert!(!idle(&looks(once.chain([(Some(0.0), None); 5]))));
+    // What was busy before the step is not the step's.
+    let before = [(Some(99.0), None)].into_iter();
+    assert!(idle(&looks(before.chain([(Some(0.0), None); 5]))));
+    // A model that was loaded speaks against a sensor that says 0.
+    let loaded = [(Some(0.0), Some(300 * MIB))].into_iter();
+    assert!(!idle(&looks(
+        loaded.chain([(Some(0.0), Some(60_000 * MIB)); 6])
+    )));
+    // Nothing known, too few looks, too short.
+    assert!(!idle(&looks([(None, None); 9])));
+    assert!(!idle(&looks([(Some(0.0), None); 4])));
+    // Memory alone: nothing came, or something did.
+    assert!(idle(&looks([(None, Some(300 * MIB)); 6])));
+    let some = [(None, Some(300 * MIB))].into_iter();
+    assert!(!idle(&looks(some.chain([(None, Some(700 * MIB)); 6]))));
+    // A sensor that fell silent had said enough.
+    let silent = [(Some(0.0), Some(300 * MIB)), (Some(98.0), Some(300 * MIB))].into_iter();
+    assert!(!idle(&looks(silent.chain([(None, Some(300 * MIB)); 8]))));
+    // A look that was not at the beginning knows nothing of what was before.
+    let late: Vec<Row> = looks([(None, Some(300 * MIB)); 9]).split_off(3);
+    assert!(!idle(&late));
+    // Who asks for no GPU has none that could be idle.
+    assert_eq!(summary(&looks([(Some(0.0), None); 9]), 0).idle, None);
+}
+
+#[test]
+fn fewer_gpus_at_work_than_asked_for_are_told() {
+    let mut rows = Vec::new();
+    for second in 0..8 {
+        for index in 0..8 {
+            let utilization = if index < 3 { 97.0 } else { 0.0 };
+            rows.push(gpu(f64::from(second), index, busy(utilization, 100.0)));
+        }
+    }
+    let idle = summary(&rows, 8).idle.unwrap();
+    assert_eq!(
+        (idle.gpus.as_slice(), idle.all()),
+        (&[3, 4, 5, 6, 7][..], false)
+    );
+    assert!(
+        idle.because().starts_with("5 of 8 GPUs were idle"),
+        "{}",
+        idle.because()
+    );
+    // The container sees all, and the recipe asks for three.
+    assert_eq!(summary(&rows, 3).idle, None);
+}
+
+#[test]
+fn trials_together_are_weighted_by_their_time() {
+    let one = |seconds: f64, watts: f64| Summary {
+        samples: 3,
+        seconds,
+        gpus: 8,
+        mean_power_w: Some(watts),
+        energy_j: Some(watts * seconds),
+        peak_power_w: Some(watts + 1.0),
+        throttled_s: Some([(Cause::Power, seconds / 2.0)].into()),
+        ..Summary::default()
+    };
+    let (short, long) = (one(10.0, 100.0), one(30.0, 500.0));
+    let both = Summary::together(&[&short, &long]).unwrap();
+    close(both.mean_power_w, 400.0);
+    close(both.energy_j, 16_000.0);
+    close(both.peak_power_w, 501.0);
+    assert_eq!(both.throttled_s.unwrap()[&Cause::Power], 20.0);
+    assert_eq!(Summary::together(&[]), None);
+}
+
+#[test]
+fn twelve_hours_are_a_few_thousand_looks() {
+    let mut pace = Pace::new(Duration::from_secs(1));
+    let (mut past, mut looks) = (Duration::ZERO, 0);
+    while past < Duration::from_hours(12) {
+        past += pace.pause();
+        pace.looked();
+        looks += 1;
+    }
+    assert!((1800..10_000).contains(&looks), "{looks}");
+    assert_eq!(looks, 1800 * 4 + (43_200 - 1800 * 15_u32).div_ceil(16));
+    assert!(BEFORE_SLOWER == 1800);
+}
+
+#[test]
+fn intervals_are_read_or_refused() {
+    let ms = |text: &str| Interval::read(text).map(|interval| interval.ms).ok();
+    assert_eq!(ms("1s"), Some(1000));
+    assert_eq!(ms("500 ms"), Some(500));
+    assert_eq!(ms("2m"), Some(120_000));
+    assert_eq!(ms("off"), Some(0));
+    for wrong in [
+        "",
+        "0s",
+        "50ms",
+        "1h",
+        "1",
+        "s",
+        "-1s",
+        "11m",
+        "99999999999999999999s",
+    ] {
+        assert_eq!(ms(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn a_row_is_read_back_and_what_is_cut_is_none() {
+    let reading = GpuReading {
+        utilization: Some(97.5),
+        memory_utilization: Some(40.0),
+        power_w: Some(1234.5),
+        energy_j: Some(123_456.789),
+        core_mhz: Some(2100.0),
+        memory_mhz: Some(1900.0),
+        temperature_c: Some(71.0),
+        vram: Some(250 << 30),
+        throttled: Some(vec![Cause::Power, Cause::Heat]),
+    };
+    let mut full = gpu(1.5, 3, reading);
+    full.measured.scenario = "a \"case\", quoted".into();
+    let rows = vec![
+        full,
+        gpu(
+            2.5,
+            3,
+            GpuReading {
+                throttled: Some(Vec::new()),
+                ..GpuReading::default()
+            },
+        ),
+        gpu(3.5, 3, GpuReading::default()),
+        row(
+            3.5,
+            Of::Container(ContainerReading {
+                cpu_s: Some(7.125),
+                memory: Some(9),
+            }),
+        ),
+    ];
+    let text: String = rows.iter().map(Row::line).collect();
+    let whole = format!("{}\n{text}", table::HEADER);
+    assert_eq!(table::read(&whole), rows);
+    for cut in 0..text.len() {
+        let begun = table::read(&text[..cut]);
+        assert_eq!(begun, rows[..begun.len()], "cut at {cut}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_reading_fail(text in "(\\PC|[,\"\n0-9.]){0,300}") {
+        let _ = table::read(&text);
+    }
+
+    #[test]
+    fn numbers_survive_within_what_is_written(power in 0.0..2000.0_f64, joules in 0.0..1e12_f64) {
+        let reading = GpuReading { power_w: Some(power), energy_j: Some(joules), ..GpuReading::default() };
+        let rows = table::read(&gpu(1.0, 0, reading).line());
+        let Of::Gpu { reading, .. } = &rows[0].of else { unreachable!() };
+        prop_assert!((reading.power_w.unwrap() - power).abs() <= 0.0501);
+        prop_assert!((reading.energy_j.unwrap() - joules).abs() <= 0.0006 + joules * 1e-12);
+    }
+}
