@@ -172,12 +172,6 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
-    let copied = Command::new("cp")
-        .arg("-rL")
-        .arg(root().join("examples/submission"))
-        .arg(directory.path().join("examples"))
-        .status();
-    assert!(copied.unwrap().success());
     // Planted hosts, and what plants others, for pages about GPUs.
     let hosts = Command::new("cp")
         .arg("-a")
