@@ -172,9 +172,13 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
-    std::fs::create_dir_all(directory.path().join("hosts")).unwrap();
-    let planter = root().join("tests/fixtures/hosts/plant");
-    std::fs::copy(planter, directory.path().join("hosts/plant")).unwrap();
+    // Planted hosts, and what plants others, for pages about GPUs.
+    let hosts = Command::new("cp")
+        .arg("-a")
+        .arg(root().join("tests/fixtures/hosts"))
+        .arg(directory.path().join("hosts"))
+        .status();
+    assert!(hosts.unwrap().success());
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
@@ -241,6 +245,11 @@ fn hosts() {
 }
 
 #[test]
+fn rules() {
+    check("docs/rules.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -265,6 +274,25 @@ fn training_benchmarks() {
     check("docs/training-benchmarks.md");
 }
 
+/// Who runs on a planted host claims its GPUs: one test of the lab at a time.
+#[test]
+fn telemetry() {
+    let Ok(lab) = std::env::var("RETRIAL_LAB") else {
+        eprintln!("skipped: no lab (`make test` brings it up)");
+        return;
+    };
+    let turn = std::fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
+    turn.lock().unwrap();
+    let nodes = Command::new(root().join("tests/lab/devices"))
+        .arg("up")
+        .status();
+    if !nodes.unwrap().success() || !Path::new("/dev/kfd").exists() {
+        eprintln!("skipped: no stand-ins of the GPUs' device nodes");
+        return;
+    }
+    check("docs/telemetry.md");
+}
+
 /// The page of all recipes is what the recipes say.
 #[test]
 fn the_catalogue_is_of_these_recipes() {
@@ -283,9 +311,12 @@ fn every_page_is_run() {
     let checked = [
         "data.md",
         "judging.md",
+        "hosts.md",
         "models.md",
         "recipe-format.md",
+        "rules.md",
         "runs.md",
+        "telemetry.md",
         "training-benchmarks.md",
         "trouble.md",
         "verdicts.md",

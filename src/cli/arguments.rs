@@ -274,7 +274,7 @@ pub struct PlanArguments {
     /// Only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,
-    /// Take away what is as good as root on the host (privileged, SYS_ADMIN, /dev/mem) and no GPU needs
+    /// Take away what is as good as root on the host (privileged, `SYS_ADMIN`, /dev/mem) and no GPU needs
     #[arg(long)]
     pub least_privilege: bool,
     /// Leave a step out, by name or number

@@ -25,7 +25,7 @@ pub fn doctor(
             let secrets = opened.resolved.recipe.secrets.clone();
             let mut arguments = PlanArguments::everything(recipe.clone(), secrets);
             arguments.gpus = gpus.to_vec();
-            let plan = open::plan_on(global, &arguments, &opened, false, host.clone())?;
+            let plan = open::plan_on(global, &arguments, &opened, false, &host)?;
             Some(plan)
         }
         None => None,

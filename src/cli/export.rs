@@ -8,6 +8,7 @@ use super::{open, terminal};
 use crate::catalog;
 use crate::evidence::exported;
 use crate::evidence::run::RunFiles;
+use crate::evidence::telemetry;
 use crate::export::{self, Asked, Division, Export, Info, RunRead};
 use crate::journal::State;
 use crate::logs::loadgen::Scenario;
@@ -105,7 +106,7 @@ fn read(directory: &RunDirectory, asked: &Asked, round: &Round) -> Result<RunRea
         directory,
         plan: &plan,
         state: &state,
-        telemetry: Vec::new(),
+        telemetry: telemetry::rows(directory),
     };
     let verdict = judge_files(&files, false);
     Ok(exported::read(&files, verdict)?)

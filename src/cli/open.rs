@@ -162,7 +162,7 @@ pub fn plan(
     opened: &Opened,
     lay_out: bool,
 ) -> Result<Plan, Failure> {
-    plan_on(global, arguments, opened, lay_out, host_view(global))
+    plan_on(global, arguments, opened, lay_out, &host_view(global))
 }
 
 /// The plan of a recipe on a host.
@@ -171,7 +171,7 @@ pub fn plan_on(
     arguments: &PlanArguments,
     opened: &Opened,
     lay_out: bool,
-    host: HostView,
+    host: &HostView,
 ) -> Result<Plan, Failure> {
     let origin = Origin {
         directory: directory(global, opened, lay_out)?,
@@ -179,7 +179,7 @@ pub fn plan_on(
     };
     let mut recipe = opened.resolved.recipe.clone();
     let lock = locks::follow(global, arguments, &opened.entry, &mut recipe)?;
-    let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), &host)?;
+    let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), host)?;
     let rounds = catalog::rounds_with(&arguments.rules)
         .map_err(|error| Failure::usage(error.to_string()))?;
     plan.ruled_by(&rounds);

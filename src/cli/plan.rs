@@ -14,7 +14,7 @@ pub fn plan(
 ) -> Result<ExitCode, Failure> {
     let opened = open::recipe(&arguments.recipe)?;
     let host = open::host_and_engine(global, &opened);
-    let plan = open::plan_on(global, arguments, &opened, false, host)?;
+    let plan = open::plan_on(global, arguments, &opened, false, &host)?;
     open::tell_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);

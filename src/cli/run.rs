@@ -29,7 +29,7 @@ pub fn run(
     }
     let opened = open::recipe(&arguments.recipe)?;
     let host = open::host_and_engine(global, &opened);
-    let mut plan = open::plan_on(global, arguments, &opened, true, host.clone())?;
+    let mut plan = open::plan_on(global, arguments, &opened, true, &host)?;
     open::tell_warnings(global, &opened, &plan);
     plan.require_accuracy = run.require_accuracy;
     plan.verify_kept = run.verify_kept;

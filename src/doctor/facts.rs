@@ -10,6 +10,9 @@ use crate::recipe::model::{GpuRequest, Requires};
 /// A GPU at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
+    /// Memory in all as the driver counts it, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram_total: Option<u64>,
     /// Memory in use, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vram_used: Option<u64>,
@@ -28,6 +31,9 @@ pub struct Condition {
     /// `auto`, `perf_determinism`, `manual`: how the driver sets the clocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub performance_level: Option<String>,
+    /// An NVIDIA GPU is divided (MIG).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divided: Option<bool>,
 }
 
 /// A program on a GPU.

@@ -27,6 +27,7 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
         return checks;
     }
     checks.extend(partition(facts, &ours));
+    checks.extend(divided(&ours));
     checks.push(idle(facts, &ours));
     checks.extend(in_use(facts));
     checks.extend(healthy(&ours));
@@ -173,6 +174,24 @@ fn partition(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Option<Check> {
                 "with nothing running on them: sudo amd-smi set --compute-partition {wanted}"
             )),
     )
+}
+
+/// NVIDIA's partitions: a program sees one slice of such a GPU at most.
+fn divided(ours: &[Seen<'_>]) -> Option<Check> {
+    let of =
+        |seen: &&Seen<'_>| seen.condition.and_then(|condition| condition.divided) == Some(true);
+    let divided: Vec<String> = ours
+        .iter()
+        .filter(of)
+        .map(|seen| format!("GPU {} is divided (MIG)", seen.index))
+        .collect();
+    if divided.is_empty() {
+        return None;
+    }
+    let check = Check::new("gpus whole", CheckState::Warning, divided.join("; "));
+    Some(check.wanted("whole GPUs, which published figures are of").mend(
+        "with nothing running on it: sudo nvidia-smi -i INDEX -mig 0; or choose others by --gpus",
+    ))
 }
 
 fn idle(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Check {

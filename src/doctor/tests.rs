@@ -242,3 +242,110 @@ fn settings_and_disks_are_told_with_the_command_that_mends_them() {
         (CheckState::Error, "is it running?")
     );
 }
+
+#[test]
+fn what_a_run_asks_of_others_is_looked_at() {
+    let (host, settings) = (eight(), tuned());
+    let requires = Requires {
+        ports: vec![8000, 8001],
+        ..asks(&["MI355X"], 8)
+    };
+    let mut found = facts(&host, &[], &settings, &requires);
+    found.listening = vec![22, 8001];
+    found.claims = vec!["0000:05:00.0 by run 1 of alice".to_owned()];
+    let seen = |name: &str, access| ModelSeen {
+        repository: name.to_owned(),
+        access,
+    };
+    found.models = vec![
+        seen("a/given", Access::Given),
+        seen(
+            "a/gated",
+            Access::Refused("it is gated, and there is no token\n  set HF_TOKEN".to_owned()),
+        ),
+        seen("a/silent", Access::Silent("no answer".to_owned())),
+        seen("a/offline", Access::NotAsked("HF_HUB_OFFLINE".to_owned())),
+    ];
+    found.disks[0].writable = false;
+    let checks = examine(&found);
+    let state = |name: &str| of(&checks, name).state;
+    assert_eq!(state("ports"), CheckState::Error);
+    assert_eq!(of(&checks, "ports").found, "8001 in use");
+    assert!(of(&checks, "ports").mend.ends_with("'sport = :8001'"));
+    assert_eq!(state("model a/given"), CheckState::Ok);
+    assert_eq!(state("model a/gated"), CheckState::Error);
+    assert_eq!(of(&checks, "model a/gated").mend, "set HF_TOKEN");
+    assert_eq!(state("model a/silent"), CheckState::Warning);
+    assert_eq!(state("model a/offline"), CheckState::Unknown);
+    assert_eq!(state("gpus claimed"), CheckState::Warning);
+    assert_eq!(state("disk for runs"), CheckState::Error);
+}
+
+#[test]
+fn a_way_that_the_engine_has_not_is_in_the_way() {
+    use crate::plan::gpus::{Given, Way};
+    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let given = Given {
+        way: Way::Cdi,
+        because: "the recipe asks for it".to_owned(),
+        gpus: Vec::new(),
+        isolated: false,
+    };
+    let with = |host: &HostView| {
+        let mut found = facts(host, &[], &settings, &requires);
+        found.given = Some(&given);
+        let checks = examine(&found);
+        of(&checks, "gpus into a container").clone()
+    };
+    // No engine was asked: it may have it.
+    assert_eq!(with(&host).state, CheckState::Ok);
+    host.giving.api = Some("1.41".to_owned());
+    host.giving.cdi = Some(false);
+    assert_eq!(with(&host).state, CheckState::Error);
+    assert!(
+        with(&host).mend.contains("Docker 28.2"),
+        "{:?}",
+        with(&host)
+    );
+    host.giving.cdi = Some(true);
+    assert!(
+        with(&host).mend.contains("amd-ctk cdi generate"),
+        "{:?}",
+        with(&host)
+    );
+}
+
+#[test]
+fn partitions_dies_and_slices_are_told() {
+    let (mut host, settings, requires) = (eight(), tuned(), asks(&[], 4));
+    for (number, gpu) in host.gpus.iter_mut().enumerate() {
+        gpu.model = "MI250X".to_owned();
+        gpu.masked = number == 7;
+    }
+    host.unread = vec!["/sys/x: permission denied".to_owned()];
+    let sliced = vec![
+        Condition {
+            divided: Some(true),
+            ..Condition::default()
+        };
+        8
+    ];
+    let checks = examine(&facts(&host, &sliced, &settings, &requires));
+    assert_eq!(of(&checks, "gpus").found, "8 x MI250X (dies, two a card)");
+    assert_eq!(
+        of(&checks, "gpu devices").found,
+        "GPU 7: no /dev/dri/renderD128"
+    );
+    assert_eq!(
+        of(&checks, "gpus readable").found,
+        "/sys/x: permission denied"
+    );
+    assert!(of(&checks, "gpus whole").found.contains("GPU 3 is divided"));
+    let told: Vec<String> = checks.iter().filter_map(Check::warning).collect();
+    assert!(
+        told.contains(
+            &"gpus readable: /sys/x: permission denied; wanted: every GPU of the host".to_owned()
+        ),
+        "{told:?}"
+    );
+}

@@ -3,6 +3,7 @@
 //! It changes from one moment to the next, and so it is no part of a plan: `doctor` and the checks
 //! before a run ask for it, and a run writes it down.
 
+use super::nvml;
 use super::root::Root;
 use crate::doctor::{Condition, Errors, Process};
 use crate::plan::host::Gpu;
@@ -17,10 +18,26 @@ pub fn conditions(root: &Root, gpus: &[Gpu]) -> Vec<Condition> {
     gpus.iter()
         .map(|gpu| match gpu.vendor {
             GpuVendor::Amd => amd(root, gpu, &nodes),
-            // The driver's files say nothing of this; its library does.
-            GpuVendor::Nvidia => Condition::default(),
+            GpuVendor::Nvidia => nvidia(root, gpu),
         })
         .collect()
+}
+
+/// The driver's files say nothing of this; its library does, and speaks of this machine only.
+fn nvidia(root: &Root, gpu: &Gpu) -> Condition {
+    let library = nvml::library().filter(|_| root.is_this_machine());
+    let facts = library.and_then(|library| library.facts(gpu));
+    let facts = facts.unwrap_or_default();
+    Condition {
+        vram_total: facts.vram,
+        vram_used: facts.vram_used,
+        busy_percent: facts.busy_percent,
+        processes: facts.processes,
+        errors: facts.errors,
+        power_cap_w: facts.power_cap_w,
+        performance_level: None,
+        divided: facts.divided,
+    }
 }
 
 /// Render minor and id of each GPU of the compute driver.
@@ -52,6 +69,8 @@ fn amd(root: &Root, gpu: &Gpu, nodes: &[(u64, u64)]) -> Condition {
     };
     let id = minor.and_then(|minor| nodes.iter().find(|node| node.0 == minor).map(|node| node.1));
     Condition {
+        vram_total: number("mem_info_vram_total"),
+        divided: None,
         vram_used: number("mem_info_vram_used"),
         busy_percent: number("gpu_busy_percent").and_then(|percent| u32::try_from(percent).ok()),
         processes: id.map(|id| processes(root, id)).unwrap_or_default(),

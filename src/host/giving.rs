@@ -114,12 +114,9 @@ fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
             let Some(text) = root.needed(&path) else {
                 continue;
             };
-            let specification: Specification = match serde_saphyr::from_str(&text) {
-                Ok(specification) => specification,
-                Err(_) => {
-                    root.note(format!("/{path}: it is no CDI specification"));
-                    continue;
-                }
+            let Ok(specification) = serde_saphyr::from_str::<Specification>(&text) else {
+                root.note(format!("/{path}: it is no CDI specification"));
+                continue;
             };
             if !["amd.com/gpu", "nvidia.com/gpu"].contains(&specification.kind.as_str()) {
                 continue;

@@ -51,6 +51,11 @@ impl Root {
         self.unread.borrow().clone()
     }
 
+    /// Whether the host is the machine that we run on, not one that was planted.
+    pub fn is_this_machine(&self) -> bool {
+        self.path == Path::new("/")
+    }
+
     /// Whether something is there.
     pub fn is_there(&self, path: &str) -> bool {
         self.path.join(path).symlink_metadata().is_ok()

@@ -22,6 +22,10 @@ pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 /// Everything that a run will do, decided before it begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, or a fact of its own"
+)]
 pub struct Plan {
     /// Version of this format.
     pub schema: u32,

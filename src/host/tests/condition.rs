@@ -54,6 +54,8 @@ fn programs_memory_and_faults_of_a_gpu() {
     assert_eq!(
         found,
         [Condition {
+            vram_total: None,
+            divided: None,
             vram_used: Some(298_000_000),
             busy_percent: Some(97),
             processes: vec![

@@ -21,13 +21,13 @@ pub(super) fn flags(
         (Way::Toolkit, GpuVendor::Amd) => amd_toolkit(asked, &selection),
         (Way::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(asked, &selection),
     };
-    let privileged = asked.container.privileged;
-    let whole = way == Way::AsWritten || selection.gpus.is_empty();
+    let known = !selection.gpus.is_empty();
+    let kept_out = !asked.container.privileged && way != Way::AsWritten;
     let given = Given {
         way,
         because,
-        // All GPUs, and nothing else, is no isolation that could fail.
-        isolated: !privileged && (!whole || selection.all && !selection.gpus.is_empty()),
+        // Where all are given, there is none to be kept from.
+        isolated: known && (selection.all || kept_out),
         gpus: selection.gpus,
     };
     (flags, given)

@@ -62,7 +62,7 @@ pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
 /// What the recipe's own devices reach.
 fn written(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
     let container = asked.container;
-    let names = |node: &String| {
+    let is_listed = |node: &String| {
         container
             .devices
             .iter()
@@ -70,7 +70,7 @@ fn written(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
     };
     let named: Vec<GivenGpu> = there
         .iter()
-        .filter(|given| given.gpu.nodes.iter().any(names))
+        .filter(|given| given.gpu.nodes.iter().any(is_listed))
         .cloned()
         .collect();
     if named.is_empty() || container.privileged {

@@ -42,11 +42,11 @@ fn alone(given: &GivenGpu) -> String {
 fn together(gpus: &[GivenGpu]) -> String {
     let mut models: Vec<&str> = gpus.iter().map(|one| one.gpu.model.as_str()).collect();
     models.dedup();
-    let mut modes: Vec<&str> = gpus
+    let mut partitions: Vec<&str> = gpus
         .iter()
         .filter_map(|one| Some(one.gpu.partition.as_ref()?.compute.as_str()))
         .collect();
-    modes.dedup();
+    partitions.dedup();
     let count = cards(gpus.iter().map(|one| &one.gpu));
     let what = format!("{count} x {}", models.join(", "));
     let indices = ranges(gpus);
@@ -54,7 +54,7 @@ fn together(gpus: &[GivenGpu]) -> String {
         return format!(
             "{} partitions of {what} ({}): {indices}",
             gpus.len(),
-            modes.join(", ")
+            partitions.join(", ")
         );
     }
     format!("{what}: {indices}")

@@ -306,8 +306,8 @@ fn gpus(parts: &mut Parts<'_>, asked: &str) {
         None => {
             let count = bare.strip_prefix("count=").unwrap_or(bare).parse().ok();
             let count = count.filter(|count| (1..=4096).contains(count));
-            if let Some(count) = count {
-                parts.tell(format!("--gpus {asked}: the container is given all GPUs, and {count} are asked of the host; `retrial run --gpus 0,1` chooses"));
+            if count.is_some() {
+                parts.tell(format!("--gpus {asked}: the container is given as many; `retrial run --gpus 0,1` chooses which"));
             }
             count
         }
