@@ -18,7 +18,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use retrial::logs::loadgen::detail::{Detail, Parser};
+use retrial::evidence::folder;
+use retrial::logs::loadgen::Detail;
 use retrial::store::open;
 use support::paired::{self, Pairs, timed};
 use support::world::{World, peak_memory, processor_seconds};
@@ -51,7 +52,7 @@ fn main() {
         ("its settings and results only", &short),
         ("warnings only", &warnings),
     ] {
-        fill(&world.path().join("mlperf_log_detail.txt"), text);
+        fill(&world.path().join(folder::DETAIL), text);
         case(what, world.path());
     }
     println!(
@@ -61,7 +62,7 @@ fn main() {
 }
 
 fn case(what: &str, directory: &Path) {
-    let path = directory.join("mlperf_log_detail.txt");
+    let path = directory.join(folder::DETAIL);
     let size = fs::metadata(&path).unwrap().len() as f64;
     paired::wait_for_quiet(Duration::from_mins(1));
     println!("{what}: {:.3} GB  ({})", size / 1e9, paired::machine());
@@ -100,26 +101,19 @@ fn case(what: &str, directory: &Path) {
 }
 
 fn read(directory: &Path) -> Detail {
-    let mut parser = Parser::new();
-    blocks(directory, |block| parser.push(block));
-    parser.finish()
+    folder::detail_at(directory, Path::new("")).unwrap()
 }
 
 fn bytes(directory: &Path) -> usize {
-    let mut count = 0;
-    blocks(directory, |block| count += black_box(block).len());
-    count
-}
-
-fn blocks(directory: &Path, mut each: impl FnMut(&[u8])) {
-    let mut file = open::open_beneath(directory, Path::new("mlperf_log_detail.txt")).unwrap();
+    let mut file = open::open_beneath(directory, Path::new(folder::DETAIL)).unwrap();
     let mut block = vec![0; BLOCK];
+    let mut sum = 0;
     loop {
         let count = file.read(&mut block).unwrap();
         if count == 0 {
-            return;
+            return sum;
         }
-        each(&block[..count]);
+        sum += black_box(&block[..count]).len();
     }
 }
 

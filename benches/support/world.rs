@@ -128,15 +128,30 @@ pub fn between(from: Timestamp, to: Timestamp) -> f64 {
 
 /// The most memory that this process ever had in use, bytes.
 pub fn peak_memory() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kilobytes: u64 = line
-        .unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap();
-    kilobytes * 1024
+    peak_memory_in(Path::new("/proc/self/status")).unwrap()
+}
+
+/// The most memory that a command ever had in use, bytes, as it was last seen before its end.
+pub fn peak_memory_of(command: &mut Command) -> u64 {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        most = most.max(peak_memory_in(&status).unwrap_or(0));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    most
+}
+
+fn peak_memory_in(status: &Path) -> Option<u64> {
+    let text = fs::read_to_string(status).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 /// How long this thread has run on a processor so far.

@@ -1,5 +1,7 @@
 //! A submission tree: every benchmark judged by its round, told as it comes.
 
+use rayon::prelude::*;
+
 use super::{Gathered, reference};
 use crate::catalog;
 use crate::cli::arguments::{Global, JudgeArguments, Output};
@@ -10,6 +12,10 @@ use crate::recipe::model::JudgeRules;
 use crate::report::tree::{Style, Tree};
 use crate::rounds::{Round, Rounds};
 use crate::verdict::{BenchmarkVerdict, ExitCode};
+
+/// How many benchmarks are read by all cores before they are told, in their order: enough that no
+/// core waits long for the slowest, and so few that a tree of any size takes little memory.
+const TOGETHER: usize = 64;
 
 /// The evidence of every benchmark in what was found, not judged yet.
 #[allow(dead_code, reason = "`compare` begins with it")]
@@ -69,16 +75,21 @@ pub fn judge(global: &Global, found: &Found, asked: &JudgeArguments) -> Result<E
     };
     let mut out = Out::new(global);
     let mut exit = ExitCode::Success;
-    for benchmark in &found.benchmarks {
-        let judged = tree::judge(benchmark, &frame);
-        let broken = judged.benchmark.rules.iter().any(|rule| !rule.passed);
-        let own = if broken {
-            ExitCode::NotReproduced
-        } else {
-            ExitCode::Success
-        };
-        exit = ExitCode::first([exit, own, judged.verdict.exit_code]);
-        out.benchmark(judged);
+    for benchmarks in found.benchmarks.chunks(TOGETHER) {
+        let judged: Vec<Judged> = benchmarks
+            .par_iter()
+            .map(|benchmark| tree::judge(benchmark, &frame))
+            .collect();
+        for judged in judged {
+            let broken = judged.benchmark.rules.iter().any(|rule| !rule.passed);
+            let own = if broken {
+                ExitCode::NotReproduced
+            } else {
+                ExitCode::Success
+            };
+            exit = ExitCode::first([exit, own, judged.verdict.exit_code]);
+            out.benchmark(judged);
+        }
     }
     if found.faults.iter().any(|fault| fault.is_wrong) {
         exit = ExitCode::first([exit, ExitCode::NotReproduced]);

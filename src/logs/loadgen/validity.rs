@@ -223,6 +223,27 @@ fn unknown(run: &Run) -> Vec<String> {
     if run.errors().is_none() && !excerpt {
         reasons.push("the logs end before LoadGen counts its errors: they were cut off".to_owned());
     }
+    if let Some(summary) = run
+        .summary
+        .as_ref()
+        .filter(|summary| summary.form == Form::CutOff)
+    {
+        let missing = summary.missing.join(", ");
+        reasons.push(format!("the summary was cut off, without: {missing}"));
+    }
+    if let Some(detail) = &run.detail {
+        if detail.entries == 0 {
+            reasons.push("no line of the detail log is LoadGen's".to_owned());
+        } else if !detail.is_complete() {
+            reasons.push("the detail log ends before its test does: it was cut off".to_owned());
+        }
+        if detail.malformed > 0 {
+            reasons.push(format!(
+                "{} lines of the detail log cannot be read",
+                detail.malformed
+            ));
+        }
+    }
     reasons
 }
 
@@ -230,26 +251,9 @@ fn notes(run: &Run) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(summary) = &run.summary {
         notes.extend(summary.notes.iter().cloned());
-        if summary.form != Form::Whole {
-            let what = match summary.form {
-                Form::Excerpt => "is an excerpt, without",
-                Form::Whole | Form::CutOff => "was cut off, without",
-            };
-            notes.push(format!(
-                "the summary {what}: {}",
-                summary.missing.join(", ")
-            ));
-        }
-    }
-    if let Some(detail) = &run.detail {
-        if !detail.is_complete() {
-            notes.push("the detail log ends before its test does".to_owned());
-        }
-        if detail.malformed > 0 {
-            notes.push(format!(
-                "{} lines of the detail log cannot be read",
-                detail.malformed
-            ));
+        if summary.form == Form::Excerpt {
+            let missing = summary.missing.join(", ");
+            notes.push(format!("the summary is an excerpt, without: {missing}"));
         }
     }
     if let Some(count) = run.warnings().filter(|&count| count > 0) {
