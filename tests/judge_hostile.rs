@@ -274,7 +274,10 @@ fn one_result_folder_is_judged_alike(
     let printed = String::from_utf8_lossy(&told.printed);
     assert_ne!(told.code, 0, "{printed}");
     let words = told.errors.clone() + &printed;
-    assert!(words.contains("log") || words.contains("summary"), "{words}");
+    assert!(
+        words.contains("log") || words.contains("summary"),
+        "{words}"
+    );
 }
 
 #[test]

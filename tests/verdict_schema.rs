@@ -32,13 +32,19 @@ fn the_committed_schemas_are_up_to_date(
         std::fs::write(&path, &fresh).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap();
-    assert!(committed == fresh, "{file} is old: `retrial schema {of} > {file}`");
+    assert!(
+        committed == fresh,
+        "{file} is old: `retrial schema {of} > {file}`"
+    );
 }
 
 /// Published results as a folder that `judge` reads.
 fn folder(standin: &str, names: &[(&str, &str)]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
-    let published = root().join("tests/standins").join(standin).join("published");
+    let published = root()
+        .join("tests/standins")
+        .join(standin)
+        .join("published");
     for (from, to) in names {
         let to: PathBuf = directory.path().join(to);
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -51,9 +57,18 @@ fn llama2() -> tempfile::TempDir {
     folder(
         "llama2-70b-v6.0",
         &[
-            ("offline.summary", "Offline/performance/run_1/mlperf_log_summary.txt"),
-            ("server.summary", "Server/performance/run_1/mlperf_log_summary.txt"),
-            ("interactive.summary", "Interactive/performance/run_1/mlperf_log_summary.txt"),
+            (
+                "offline.summary",
+                "Offline/performance/run_1/mlperf_log_summary.txt",
+            ),
+            (
+                "server.summary",
+                "Server/performance/run_1/mlperf_log_summary.txt",
+            ),
+            (
+                "interactive.summary",
+                "Interactive/performance/run_1/mlperf_log_summary.txt",
+            ),
         ],
     )
 }
@@ -80,7 +95,10 @@ fn a_printed_verdict_fits() {
     let schema: Value = serde_json::from_str(&schema::verdict()).unwrap();
     let one = folder(
         "llama2-70b-v6.0",
-        &[("offline.summary", "Offline/performance/run_1/mlperf_log_summary.txt")],
+        &[(
+            "offline.summary",
+            "Offline/performance/run_1/mlperf_log_summary.txt",
+        )],
     );
     let verdict = printed(one.path(), &["judge", ".", "--recipe", RECIPE]);
     assert_eq!(fits(&schema, &schema, &verdict, ""), Ok(()));
@@ -92,8 +110,14 @@ fn a_printed_verdict_fits() {
         "/results/0/judgements/0/outcome"
     );
     let mut broken = verdict;
-    broken["results"][0].as_object_mut().unwrap().remove("valid");
-    assert_eq!(fits(&schema, &schema, &broken, "").unwrap_err(), "/results/0");
+    broken["results"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("valid");
+    assert_eq!(
+        fits(&schema, &schema, &broken, "").unwrap_err(),
+        "/results/0"
+    );
 }
 
 /// Several: each result as in a verdict.

@@ -117,7 +117,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
 fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Failure> {
     let has = matches!(
         command,
-        Command::Run { .. } | Command::Resume { .. } | Command::Judge { .. } | Command::Compare { .. }
+        Command::Run { .. }
+            | Command::Resume { .. }
+            | Command::Judge { .. }
+            | Command::Compare { .. }
     );
     if has || matches!(global.output, Output::Text | Output::Json) {
         return Ok(());

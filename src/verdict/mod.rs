@@ -12,8 +12,8 @@
 mod asked;
 mod benchmark;
 mod compare;
-mod context;
 pub mod comparison;
+mod context;
 pub mod convergence;
 mod coupling;
 mod draft;

@@ -26,7 +26,9 @@ impl Qualifier {
 }
 
 /// The qualifiers there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum QualifierKind {
     /// GPUs that the recipe asks for did nothing: the figure may be the CPU's.
     #[serde(rename = "idle GPUs")]

@@ -190,7 +190,10 @@ impl Estimate {
             Method::Student { error, degrees, .. } => Some((*error, *degrees)),
             Method::Ordered { deviation, .. } => {
                 let trials = f64::from(self.count);
-                Some((deviation * small::error_of_median(self.count as usize), trials - 1.0))
+                Some((
+                    deviation * small::error_of_median(self.count as usize),
+                    trials - 1.0,
+                ))
             }
         }
     }

@@ -39,7 +39,10 @@ fn has_the_power(table: &Table) {
     for ((label, shares), expected) in table.rows.iter().zip(expected) {
         for (share, expected) in shares.iter().zip(expected) {
             let share = share.unwrap();
-            assert!((share - expected).abs() <= 0.025, "{label}: {share}, not {expected}");
+            assert!(
+                (share - expected).abs() <= 0.025,
+                "{label}: {share}, not {expected}"
+            );
         }
     }
 }

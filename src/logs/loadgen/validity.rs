@@ -223,10 +223,11 @@ fn unknown(run: &Run) -> Vec<String> {
     if run.errors().is_none() && !excerpt {
         reasons.push("the logs end before LoadGen counts its errors: they were cut off".to_owned());
     }
+    // The errors' line is the last: a file that was cut off lacks it.
     if let Some(summary) = run
         .summary
         .as_ref()
-        .filter(|summary| summary.form == Form::CutOff)
+        .filter(|summary| summary.form == Form::CutOff && summary.errors.is_none())
     {
         let missing = summary.missing.join(", ");
         reasons.push(format!("the summary was cut off, without: {missing}"));
@@ -251,9 +252,14 @@ fn notes(run: &Run) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(summary) = &run.summary {
         notes.extend(summary.notes.iter().cloned());
-        if summary.form == Form::Excerpt {
+        let what = match summary.form {
+            Form::Excerpt => "is an excerpt",
+            Form::CutOff => "is not whole",
+            Form::Whole => "is whole",
+        };
+        if !summary.missing.is_empty() {
             let missing = summary.missing.join(", ");
-            notes.push(format!("the summary is an excerpt, without: {missing}"));
+            notes.push(format!("the summary {what}, without: {missing}"));
         }
     }
     if let Some(count) = run.warnings().filter(|&count| count > 0) {
