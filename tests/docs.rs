@@ -255,6 +255,11 @@ fn verdicts() {
 }
 
 #[test]
+fn export() {
+    check("docs/export.md");
+}
+
+#[test]
 fn models() {
     check("docs/models.md");
 }

@@ -314,6 +314,59 @@ fn the_open_division_may_have_any_accuracy_and_names() {
     assert_eq!(said.json["benchmarks"][0]["official"], "llama2-70b-99");
 }
 
+/// What an endpoint leaves in place of LoadGen's logs (v6.1), with figures that nobody measured.
+#[test]
+fn results_of_an_endpoint_are_judged() {
+    let tree = tree();
+    let results = tree.path().join("closed/Example/results/8xEXAMPLE_2xCPU");
+    fs::remove_dir_all(results.join("llama2-70b-99")).unwrap();
+    let scenario = results.join("deepseek-r1/Interactive");
+    for folder in ["performance", "accuracy"] {
+        fs::create_dir_all(scenario.join(folder)).unwrap();
+    }
+    let config = "type: online\nmodel_params:\n  streaming: 'on'\nsettings:\n  runtime:\n    min_duration_ms: 1500000\n    \
+        n_samples_to_issue: 330000\n    scheduler_random_seed: 16159082839903944936\n    \
+        dataloader_random_seed: 2747215439041700203\n  load_pattern:\n    type: poisson\n    target_qps: 170.0\n";
+    fs::write(scenario.join("config.yaml"), config).unwrap();
+    let summary = r#"{"n_samples_issued": 330000, "n_samples_completed": 330000, "n_samples_failed": 0,
+        "duration_ns": 2077965287526, "complete": true,
+        "ttft": {"early_stopping_percentiles": {"99.0": 484730193.0}},
+        "tpot": {"early_stopping_percentiles": {"99.0": 12560416.4}},
+        "latency": {"avg": 39897557014.6, "early_stopping_percentiles": {"99": 196907292356.0}},
+        "output_sequence_lengths": {"avg": 3875.0}, "qps": 158.8, "tps": 615400.5}"#;
+    fs::write(scenario.join("performance/result_summary.json"), summary).unwrap();
+    let scores = r#"{"accuracy_scores": [{"dataset_name": "deepseek-r1", "score": 81.2, "unit_samples": 4388,
+        "total_samples": 4388, "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 3886.2}}]}"#;
+    fs::write(scenario.join("accuracy/accuracy_results.json"), scores).unwrap();
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.results().len(), 2);
+    let performance = said.result("Interactive/performance");
+    assert_eq!(performance["round"], "v6.1");
+    assert_eq!(performance["valid"], true, "{:#}", performance["rules"]);
+    assert_eq!(performance["deciding"], "completed_tokens_per_second");
+    assert_eq!(
+        performance["figures"]["completed_tokens_per_second"]["value"],
+        615_400.5
+    );
+    let accuracy = said.result("Interactive/accuracy");
+    assert_eq!(
+        (&accuracy["deciding"], &accuracy["valid"]),
+        (&"exact_match".into(), &true.into()),
+        "{accuracy:#}"
+    );
+    // Too late a first token, and a run that did not come to its end.
+    let late = summary
+        .replace("484730193.0", "1600000000.0")
+        .replace("\"complete\": true", "\"complete\": false");
+    fs::write(scenario.join("performance/result_summary.json"), late).unwrap();
+    let rules = judge(tree.path(), &[]).broken("Interactive/performance");
+    assert!(
+        rules.iter().any(|rule| rule.contains("first token")),
+        "{rules:?}"
+    );
+    assert!(rules.len() >= 2, "{rules:?}");
+}
+
 #[test]
 fn results_are_compared_with_published_ones() {
     let table = example().join("published.json");

@@ -8,6 +8,7 @@ use crate::export::Division;
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
 use crate::telemetry::rate::Interval;
+use crate::verdict::comparison::FailIf;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -96,6 +97,10 @@ pub enum Output {
     Text,
     /// For programs.
     Json,
+    /// For CI: a test suite for each scenario and mode (verdicts and comparisons).
+    Junit,
+    /// For a CI job's summary (verdicts and comparisons).
+    Markdown,
 }
 
 /// The commands.
@@ -186,6 +191,13 @@ pub enum Command {
         #[command(flatten)]
         judge: JudgeArguments,
     },
+    /// Runs and folders of results side by side: ratios with intervals, and what differs between
+    /// the places
+    Compare {
+        /// What, and how
+        #[command(flatten)]
+        compare: CompareArguments,
+    },
     /// A submission tree in MLCommons' layout, made of runs
     #[command(after_help = EXPORT_EXIT_CODES)]
     Export(ExportArguments),
@@ -235,8 +247,12 @@ pub enum Command {
         )]
         kept: Option<Option<String>>,
     },
-    /// The JSON schema of recipes, for editors
-    Schema,
+    /// A JSON schema: of recipes, for editors, or of what --output json prints
+    Schema {
+        /// Of what
+        #[arg(value_enum, default_value_t = SchemaOf::Recipe)]
+        of: SchemaOf,
+    },
     /// Completions for a shell
     Completions {
         /// The shell
@@ -379,6 +395,39 @@ pub struct LockArguments {
     /// Only say what differs from the lock; exit code 1 if something does
     #[arg(long)]
     pub check: bool,
+}
+
+/// What `compare` compares.
+#[derive(Debug, Clone, Args)]
+pub struct CompareArguments {
+    /// Runs (directory, id, a part of it, or `last`) and directories with LoadGen's logs; the first
+    /// is the baseline
+    #[arg(required = true, num_args = 2.., value_name = "RUN|DIR")]
+    pub subjects: Vec<String>,
+    /// Exit 1 if one is slower than the baseline by more than this, 5 if that is not decided:
+    /// slower:2%
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_if: Option<FailIf>,
+    /// The trials were taken in turns: compare the first of one with the first of the other
+    #[arg(long)]
+    pub paired: bool,
+    /// The recipe by which folders of results are read
+    #[arg(long, value_name = "RECIPE")]
+    pub recipe: Option<String>,
+    /// Choose a variant of that recipe, or set a parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
+    pub settings: Vec<(String, String)>,
+}
+
+/// What `schema` describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// Recipes and templates.
+    Recipe,
+    /// A verdict: verdict.json, `run` and `judge` with --output json.
+    Verdict,
+    /// A comparison: `compare --output json`.
+    Comparison,
 }
 
 /// What `export` makes of runs.

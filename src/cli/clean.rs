@@ -48,8 +48,8 @@ pub fn clean(
                 "{}\n",
                 serde_json::json!({ "removed": removed, "dry_run": dry_run })
             )),
-            Output::Text if removed.is_empty() => terminal::print("nothing to remove\n"),
-            Output::Text => {
+            _ if removed.is_empty() => terminal::print("nothing to remove\n"),
+            _ => {
                 let word = if dry_run { "would remove" } else { "removed" };
                 terminal::print_lines(removed.iter().map(|name| format!("{word} {name}")));
             }

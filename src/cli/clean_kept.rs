@@ -101,8 +101,8 @@ fn print(
                 .collect();
             terminal::print(&format!("{}\n", serde_json::json!({ key: rows })));
         }
-        Output::Text if rows.is_empty() => terminal::print("nothing is kept\n"),
-        Output::Text => terminal::print_lines(rows.iter().map(|(label, bytes, about)| {
+        _ if rows.is_empty() => terminal::print("nothing is kept\n"),
+        _ => terminal::print_lines(rows.iter().map(|(label, bytes, about)| {
             let size = humansize::format_size(*bytes, humansize::BINARY);
             line(label, &size, about)
         })),

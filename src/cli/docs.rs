@@ -2,14 +2,19 @@
 
 use clap::CommandFactory;
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, SchemaOf};
 use super::failure::Failure;
 use super::terminal;
+use crate::report;
 use crate::verdict::ExitCode;
 
-/// Prints the JSON schema of recipes.
-pub fn schema() -> ExitCode {
-    terminal::print(&crate::recipe::schema::json());
+/// Prints a JSON schema.
+pub fn schema(of: SchemaOf) -> ExitCode {
+    terminal::print(&match of {
+        SchemaOf::Recipe => crate::recipe::schema::json(),
+        SchemaOf::Verdict => report::schema::verdict(),
+        SchemaOf::Comparison => report::schema::comparison(),
+    });
     ExitCode::Success
 }
 

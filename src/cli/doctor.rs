@@ -38,7 +38,9 @@ pub fn doctor(
     });
     let found = found.checks;
     let text = match global.output {
-        Output::Text => checks::render(&found, terminal::color()),
+        Output::Text | Output::Junit | Output::Markdown => {
+            checks::render(&found, terminal::color())
+        }
         Output::Json => {
             serde_json::to_string_pretty(&json!({ "checks": found }))
                 .map_err(|error| Failure::host(error.to_string()))?

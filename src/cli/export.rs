@@ -63,7 +63,7 @@ pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, 
         Output::Json => {
             terminal::print(&format!("{:#}\n", report::export::value(&export, &shown)));
         }
-        Output::Text => terminal::print(&report::export::text(&export, &shown)),
+        _ => terminal::print(&report::export::text(&export, &shown)),
     }
     Ok(exit(&export))
 }

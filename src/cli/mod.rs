@@ -5,6 +5,7 @@ mod catalogue;
 mod check;
 mod clean;
 mod clean_kept;
+mod compare;
 mod docs;
 mod doctor;
 mod export;
@@ -37,7 +38,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command, RecipeArguments};
+use arguments::{Arguments, Command, Output, RecipeArguments};
 use failure::Failure;
 
 use crate::verdict::ExitCode as Exit;
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
+    no_such_form(&global, &arguments.command)?;
     match arguments.command {
         Command::List { part, filter } => list::list(&global, part.as_deref(), &filter),
         Command::Catalogue => catalogue::catalogue(),
@@ -83,6 +85,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
+        Command::Compare { compare } => compare::compare(&global, &compare),
         Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor {
             recipe,
@@ -104,8 +107,26 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Clean {
             run, all, dry_run, ..
         } => clean::clean(&global, run.as_deref(), all, dry_run),
-        Command::Schema => Ok(docs::schema()),
+        Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),
     }
+}
+
+/// Verdicts and comparisons have forms for CI; a list has none.
+fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Failure> {
+    let has = matches!(
+        command,
+        Command::Run { .. }
+            | Command::Resume { .. }
+            | Command::Judge { .. }
+            | Command::Compare { .. }
+    );
+    if has || matches!(global.output, Output::Text | Output::Json) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--output junit and markdown are forms of a verdict: run, resume, judge and compare have \
+         them, other commands have text and json",
+    ))
 }

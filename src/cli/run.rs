@@ -171,7 +171,7 @@ fn detach(global: &Global, directory: &RunDirectory) -> Result<ExitCode, Failure
     }
     let text = match global.output {
         Output::Json => format!("{}\n", json!({ "run": id, "path": directory.path() })),
-        Output::Text => format!("{id}\n"),
+        _ => format!("{id}\n"),
     };
     terminal::print(&text);
     if !global.quiet {

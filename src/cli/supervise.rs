@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::{run, signals, terminal, watch};
 use crate::engine::docker::Docker;
 use crate::journal::Event;
-use crate::report;
+use crate::report::{self, Entry};
 use crate::runner::{Options, RunError, Session, execute};
 use crate::store::RunDirectory;
 use crate::verdict::{ExitCode, Verdict};
@@ -105,18 +105,24 @@ pub async fn follow(
 
 /// Prints a verdict as the command line asks.
 pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
-    match global.output {
-        Output::Json => {
-            let text = serde_json::to_string(verdict).unwrap_or_default();
-            terminal::print(&format!("{text}\n"));
-        }
-        Output::Text => {
-            terminal::print(&report::terminal::table(
-                verdict,
-                evidence,
-                terminal::width(),
-                terminal::color(),
-            ));
-        }
+    if print_for_ci(global, &[Entry::new(evidence, verdict)]) {
+        return;
     }
+    terminal::print(&if global.output == Output::Json {
+        let text = serde_json::to_string(verdict).unwrap_or_default();
+        format!("{text}\n")
+    } else {
+        report::terminal::table(verdict, evidence, terminal::width(), terminal::color())
+    });
+}
+
+/// Prints verdicts as one document for CI, if that is asked.
+pub fn print_for_ci(global: &Global, verdicts: &[Entry<'_>]) -> bool {
+    let text = match global.output {
+        Output::Junit => report::junit::verdicts(verdicts),
+        Output::Markdown => report::markdown::verdicts(verdicts),
+        Output::Text | Output::Json => return false,
+    };
+    terminal::print(&text);
+    true
 }

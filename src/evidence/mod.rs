@@ -5,6 +5,7 @@ pub mod accuracy;
 pub mod compliance;
 pub mod context;
 pub mod endpoints;
+pub mod environment;
 pub mod exported;
 pub mod figures;
 pub mod folder;

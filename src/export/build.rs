@@ -40,7 +40,8 @@ pub fn build(runs: &[RunRead], asked: &Asked, round: &Round) -> Result<Export, R
         lacking::of_benchmark(&mut gathered, &tree, benchmark, asked, round);
     }
     whole(&mut gathered, &tree, &benchmarks, runs, asked, round);
-    let broken = broken_rules.into_iter().map(|one| Broken {
+    let kept = |one: &BrokenRule| division == Division::Closed || !one.closed_only;
+    let broken = broken_rules.into_iter().filter(kept).map(|one| Broken {
         place: tree.results(&one.folder, one.scenario.as_str()),
         rule: one.rule,
     });
@@ -101,6 +102,8 @@ struct BrokenRule {
     folder: String,
     scenario: Scenario,
     rule: String,
+    /// The open division does not ask it.
+    closed_only: bool,
 }
 
 fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule> {
@@ -112,6 +115,7 @@ fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule
                     folder: benchmark.folder.clone(),
                     scenario: *scenario,
                     rule,
+                    closed_only: false,
                 });
             };
             if let Some(official) = &benchmark.official
@@ -156,6 +160,7 @@ fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule
                         folder: benchmark.folder.clone(),
                         scenario: *scenario,
                         rule: format!("{} is no benchmark of {}", benchmark.folder, round.round),
+                        closed_only: true,
                     }),
             );
         }

@@ -62,6 +62,10 @@ pub(super) fn name(run: &RunRead) -> String {
         })
         .collect();
     let processor = processor.join("_").replace("(R)", "").replace("(TM)", "");
+    let processor = match run.host.sockets {
+        Some(sockets) if !processor.is_empty() => format!("{sockets}x{processor}"),
+        _ => processor,
+    };
     match gpus.first() {
         Some(gpu) => format!("{}x{}_{processor}", gpus.len(), gpu.model),
         None if processor.is_empty() => "system".to_owned(),
@@ -98,6 +102,12 @@ fn of_host(run: &RunRead) -> BTreeMap<&'static str, String> {
         ("host_processor_model_name", cpu.clone()),
         ("host_memory_capacity", bytes(*memory)),
     ]);
+    for (field, count) in [
+        ("host_processors_per_node", run.host.sockets),
+        ("host_processor_core_count", run.host.cores_per_socket),
+    ] {
+        known.extend(count.map(|count| (field, count.to_string())));
+    }
     if !kernel.is_empty() {
         known.insert("operating_system", format!("Linux {kernel}"));
     }

@@ -1,5 +1,6 @@
 //! The machine around the GPUs: name, kernel, processors, memory, disk.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::root::Root;
@@ -16,14 +17,42 @@ pub fn kernel(root: &Root) -> String {
     root.text("proc/sys/kernel/osrelease").unwrap_or_default()
 }
 
-/// The processor's model, as the first one states it. Arm processors state none.
-pub fn cpu(root: &Root) -> String {
+/// The processors, as the kernel lists them: how many sockets there are is what differs between
+/// them, the rest is as the first one states it. Arm processors state neither model nor sockets.
+pub struct Processors {
+    /// The model's name.
+    pub model: String,
+    /// Sockets.
+    pub sockets: Option<u32>,
+    /// Cores of one socket.
+    pub cores: Option<u32>,
+}
+
+/// Reads the processors.
+pub fn processors(root: &Root) -> Processors {
     let text = root.text("proc/cpuinfo").unwrap_or_default();
-    let model = text.lines().find_map(|line| {
+    let mut lines = text.lines().filter_map(|line| {
         let (key, value) = line.split_once(':')?;
-        (key.trim() == "model name").then(|| value.split_whitespace().collect::<Vec<_>>().join(" "))
+        Some((key.trim(), value))
     });
-    model.unwrap_or_default()
+    let mut found = Processors {
+        model: String::new(),
+        sockets: None,
+        cores: None,
+    };
+    let mut sockets = BTreeSet::new();
+    for (key, value) in &mut lines {
+        match key {
+            "model name" if found.model.is_empty() => {
+                found.model = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            }
+            "cpu cores" => found.cores = found.cores.or_else(|| value.trim().parse().ok()),
+            "physical id" => drop(sockets.insert(value.trim())),
+            _ => {}
+        }
+    }
+    found.sockets = u32::try_from(sockets.len()).ok().filter(|count| *count > 0);
+    found
 }
 
 /// Logical processors that are on line; 0 where that is not known. Counting them in

@@ -29,12 +29,15 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     gpus.extend(nvidia::gpus(&root));
     bus::look(&root, &gpus);
     let nvidia = nvidia::driver(&root);
+    let processors = machine::processors(&root);
     HostView {
         giving: giving::giving(&root, nvidia.is_some()),
         unread: root.unread(),
         hostname: machine::hostname(&root),
         kernel: machine::kernel(&root),
-        cpu: machine::cpu(&root),
+        cpu: processors.model,
+        sockets: processors.sockets,
+        cores_per_socket: processors.cores,
         cpus: machine::cpus(&root),
         memory: machine::memory(&root),
         gpus,

@@ -16,6 +16,12 @@ pub struct HostView {
     pub cpu: String,
     /// Logical processors.
     pub cpus: u32,
+    /// Processors as one holds them in one's hand, where the kernel tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<u32>,
+    /// Cores of each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores_per_socket: Option<u32>,
     /// Memory, bytes.
     pub memory: u64,
     /// GPUs, in the order of their indices.

@@ -12,8 +12,8 @@ pub mod lacks;
 pub mod measurement;
 pub mod model;
 pub mod power;
-mod sku;
 pub mod shell;
+mod sku;
 pub mod step;
 pub mod text;
 

@@ -44,9 +44,11 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
             "container.privileged: every device and kernel setting of the host",
         ));
     }
-    if let Some(name) = container.cap_add.iter().find(|name| {
-        is_root_capability(name)
-    }) {
+    if let Some(name) = container
+        .cap_add
+        .iter()
+        .find(|name| is_root_capability(name))
+    {
         powers.push(Power::new(
             "sys-admin",
             format!("container.cap_add {name}: enough to leave the container"),

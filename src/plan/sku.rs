@@ -120,7 +120,11 @@ mod tests {
     #[case("8xMI355X_2xEPYC_9575F", host(4, "MI355X", CPU, 256), false)]
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI350X", CPU, 256), false)]
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", CPU, 64), false)]
-    #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", "AMD EPYC 9655 96-Core Processor", 384), false)]
+    #[case(
+        "8xMI355X_2xEPYC_9575F",
+        host(8, "MI355X", "AMD EPYC 9655 96-Core Processor", 384),
+        false
+    )]
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", "", 256), false)]
     // What the name says beyond that cannot be looked up.
     #[case("XE7745_8xMI350P_2xEPYC-9455", host(8, "MI350P", CPU, 256), false)]

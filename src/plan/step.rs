@@ -14,8 +14,8 @@ use super::lacks::Lack;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
 use super::power::Power;
-use crate::telemetry::rate::Interval;
 use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
+use crate::telemetry::rate::Interval;
 
 /// The variable with the recipe's directory, for commands on the host that name it.
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";

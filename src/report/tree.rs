@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::human;
-use super::terminal::style::{Paint, clean, symbol};
+use super::terminal::style::Paint;
+use super::words::{clean, symbol};
 use crate::recipe::model::Mode;
 use crate::verdict::{BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number};
 

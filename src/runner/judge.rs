@@ -10,13 +10,25 @@ use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
-use crate::verdict::{self, Decision, Verdict};
+use crate::verdict::{self, Context, Decision, Evidence, Verdict};
 
 /// The verdict on a finished run, from its files alone.
 ///
 /// # Errors
 /// Where the run's files are missing or damaged.
 pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
+    let (context, evidence) = evidence_of(directory, require_accuracy)?;
+    Ok(verdict::judge(&context, &evidence))
+}
+
+/// What a run's verdict is made of, from its files alone.
+///
+/// # Errors
+/// Where the run's files are missing or damaged.
+pub fn evidence_of(
+    directory: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<(Context, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
     let state = State::of(&Journal::read(&directory.journal())?);
     let files = RunFiles {
@@ -25,15 +37,22 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
         state: &state,
         telemetry: telemetry::rows(directory),
     };
-    Ok(judge_files(&files, require_accuracy))
+    let require_accuracy = require_accuracy || plan.require_accuracy;
+    Ok(made_of(&files, require_accuracy))
+}
+
+fn made_of(files: &RunFiles<'_>, require_accuracy: bool) -> (Context, Vec<Evidence>) {
+    let mut context = context(files);
+    context.require_accuracy = require_accuracy;
+    (context, run::gather(files))
 }
 
 /// The verdict on a run by a plan that need not be its own: with the rules of another round.
 #[must_use]
 pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
-    let mut context = context(files);
-    context.require_accuracy = require_accuracy || files.plan.require_accuracy;
-    verdict::judge(&context, &run::gather(files))
+    let require_accuracy = require_accuracy || files.plan.require_accuracy;
+    let (context, evidence) = made_of(files, require_accuracy);
+    verdict::judge(&context, &evidence)
 }
 
 /// The judge step: the verdict, kept in `verdict.json`.

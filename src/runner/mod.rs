@@ -40,5 +40,5 @@ mod watching;
 pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::{judge_files, judge_run};
+pub use judge::{evidence_of, judge_files, judge_run};
 pub use session::{Options, Session};

@@ -144,9 +144,8 @@ fn shorten(mut source: File, out: &mut File) -> std::io::Result<()> {
 /// A line `hash=…`, as the official tool writes it: the script shortened the log itself.
 fn has_hash(text: &str) -> bool {
     text.lines().any(|line| {
-        line.strip_prefix("hash=").is_some_and(|hash| {
-            !hash.is_empty() && hash.chars().all(char::is_alphanumeric)
-        })
+        line.strip_prefix("hash=")
+            .is_some_and(|hash| !hash.is_empty() && hash.chars().all(char::is_alphanumeric))
     })
 }
 

@@ -1,15 +1,19 @@
 //! What is asked of a figure: the log ratios that a claim and its margin let through, and on which
 //! side of them an interval lies.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use crate::recipe::model::Claim;
 
 /// Rounding of logarithms: a figure that lies exactly on the margin is no worse than asked.
 const ROUNDING: f64 = 1e-12;
 
 /// On which side of what was asked a figure lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    /// What was claimed holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// What was asked holds.
     Holds,
     /// It does not.
     Worse,

@@ -76,7 +76,7 @@ fn compare_one(
         sigma,
         better: meta.better,
         aggregate: meta.aggregate,
-        noise: reference::noise(context, evidence, name, expectation),
+        noise: reference::noise(context, evidence, name, Some(expectation)),
     };
     // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
     let factor = convergence::of(evidence, name)

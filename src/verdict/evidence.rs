@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RuleCheck;
@@ -176,7 +177,7 @@ pub(crate) fn named<'a, Value>(
 }
 
 /// A figure's value and unit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureValue {
     /// The value.
     pub value: f64,
@@ -197,7 +198,7 @@ impl FigureValue {
 }
 
 /// How a trial's step ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepOutcome {
     /// It ended, with exit code 0.
@@ -227,7 +228,7 @@ pub enum StepOutcome {
 }
 
 /// What the benchmark itself says of a result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Validity {
     /// It says that it is valid.

@@ -1,11 +1,12 @@
 //! Exit codes, and which of several applies.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 
 /// What the process exits with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "u8", try_from = "u8")]
 #[repr(u8)]
 pub enum ExitCode {

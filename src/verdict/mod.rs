@@ -12,6 +12,7 @@
 mod asked;
 mod benchmark;
 mod compare;
+pub mod comparison;
 mod context;
 pub mod convergence;
 mod coupling;
@@ -51,4 +52,4 @@ pub use qualifier::{Qualifier, QualifierKind};
 pub use stages::{Decision, decide_stage, stages_of};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, StepOutcome};
@@ -9,7 +10,7 @@ use crate::recipe::model::{Claim, ExpectationKind, Mode, Submission};
 use crate::telemetry::Summary;
 
 /// The verdict on a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// Version of this document.
     pub schema: u32,
@@ -38,7 +39,7 @@ pub struct Verdict {
 }
 
 /// The verdict on one scenario in one mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultVerdict {
     /// Where the results lie below the run's directory.
     pub path: String,
@@ -93,7 +94,7 @@ pub struct ResultVerdict {
 }
 
 /// One trial, as it was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialVerdict {
     /// Which, from 1.
     pub trial: u32,
@@ -114,7 +115,7 @@ pub struct TrialVerdict {
 }
 
 /// A rule that was checked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleCheck {
     /// What was checked: `LoadGen's result`, or a figure's name.
     pub rule: String,
@@ -129,7 +130,7 @@ pub struct RuleCheck {
 }
 
 /// One published figure, judged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judgement {
     /// The figure's name.
     pub figure: String,
@@ -172,7 +173,7 @@ pub struct Judgement {
 }
 
 /// A published figure that was compared with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reference {
     /// The value, in the figure's unit.
     pub value: f64,
@@ -189,7 +190,7 @@ pub struct Reference {
 }
 
 /// Bounds of a ratio.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
     /// No lower than this.
     pub lower: f64,
@@ -198,7 +199,7 @@ pub struct Bounds {
 }
 
 /// The relative standard deviation of one trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Noise {
     /// From the trials.

@@ -1,5 +1,6 @@
 //! How many more trials an inconclusive figure needs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::statistics::{Estimate, Method, half_width, quantile};
@@ -11,7 +12,7 @@ const MOST: u32 = 30;
 const FIRST: u32 = 3;
 
 /// How many more trials would decide, if they went as those so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MoreTrials {
     /// At least so many, before anything can be estimated.

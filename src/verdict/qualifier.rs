@@ -2,10 +2,11 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A qualifier and why it applies.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Qualifier {
     /// Which.
     pub kind: QualifierKind,
@@ -25,7 +26,9 @@ impl Qualifier {
 }
 
 /// The qualifiers there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum QualifierKind {
     /// GPUs that the recipe asks for did nothing: the figure may be the CPU's.
     #[serde(rename = "idle GPUs")]

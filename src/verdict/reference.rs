@@ -42,7 +42,7 @@ pub(super) fn noise(
     context: &Context,
     evidence: &Evidence,
     figure: &str,
-    expectation: &Expectation,
+    expectation: Option<&Expectation>,
 ) -> Option<f64> {
     let of_meta = || evidence.meta_of(figure).and_then(|meta| meta.noise);
     let of_run = || match evidence.mode {
@@ -54,7 +54,7 @@ pub(super) fn noise(
         Mode::Accuracy | Mode::Compliance => Some(0.0),
     };
     expectation
-        .noise
+        .and_then(|expectation| expectation.noise)
         .or_else(of_meta)
         .or_else(of_run)
         .filter(|noise| noise.is_finite() && *noise >= 0.0)
@@ -169,7 +169,7 @@ mod tests {
         evidence.loadgen = loadgen;
         let published = expectation(1.0, ExpectationKind::Official);
         assert_eq!(
-            noise(&Context::default(), &evidence, figure, &published),
+            noise(&Context::default(), &evidence, figure, Some(&published)),
             expected
         );
     }

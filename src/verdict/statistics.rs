@@ -9,7 +9,7 @@
 mod quantile;
 mod small;
 
-pub use quantile::{quantile, upper_tail};
+pub use quantile::quantile;
 
 use self::quantile::order_rank;
 use crate::recipe::model::{Aggregate, Better};
@@ -178,6 +178,23 @@ impl Estimate {
         match &self.method {
             Method::Ordered { sorted, .. } => order_rank(sorted.len(), alpha).is_some(),
             _ => false,
+        }
+    }
+
+    /// Standard error of the aggregate and its degrees of freedom, for a difference of two: of a
+    /// median of many, its asymptotic error under normal noise.
+    pub(super) fn error(&self) -> Option<(f64, f64)> {
+        match &self.method {
+            Method::TooFew { .. } => None,
+            Method::Assumed { noise, .. } => Some((*noise, f64::INFINITY)),
+            Method::Student { error, degrees, .. } => Some((*error, *degrees)),
+            Method::Ordered { deviation, .. } => {
+                let trials = f64::from(self.count);
+                Some((
+                    deviation * small::error_of_median(self.count as usize),
+                    trials - 1.0,
+                ))
+            }
         }
     }
 

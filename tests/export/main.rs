@@ -74,7 +74,7 @@ fn a_whole_run_is_a_whole_submission(#[case] round: &'static str) {
     assert_eq!(tree["complete"], true);
     assert_eq!(tree["division"], "closed");
     let own = "closed/ACME";
-    let system = "8xMI355X_EPYC_9575F";
+    let system = "8xMI355X_2xEPYC_9575F";
     let results = format!("{own}/results/{system}/llama2-70b-99/Offline");
     let (measurements, described, audit, code) = if round == "v5.1" {
         (
@@ -286,7 +286,7 @@ fn the_median_trial_stands_for_a_result(
     let result = &tree["results"][0];
     assert_eq!(result["trial"], expected, "{result}");
     assert_eq!(result["because"], because);
-    let readme = "tree/closed/AMD/results/8xMI355X_EPYC_9575F/llama2-70b-99/Offline/README.md";
+    let readme = "tree/closed/AMD/results/8xMI355X_2xEPYC_9575F/llama2-70b-99/Offline/README.md";
     let readme = fs::read_to_string(home.path(readme)).unwrap();
     assert_eq!(
         readme.matches("\n- trial ").count(),

@@ -17,7 +17,7 @@ use crate::evidence::run::without_trials;
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
 use crate::recipe::model::{FigureSource, Find, Mode};
-use crate::report::human;
+use crate::report::{Entry, human};
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
 
 /// Where the output of a step that was not ours is looked for.
@@ -51,6 +51,13 @@ fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
             [(_, verdict)] if results.len() == 1 => supervise::print(global, verdict, ""),
             _ => terminal::print(&format!("{}\n", serde_json::json!({ "results": results }))),
         }
+        return;
+    }
+    let shown: Vec<Entry<'_>> = verdicts
+        .iter()
+        .map(|(path, verdict)| Entry::new(path.display().to_string(), verdict))
+        .collect();
+    if supervise::print_for_ci(global, &shown) {
         return;
     }
     for (path, verdict) in verdicts {

@@ -21,7 +21,6 @@ use crate::verdict::{Context, Evidence, ExitCode, Outcome};
 pub type Gathered = (PathBuf, Context, Vec<Evidence>);
 
 /// The evidence of every result in or below a directory, which may be a part of a submission tree.
-#[allow(dead_code, reason = "`compare` begins with it")]
 pub fn gather(
     global: &Global,
     directory: &Path,

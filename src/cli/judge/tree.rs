@@ -10,15 +10,15 @@ use crate::cli::terminal;
 use crate::evidence::tree::{self, Found, Frame, Judged};
 use crate::recipe::model::JudgeRules;
 use crate::report::tree::{Style, Tree};
+use crate::report::{Entry, junit, markdown};
 use crate::rounds::{Round, Rounds};
-use crate::verdict::{BenchmarkVerdict, ExitCode};
+use crate::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// How many benchmarks are read by all cores before they are told, in their order: enough that no
 /// core waits long for the slowest, and so few that a tree of any size takes little memory.
 const TOGETHER: usize = 64;
 
 /// The evidence of every benchmark in what was found, not judged yet.
-#[allow(dead_code, reason = "`compare` begins with it")]
 pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
     let rounds = rounds(asked)?;
     let rules = JudgeRules::default();
@@ -116,17 +116,19 @@ pub fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Fail
 
 /// Tells results as they come, so that a whole round is never held.
 struct Out {
-    json: bool,
+    output: Output,
     tree: Tree,
     any: bool,
     notice: Option<String>,
     benchmarks: Vec<BenchmarkVerdict>,
+    /// For the forms that are one document.
+    verdicts: Vec<Verdict>,
 }
 
 impl Out {
     fn new(global: &Global) -> Self {
         Self {
-            json: global.output == Output::Json,
+            output: global.output,
             tree: Tree::new(Style {
                 color: terminal::color(),
                 verbose: global.verbose,
@@ -135,14 +137,20 @@ impl Out {
             any: false,
             notice: None,
             benchmarks: Vec::new(),
+            verdicts: Vec::new(),
         }
     }
 
     fn benchmark(&mut self, judged: Judged) {
         let text = self.tree.benchmark(&judged.benchmark, &judged.verdict);
-        if !self.json {
-            terminal::print(&text);
-            return;
+        match self.output {
+            Output::Text => return terminal::print(&text),
+            Output::Json => {}
+            Output::Junit | Output::Markdown => {
+                self.verdicts.push(judged.verdict);
+                self.benchmarks.push(judged.benchmark);
+                return;
+            }
         }
         let mut text = String::new();
         for result in &judged.verdict.results {
@@ -167,9 +175,19 @@ impl Out {
                 )
             })
             .collect();
-        if !self.json {
-            terminal::print(&self.tree.end(&faults));
-            return;
+        let judged = self.benchmarks.iter().zip(&self.verdicts);
+        let entries: Vec<Entry<'_>> = judged
+            .map(|(benchmark, verdict)| Entry {
+                evidence: benchmark.path.clone(),
+                verdict,
+                rules: &benchmark.rules,
+            })
+            .collect();
+        match self.output {
+            Output::Text => return terminal::print(&self.tree.end(&faults)),
+            Output::Junit => return terminal::print(&junit::verdicts(&entries)),
+            Output::Markdown => return terminal::print(&markdown::verdicts(&entries)),
+            Output::Json => {}
         }
         let faults: Vec<_> = faults
             .into_iter()

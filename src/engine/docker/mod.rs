@@ -24,8 +24,8 @@ use async_trait::async_trait;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::api::{
-    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
-    ImageProgress, RegistryAuth,
+    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
+    ImageInfo, ImageProgress, RegistryAuth,
 };
 use super::connect::connect;
 use super::endpoint::{self, Endpoint, Surroundings};

@@ -7,8 +7,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::{Fake, end, image};
 use crate::engine::api::{
-    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
-    ImageProgress, RegistryAuth,
+    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
+    ImageInfo, ImageProgress, RegistryAuth,
 };
 use crate::engine::error::EngineError;
 use crate::plan::container::ContainerSpec;

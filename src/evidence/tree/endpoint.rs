@@ -1,4 +1,4 @@
-//! A scenario that was measured at an endpoint: no LoadGen logs, but its configuration and results
+//! A scenario that was measured at an endpoint: no `LoadGen` logs, but its configuration and results
 //! as YAML and JSON (v6.1 and later).
 
 use std::path::Path;
@@ -6,14 +6,22 @@ use std::path::Path;
 use super::gather::{broken, empty, told};
 use super::place::Place;
 use crate::evidence::endpoints;
+use crate::evidence::folder::{DETAIL, SUMMARY};
 use crate::logs::units;
 use crate::recipe::model::Mode;
 use crate::rounds::Rules;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 
-/// Whether a place is one of an endpoint, and not of LoadGen.
+/// Whether a place is one of an endpoint, and not of `LoadGen`: accuracy scripts leave an
+/// `accuracy_results.json` beside `LoadGen`'s logs, too.
 pub(super) fn is_one(place: &Place) -> bool {
-    endpoints::is_there(&folder(place))
+    let folder = folder(place);
+    let has_logs = ["performance/run_1", "accuracy"].iter().any(|run| {
+        let logs = [SUMMARY, DETAIL].map(|log| folder.join(run).join(log));
+        logs.iter()
+            .any(|log| std::fs::symlink_metadata(log).is_ok())
+    });
+    !has_logs && endpoints::is_there(&folder)
 }
 
 /// Reads its performance.

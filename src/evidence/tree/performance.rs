@@ -83,7 +83,23 @@ pub(super) fn missing(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec
             None => files.push(Missing(path.join(name))),
         }
     }
+    checks.extend(cut(logs));
     checks
+}
+
+/// A detail log without its test's end, or with lines that are none: it was cut off or changed, and
+/// what it says of errors and figures is not all.
+fn cut(logs: &Logs) -> Option<RuleCheck> {
+    let detail = logs.run.detail.as_ref()?;
+    let found = match (detail.is_complete(), detail.malformed) {
+        (true, 0) => return None,
+        (true, lines) => format!("{lines} of its lines cannot be read"),
+        (false, 0) => "it ends before its test does".to_owned(),
+        (false, lines) => {
+            format!("it ends before its test does, and {lines} of its lines cannot be read")
+        }
+    };
+    Some(broken(DETAIL, found, "the whole log"))
 }
 
 /// The log of an accuracy run says nothing of speed.

@@ -227,8 +227,7 @@ fn a_container_is_found_by_its_own_group() {
             ("proc/44/cgroup", &format!("0::/../../docker-{id}.scope\n")),
         ],
     );
-    let look =
-        |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut one| one.look());
+    let look = |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut one| one.look());
     let second = look(41).unwrap();
     assert_eq!((second.cpu_s, second.memory), (Some(7.25), Some(5000)));
     let first = look(42).unwrap();

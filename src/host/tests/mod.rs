@@ -78,7 +78,7 @@ fn eight_mi355x_in_the_order_of_rocm() {
         .file("opt/rocm/.info/version", "7.1.1-38\n")
         .file("proc/sys/kernel/hostname", "node-17\n")
         .file("proc/sys/kernel/osrelease", "6.8.0-60-generic\n")
-        .file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9575F 64-Core Processor\n")
+        .file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9575F 64-Core Processor\nphysical id\t: 0\ncpu cores\t: 64\n\nprocessor\t: 64\nphysical id\t: 1\ncpu cores\t: 64\n")
         .file("sys/devices/system/cpu/online", "0-255\n")
         .file("proc/meminfo", "MemTotal:       3170893824 kB\nMemFree:         12 kB\n");
     for index in 0..8_u32 {
@@ -125,6 +125,7 @@ fn eight_mi355x_in_the_order_of_rocm() {
         (view.cpu.as_str(), view.cpus),
         ("AMD EPYC 9575F 64-Core Processor", 256)
     );
+    assert_eq!((view.sockets, view.cores_per_socket), (Some(2), Some(64)));
     assert_eq!(view.memory, 3_170_893_824 * 1024);
     assert!(view.disk_free.unwrap() > 0);
     assert_eq!(view.nvidia, None);

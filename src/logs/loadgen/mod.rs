@@ -38,7 +38,7 @@ pub use early_stopping::{EarlyStopping, Stop};
 pub use names::{aliases, published_metric};
 pub use parameters::Parameters;
 pub use run::{Disagreement, Resolved, Run};
-pub use statement::Statement;
 pub use scenario::{Mode, ResultWord, Scenario};
+pub use statement::Statement;
 pub use summary::{Summary, SummaryError};
 pub use validity::{Standing, Validity};

@@ -13,8 +13,8 @@ pub(crate) use figures::{entry_name, figure_name};
 pub(crate) use scenarios::loadgen_name;
 
 use super::model::{
-    Container, Entrypoint, GpuAccess, GpuRequest, GpuVendor, Image, JudgeRules, MountRequest, Recipe,
-    Requires, Submission, Template, Ulimit,
+    Container, Entrypoint, GpuAccess, GpuRequest, GpuVendor, Image, JudgeRules, MountRequest,
+    Recipe, Requires, Submission, Template, Ulimit,
 };
 use super::names::Names;
 use super::node::Node;

@@ -1,6 +1,5 @@
-//! Colours and symbols. Without colour there is no escape at all.
+//! Colours. Without colour there is no escape at all.
 
-use crate::logs::sanitize;
 use crate::verdict::Outcome;
 
 /// Paints text, or leaves it.
@@ -27,7 +26,8 @@ impl Paint {
         self.with(&format!("1;{}", color(outcome)), text)
     }
 
-    fn with(self, code: &str, text: &str) -> String {
+    /// In the colour of an escape's code.
+    pub fn with(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
@@ -36,27 +36,11 @@ impl Paint {
     }
 }
 
-fn color(outcome: Outcome) -> &'static str {
+pub(super) fn color(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Reproduced => "32",
         Outcome::Measured => "36",
         Outcome::Inconclusive => "33",
         Outcome::NotReproduced | Outcome::Invalid | Outcome::Failed => "31",
     }
-}
-
-/// Each word has a sign of its own kind, so that colour is not needed to tell them apart.
-pub(in crate::report) fn symbol(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Reproduced => "✓",
-        Outcome::Measured => "•",
-        Outcome::Inconclusive => "?",
-        Outcome::NotReproduced => "✗",
-        Outcome::Invalid | Outcome::Failed => "!",
-    }
-}
-
-/// Text of a recipe or a log, made harmless and put on one line.
-pub(in crate::report) fn clean(text: &str) -> String {
-    sanitize(&text.replace(['\n', '\t'], " ")).into_owned()
 }

@@ -15,12 +15,6 @@ pub fn quantile(alpha: f64, degrees: f64) -> f64 {
     )
 }
 
-/// The probability that Student's t (the normal where `degrees` are endless) lies above `value`.
-#[must_use]
-pub fn upper_tail(value: f64, degrees: f64) -> f64 {
-    student(degrees).map_or_else(|| Normal::standard().sf(value), |student| student.sf(value))
-}
-
 fn student(degrees: f64) -> Option<StudentsT> {
     (degrees < ENDLESS)
         .then(|| StudentsT::new(0.0, 1.0, degrees).ok())

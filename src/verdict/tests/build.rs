@@ -73,7 +73,7 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
 }
 
 impl Evidence {
-    pub(in crate::verdict) fn expecting(mut self, figure: &str, expectation: Expectation) -> Self {
+    pub(crate) fn expecting(mut self, figure: &str, expectation: Expectation) -> Self {
         match self.expect.iter_mut().find(|(name, _)| name == figure) {
             Some((_, list)) => list.push(expectation),
             None => self.expect.push((figure.to_owned(), vec![expectation])),
@@ -81,17 +81,17 @@ impl Evidence {
         self
     }
 
-    pub(in crate::verdict) fn limited(mut self, figure: &str, limit: Limit) -> Self {
+    pub(crate) fn limited(mut self, figure: &str, limit: Limit) -> Self {
         self.limits.push((figure.to_owned(), limit));
         self
     }
 
-    pub(in crate::verdict) fn with_meta(mut self, figure: &str, meta: FigureMeta) -> Self {
+    pub(crate) fn with_meta(mut self, figure: &str, meta: FigureMeta) -> Self {
         self.figure_meta.insert(figure.to_owned(), meta);
         self
     }
 
-    pub(in crate::verdict) fn with_figure(mut self, figure: &str, value: f64, unit: &str) -> Self {
+    pub(crate) fn with_figure(mut self, figure: &str, value: f64, unit: &str) -> Self {
         for trial in &mut self.trials {
             trial
                 .figures
@@ -100,7 +100,7 @@ impl Evidence {
         self
     }
 
-    pub(in crate::verdict) fn looked_at_after(mut self, stages: &[u32]) -> Self {
+    pub(crate) fn looked_at_after(mut self, stages: &[u32]) -> Self {
         self.stages = stages.to_vec();
         self
     }

@@ -1,7 +1,7 @@
 //! Every outcome, qualifier, precedence and exit code, by table.
 
 mod accuracy;
-pub(super) mod build;
+pub(crate) mod build;
 mod claims;
 mod comparison;
 mod corpus;

@@ -2,8 +2,8 @@
 
 use rstest::rstest;
 
-use crate::logs::loadgen::Statement;
 use super::build::*;
+use crate::logs::loadgen::Statement;
 use crate::verdict::{Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
 
 fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {

@@ -1,6 +1,6 @@
-//! From a verdict to the rows of its table.
+//! From a verdict to the rows of its table, whatever the table is written in.
 
-use super::style::clean;
+use super::words::clean;
 use crate::recipe::model::ExpectationKind;
 use crate::verdict::{FigureValue, Judgement, Outcome, Reference, ResultVerdict, number};
 

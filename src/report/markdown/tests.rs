@@ -1,0 +1,64 @@
+//! Tables that hold together, whatever stands in them.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::report::Entry;
+use crate::verdict::comparison::{Options, Subject, compare};
+use crate::verdict::tests::build::*;
+use crate::verdict::{Context, Evidence, Qualifier, QualifierKind, judge};
+
+fn mlperf() -> Context {
+    let mut context = context();
+    context.submission.suite = "mlperf-inference".to_owned();
+    context.submission.round = Some("v6.0".to_owned());
+    context.qualifiers = vec![Qualifier::new(QualifierKind::UnpinnedImage, "it may move")];
+    context
+}
+
+fn page(evidence: &[Evidence]) -> String {
+    let verdict = judge(&mlperf(), evidence);
+    verdicts(&[Entry::new("/runs/one", &verdict)])
+}
+
+#[test]
+fn a_verdict() {
+    let good = offline(&[100.0]).expecting(TOKENS, official(100.0));
+    let mut open = offline(&[95.2]).expecting(TOKENS, official(100.0));
+    open.scenario = "Server".to_owned();
+    insta::assert_snapshot!(page(&[good, open, accuracy("Offline", "rouge1", 44.4)]));
+}
+
+#[test]
+fn a_comparison() {
+    let subject = |name: &str, values: &[f64]| Subject {
+        name: name.to_owned(),
+        groups: vec![(mlperf(), vec![offline(values)])],
+        environment: vec![("kernel".to_owned(), format!("6.1 of {name}"))],
+    };
+    let subjects = [
+        subject("before", &[100.0, 101.0, 99.0]),
+        subject("after", &[110.0, 111.0, 109.0]),
+    ];
+    insta::assert_snapshot!(comparison(&compare(&subjects, &Options::default())));
+}
+
+#[test]
+fn code_spans_hold_backticks() {
+    assert_eq!(code("a`b"), "`` a`b ``");
+    assert_eq!(code("plain"), "`plain`");
+}
+
+proptest! {
+    /// Every row has as many cells as the head, and no markup gets in.
+    #[test]
+    fn any_name_is_text(scenario in ".*", figure in ".*", source in ".*") {
+        let mut published = official(100.0);
+        published.source = Some(source);
+        let text = page(&[own(&scenario, &figure, "", &[1.0]).expecting(&figure, published)]);
+        let cells = |line: &str| line.replace(r"\\", "").replace(r"\|", "").matches('|').count();
+        let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        prop_assert!(table.iter().all(|line| cells(line) == cells(table[0])), "{text}");
+        prop_assert!(!text.contains('<'));
+    }
+}

@@ -1,0 +1,36 @@
+//! JSON schemas of what `--output json` prints, from the types that print it.
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+use crate::verdict::Verdict;
+use crate::verdict::comparison::Comparison;
+
+/// Of a verdict, as pretty JSON with a newline at its end.
+#[must_use]
+pub fn verdict() -> String {
+    written::<Verdict>("Retrial verdict")
+}
+
+/// Of a comparison.
+#[must_use]
+pub fn comparison() -> String {
+    written::<Comparison>("Retrial comparison")
+}
+
+fn written<T: schemars::JsonSchema>(title: &str) -> String {
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    let mut schema = Map::new();
+    schema.insert(
+        "$schema".to_owned(),
+        Value::from("https://json-schema.org/draft/2020-12/schema"),
+    );
+    schema.insert("title".to_owned(), Value::from(title));
+    let of_type = generator.into_root_schema_for::<T>().to_value();
+    for (name, value) in of_type.as_object().into_iter().flatten() {
+        schema.entry(name).or_insert_with(|| value.clone());
+    }
+    format!("{:#}\n", Value::Object(schema))
+}

@@ -1,0 +1,267 @@
+//! Two samples of trials of one figure: the ratio between them and its bounds.
+//!
+//! Unpaired: the difference of the two aggregates' logarithms, with Welch's and Satterthwaite's
+//! degrees of freedom. Paired (interleaved trials, the first of A with the first of B): the trials'
+//! own ratios, judged as the trials of one figure are. What drifts during a session is then in both
+//! of a pair and cancels.
+
+use crate::recipe::model::{Aggregate, Better, Claim};
+use crate::verdict::asked::{Asked, Side};
+use crate::verdict::statistics::{self, Estimate, quantile};
+
+/// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample<'a> {
+    /// What was measured.
+    pub values: &'a [f64],
+    /// Assumed noise of one trial, as a fraction; counts where there is only one.
+    pub noise: Option<f64>,
+}
+
+/// Where the bounds of a difference come from.
+#[derive(Debug, Clone, PartialEq)]
+enum Ground {
+    /// Of pairs.
+    Pairs(Estimate),
+    /// Of two samples.
+    Samples { error: f64, degrees: f64 },
+    /// Nothing says how much trials scatter.
+    Nothing,
+}
+
+/// How much better one sample is than another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// The log ratio, oriented so that above zero the candidate is better.
+    pub center: f64,
+    ground: Ground,
+}
+
+impl Difference {
+    /// Of two samples that were taken apart.
+    #[must_use]
+    pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
+        let estimate = |sample: Sample<'_>| {
+            let comparison = statistics::Comparison {
+                reference: 1.0,
+                sigma: 0.0,
+                better,
+                aggregate: how,
+                noise: sample.noise,
+            };
+            Estimate::of(sample.values, &comparison)
+        };
+        let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
+        Self {
+            center: of_candidate.center - of_baseline.center,
+            ground: ground(&of_candidate, &of_baseline),
+        }
+    }
+
+    /// Of pairs: the first trial of one with the first of the other. None where their numbers
+    /// differ.
+    #[must_use]
+    pub fn paired(
+        candidate: Sample<'_>,
+        baseline: Sample<'_>,
+        better: Better,
+        how: Aggregate,
+    ) -> Option<Self> {
+        if candidate.values.len() != baseline.values.len() {
+            return None;
+        }
+        let pairs = candidate.values.iter().zip(baseline.values);
+        let ratios: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
+        // Each trial of a pair has its own noise.
+        let noise = candidate.noise.zip(baseline.noise);
+        let comparison = statistics::Comparison {
+            reference: 1.0,
+            sigma: 0.0,
+            better,
+            aggregate: how,
+            noise: noise.map(|(one, other)| one.hypot(other)),
+        };
+        let estimate = Estimate::of(&ratios, &comparison);
+        Some(Self {
+            center: estimate.center,
+            ground: Ground::Pairs(estimate),
+        })
+    }
+
+    /// One-sided bounds of the log ratio, each with error `alpha`.
+    #[must_use]
+    pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
+        match &self.ground {
+            Ground::Pairs(estimate) => estimate.bounds(alpha),
+            Ground::Samples { error, degrees } => {
+                let half = quantile(alpha, *degrees) * error;
+                Some((self.center - half, self.center + half))
+            }
+            Ground::Nothing => None,
+        }
+    }
+
+    /// On which side of a claim with a margin (a fraction) it lies, with error `alpha` on either.
+    #[must_use]
+    pub fn side(&self, claim: Claim, margin: f64, alpha: f64) -> Side {
+        self.bounds(alpha).map_or(Side::Open, |(lower, upper)| {
+            Asked::of(claim, margin).side(lower, upper)
+        })
+    }
+}
+
+fn ground(candidate: &Estimate, baseline: &Estimate) -> Ground {
+    let (one, other) = match (candidate.error(), baseline.error()) {
+        (Some(one), Some(other)) => (one, other),
+        // One trial beside several, its noise not known: it is taken to scatter as they do.
+        (None, Some((error, degrees))) if candidate.count == 1 => {
+            return beside_one(baseline, error, degrees);
+        }
+        (Some((error, degrees)), None) if baseline.count == 1 => {
+            return beside_one(candidate, error, degrees);
+        }
+        _ => return Ground::Nothing,
+    };
+    let square = |(error, degrees): (f64, f64)| (error * error, error.powi(4) / degrees);
+    let ((one, one_spread), (other, other_spread)) = (square(one), square(other));
+    let (total, spread) = (one + other, one_spread + other_spread);
+    Ground::Samples {
+        error: total.sqrt(),
+        degrees: if spread > 0.0 {
+            total * total / spread
+        } else {
+            f64::INFINITY
+        },
+    }
+}
+
+fn beside_one(several: &Estimate, error: f64, degrees: f64) -> Ground {
+    several
+        .deviation()
+        .filter(|_| degrees.is_finite())
+        .map_or(Ground::Nothing, |deviation| Ground::Samples {
+            error: error.hypot(deviation),
+            degrees,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn sample(values: &[f64]) -> Sample<'_> {
+        Sample {
+            values,
+            noise: None,
+        }
+    }
+
+    fn welch(candidate: &[f64], baseline: &[f64]) -> Difference {
+        Difference::of(
+            sample(candidate),
+            sample(baseline),
+            Better::Higher,
+            Aggregate::Mean,
+        )
+    }
+
+    /// Student's sleep data (Biometrika 6, 1908) as R's `t.test` gives it: on logarithms the samples
+    /// are exponentials, so that the differences are the published ones.
+    #[test]
+    fn students_sleep() {
+        let exp = |values: [f64; 10]| values.map(f64::exp);
+        let first = exp([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]);
+        let second = exp([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]);
+        // t.test(extra ~ group): -3.365 to 0.205, 17.776 degrees of freedom.
+        let (lower, upper) = welch(&first, &second).bounds(0.025).unwrap();
+        assert!((lower + 3.365_483_2).abs() < 1e-6, "{lower}");
+        assert!((upper - 0.205_483_2).abs() < 1e-6, "{upper}");
+        // t.test(..., paired = TRUE): -2.460 to -0.700.
+        let (one, other) = (sample(&first), sample(&second));
+        let paired = Difference::paired(one, other, Better::Higher, Aggregate::Mean).unwrap();
+        let (lower, upper) = paired.bounds(0.025).unwrap();
+        assert!((lower + 2.459_885_8).abs() < 1e-6, "{lower}");
+        assert!((upper + 0.700_114_2).abs() < 1e-6, "{upper}");
+    }
+
+    #[test]
+    fn a_is_to_b_as_b_is_to_a() {
+        let (one, other) = ([100.0, 101.0, 99.0], [90.0, 93.0]);
+        let there = welch(&one, &other).bounds(0.025).unwrap();
+        let back = welch(&other, &one).bounds(0.025).unwrap();
+        assert!((there.0 + back.1).abs() < 1e-12 && (there.1 + back.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn latency_is_the_better_the_lower() {
+        let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
+        let found = Difference::of(one, other, Better::Lower, Aggregate::Mean);
+        assert!(found.center > 0.0);
+        assert_eq!(found.side(Claim::Better, 0.0, 0.05), Side::Holds);
+    }
+
+    #[test]
+    fn one_trial_each_is_as_noisy_as_both() {
+        let noisy = |values: &'static [f64]| Sample {
+            values,
+            noise: Some(0.008),
+        };
+        let found = Difference::of(
+            noisy(&[102.0]),
+            noisy(&[100.0]),
+            Better::Higher,
+            Aggregate::Mean,
+        );
+        let (lower, upper) = found.bounds(0.05).unwrap();
+        let half = 1.644_854 * 0.008 * 2.0_f64.sqrt();
+        assert!(((upper - lower) / 2.0 - half).abs() < 1e-6);
+        assert_eq!(welch(&[102.0], &[100.0]).bounds(0.05), None);
+    }
+
+    #[test]
+    fn one_trial_beside_several_scatters_as_they_do() {
+        let found = welch(&[110.0], &[100.0, 101.0, 99.0]);
+        let (lower, _) = found.bounds(0.05).unwrap();
+        // 2.92 (two degrees of freedom) times 1 % times the root of 1 + 1/3.
+        let half = 2.919_986 * 0.010_000_5 * (4.0_f64 / 3.0).sqrt();
+        assert!((found.center - lower - half).abs() < 1e-4, "{lower}");
+    }
+
+    #[rstest]
+    #[case(&[100.0, 100.0], &[100.0, 100.0], Side::Worse)]
+    #[case(&[101.0, 101.0], &[100.0, 100.0], Side::Holds)]
+    fn without_scatter_they_are_compared_as_they_are(
+        #[case] candidate: &[f64],
+        #[case] baseline: &[f64],
+        #[case] better: Side,
+    ) {
+        let found = welch(candidate, baseline);
+        assert_eq!(found.side(Claim::Better, 0.0, 0.05), better);
+        assert_eq!(found.side(Claim::NotWorse, 0.0, 0.05), Side::Holds);
+    }
+
+    #[test]
+    fn pairs_need_partners() {
+        let (one, other) = (sample(&[1.0, 2.0]), sample(&[1.0]));
+        assert_eq!(
+            Difference::paired(one, other, Better::Higher, Aggregate::Mean),
+            None
+        );
+    }
+
+    /// A drift of ten per cent that both sides of each pair have in common.
+    #[test]
+    fn pairs_cancel_what_drifts() {
+        let baseline = [100.0, 97.0, 94.0, 92.0, 90.0];
+        let candidate = baseline.map(|value| value * 1.02);
+        assert_eq!(
+            welch(&candidate, &baseline).side(Claim::Better, 0.0, 0.025),
+            Side::Open
+        );
+        let (one, other) = (sample(&candidate), sample(&baseline));
+        let paired = Difference::paired(one, other, Better::Higher, Aggregate::Mean).unwrap();
+        assert_eq!(paired.side(Claim::Better, 0.0, 0.025), Side::Holds);
+    }
+}

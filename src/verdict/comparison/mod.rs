@@ -1,0 +1,25 @@
+//! One measurement against another: is it faster, by how much, and is that more than noise?
+//!
+//! [`Difference`] is the statistics: two samples of trials, paired or not, with bounds on their ratio
+//! and every claim of [`Claim`](crate::recipe::model::Claim) (not worse, equivalent, better).
+//! [`compare()`] puts whole runs side by side: every figure that both have, Holm's correction over
+//! all of them, and a limit that fails a build.
+
+mod build;
+mod difference;
+mod environment;
+mod limit;
+mod model;
+mod pair;
+mod sentence;
+
+pub use build::{Options, Subject, compare};
+pub use difference::{Difference, Sample};
+pub use environment::EnvironmentFact;
+pub use limit::{FailIf, FailIfError};
+pub use model::{Change, ComparedFigure, Comparison, MeasuredSide, SubjectSummary};
+
+pub use super::asked::Side;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! A comparison as it is shown and written.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{EnvironmentFact, FailIf, Side};
+use crate::recipe::model::{Aggregate, Better, Mode};
+use crate::verdict::{Bounds, ExitCode, Outcome};
+
+/// Runs or folders side by side: the first is the baseline.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// Version of this document.
+    pub schema: u32,
+    /// What was compared; the first is the baseline.
+    pub subjects: Vec<SubjectSummary>,
+    /// Trials were taken in turns: the first of one belongs to the first of the other.
+    pub paired: bool,
+    /// Confidence of each interval.
+    pub confidence: f64,
+    /// Every figure that the baseline and another have.
+    pub figures: Vec<ComparedFigure>,
+    /// What is worth knowing: figures that only one has, other target rates.
+    pub notes: Vec<String>,
+    /// What is known of where they were measured.
+    pub environment: Vec<EnvironmentFact>,
+    /// `--fail-if`
+    pub fail_if: Option<FailIf>,
+    /// What the process exits with.
+    pub exit_code: ExitCode,
+    /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
+    pub notice: Option<String>,
+}
+
+/// One run or folder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SubjectSummary {
+    /// Its letter in tables: `A` is the baseline.
+    pub letter: String,
+    /// What it was called by.
+    pub name: String,
+    /// What it measured: suite, round, benchmark, variant.
+    pub title: String,
+    /// Its own verdict.
+    pub outcome: Outcome,
+}
+
+/// One figure of one subject against the baseline's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparedFigure {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The figure.
+    pub figure: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// How trials were made one figure.
+    pub aggregate: Aggregate,
+    /// The first subject's.
+    pub baseline: MeasuredSide,
+    /// The other's.
+    pub candidate: MeasuredSide,
+    /// How good the candidate is next to the baseline: above 1 is better, whichever way the figure
+    /// goes.
+    pub ratio: Option<f64>,
+    /// The two-sided interval of the ratio, at the comparison's confidence.
+    pub interval: Option<Bounds>,
+    /// What the interval shows, corrected for all figures of the comparison (Holm).
+    pub change: Change,
+    /// Where it lies beside the limit of `fail_if`.
+    pub limit: Option<Side>,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// What one subject measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MeasuredSide {
+    /// The subject's letter.
+    pub subject: String,
+    /// Its trials made one.
+    pub value: Option<f64>,
+    /// Its trials.
+    pub trials: Vec<f64>,
+}
+
+/// What an interval shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Change {
+    /// More speed than the baseline.
+    #[serde(rename = "faster")]
+    Faster,
+    /// Less.
+    #[serde(rename = "slower")]
+    Slower,
+    /// Of what is no speed, accuracy: better than the baseline.
+    #[serde(rename = "better")]
+    Better,
+    /// Worse.
+    #[serde(rename = "worse")]
+    Worse,
+    /// Neither is shown; that they are equal is not shown either.
+    #[serde(rename = "no difference shown")]
+    NoDifference,
+    /// One of them is invalid or failed, or has no usable figure.
+    #[serde(rename = "not compared")]
+    NotCompared,
+}
+
+impl Change {
+    /// The word, as JSON spells it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoDifference => "no difference shown",
+            Self::NotCompared => "not compared",
+        }
+    }
+
+    /// One of the two is shown to be ahead.
+    #[must_use]
+    pub fn is_difference(self) -> bool {
+        !matches!(self, Self::NoDifference | Self::NotCompared)
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}

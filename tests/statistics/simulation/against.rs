@@ -1,0 +1,159 @@
+//! One sample against another: faster, slower, no difference shown.
+
+use retrial::recipe::model::{Aggregate, Better};
+use retrial::verdict::comparison::{Difference, Sample};
+
+use super::noise::{Generator, Noise};
+use super::table::{Table, share};
+
+const DRAWS: u32 = 10_000;
+
+/// How two samples are taken.
+#[derive(Clone, Copy)]
+struct Design {
+    baseline: Noise,
+    candidate: Noise,
+    /// What both trials of a pair have in common.
+    shared: f64,
+    paired: bool,
+}
+
+impl Design {
+    fn alike(noise: f64) -> Self {
+        Self {
+            baseline: Noise::Normal(noise),
+            candidate: Noise::Normal(noise),
+            shared: 0.0,
+            paired: false,
+        }
+    }
+
+    /// Share in which a 95 % interval leaves 1 out.
+    fn shown(self, truth: f64, trials: (usize, usize), seed: u64) -> f64 {
+        let mut generator = Generator::new(seed + trials.0 as u64 * 16 + trials.1 as u64);
+        share(DRAWS, || {
+            let drift: Vec<f64> = (0..trials.0.max(trials.1))
+                .map(|_| self.shared * generator.normal())
+                .collect();
+            let mut take = |noise: Noise, truth: f64, trials: usize| -> Vec<f64> {
+                let logs = noise.run(trials, &mut generator);
+                let both = logs.iter().zip(&drift);
+                both.map(|(log, drift)| 100.0 * truth * (log + drift).exp())
+                    .collect()
+            };
+            let baseline = take(self.baseline, 1.0, trials.0);
+            let candidate = take(self.candidate, truth, trials.1);
+            let sample = |values| Sample {
+                values,
+                noise: Some(0.008),
+            };
+            let (one, other) = (sample(&candidate), sample(&baseline));
+            let difference = if self.paired {
+                Difference::paired(one, other, Better::Higher, Aggregate::Mean)
+            } else {
+                Some(Difference::of(one, other, Better::Higher, Aggregate::Mean))
+            };
+            let bounds = difference.and_then(|difference| difference.bounds(0.025));
+            bounds.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0)
+        })
+    }
+}
+
+/// Truly equal: a difference that is shown is none.
+pub fn equal() -> Table {
+    let mut table = Table::new(
+        "equal",
+        &[
+            "truly equal",
+            "1 and 1 trials",
+            "3 and 3",
+            "5 and 5",
+            "8 and 8",
+            "3 and 8",
+        ],
+    );
+    let sizes = [(1, 1), (3, 3), (5, 5), (8, 8), (3, 8)];
+    let drifting = Design {
+        shared: 0.02,
+        ..Design::alike(0.005)
+    };
+    let designs = [
+        ("0.8 % each", Design::alike(0.008)),
+        (
+            "0.5 % and 2 %",
+            Design {
+                candidate: Noise::Normal(0.02),
+                ..Design::alike(0.005)
+            },
+        ),
+        (
+            "Student's t with 3 degrees of freedom, 1 % each",
+            Design {
+                baseline: Noise::Heavy(0.01),
+                candidate: Noise::Heavy(0.01),
+                ..Design::alike(0.01)
+            },
+        ),
+        (
+            "0.3 % within a session, 1 % between sessions, a session each",
+            Design {
+                baseline: Noise::Session(0.003, 0.01),
+                candidate: Noise::Session(0.003, 0.01),
+                ..Design::alike(0.01)
+            },
+        ),
+        (
+            "0.5 % each and 2 % in common, paired",
+            Design {
+                paired: true,
+                ..drifting
+            },
+        ),
+    ];
+    for (name, design) in designs {
+        let shares = sizes
+            .into_iter()
+            .map(|size| (!design.paired || size.0 == size.1).then(|| design.shown(1.0, size, 600)))
+            .collect();
+        table.row(name, shares);
+    }
+    table
+}
+
+/// 2 % faster: share in which that is shown.
+pub fn power() -> Table {
+    let mut table = Table::new(
+        "faster",
+        &[
+            "2 % faster",
+            "1 and 1 trials",
+            "3 and 3",
+            "5 and 5",
+            "8 and 8",
+        ],
+    );
+    let sizes = [(1, 1), (3, 3), (5, 5), (8, 8)];
+    let drifting = Design {
+        shared: 0.02,
+        ..Design::alike(0.005)
+    };
+    let designs = [
+        ("0.8 % each", Design::alike(0.008)),
+        ("1.8 % each", Design::alike(0.018)),
+        ("0.5 % each and 2 % in common, unpaired", drifting),
+        (
+            "0.5 % each and 2 % in common, paired",
+            Design {
+                paired: true,
+                ..drifting
+            },
+        ),
+    ];
+    for (name, design) in designs {
+        let shares = sizes
+            .into_iter()
+            .map(|size| Some(design.shown(1.02, size, 700)));
+        table.row(name, shares.collect());
+    }
+    table
+}

@@ -1,0 +1,27 @@
+//! The rules of verdicts, tried out on trials whose truth is known.
+//!
+//! Everything goes through the library's own code: nothing is computed here but the draws.
+
+mod against;
+mod figures;
+mod noise;
+mod one_figure;
+mod table;
+
+pub use table::Table;
+
+/// Every table of docs/statistics.md, in its order.
+pub fn tables() -> Vec<Table> {
+    vec![
+        one_figure::power(),
+        one_figure::error(),
+        one_figure::worse(),
+        one_figure::assumed(),
+        one_figure::tails(),
+        figures::stages(),
+        figures::holm(),
+        figures::equivalence(),
+        against::equal(),
+        against::power(),
+    ]
+}

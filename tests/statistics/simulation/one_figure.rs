@@ -1,0 +1,159 @@
+//! One figure against a published one that is exact: power, error, heavy tails.
+
+use retrial::recipe::model::{Aggregate, Better};
+use retrial::verdict::statistics::{Comparison, Estimate};
+
+use super::noise::{Generator, Noise};
+use super::table::{Table, share};
+
+const TRIALS: [usize; 4] = [2, 3, 5, 8];
+const DRAWS: u32 = 10_000;
+/// The noise of most tables: what was seen across submitters in MLPerf Inference v5.1.
+const NOISE: f64 = 0.018;
+
+fn estimate(logs: &[f64], truth: f64, aggregate: Aggregate, noise: Option<f64>) -> Estimate {
+    let values: Vec<f64> = logs.iter().map(|log| 100.0 * truth * log.exp()).collect();
+    let comparison = Comparison {
+        reference: 100.0,
+        sigma: 0.0,
+        better: Better::Higher,
+        aggregate,
+        noise,
+    };
+    Estimate::of(&values, &comparison)
+}
+
+/// Share of runs in which the lower bound clears the margin.
+fn reproduced(
+    noise: Noise,
+    truth: f64,
+    margin: f64,
+    aggregate: Aggregate,
+    trials: usize,
+) -> Option<f64> {
+    if aggregate == Aggregate::Olympic && trials < 3 {
+        return None;
+    }
+    let mut generator = Generator::new(trials as u64);
+    Some(share(DRAWS, || {
+        let logs = noise.run(trials, &mut generator);
+        let bounds = estimate(&logs, truth, aggregate, None).bounds(0.05);
+        bounds.is_some_and(|(lower, _)| lower >= (1.0 - margin).ln())
+    }))
+}
+
+fn of_trials(of: impl Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
+    TRIALS.into_iter().map(of).collect()
+}
+
+const HEAD: [&str; 4] = ["2 trials", "3", "5", "8"];
+
+fn head(first: &'static str) -> Vec<&'static str> {
+    std::iter::once(first).chain(HEAD).collect()
+}
+
+/// Truly equal, the mean of the trials.
+pub fn power() -> Table {
+    let mut table = Table::new("power", &head("noise of one trial, margin"));
+    for (noise, margin) in [(0.004, 0.02), (0.01, 0.02), (0.018, 0.02), (0.018, 0.05)] {
+        let label = format!("{:.1} %, {:.0} %", noise * 100.0, margin * 100.0);
+        let of = |trials| reproduced(Noise::Normal(noise), 1.0, margin, Aggregate::Mean, trials);
+        table.row(label, of_trials(of));
+    }
+    table
+}
+
+const AGGREGATES: [(&str, Aggregate); 3] = [
+    ("mean", Aggregate::Mean),
+    ("median", Aggregate::Median),
+    ("Olympic mean", Aggregate::Olympic),
+];
+
+/// The truth exactly on the margin: share that is called reproduced.
+pub fn error() -> Table {
+    let mut table = Table::new("error", &head("made one by"));
+    for (name, aggregate) in AGGREGATES {
+        let of = |trials| reproduced(Noise::Normal(NOISE), 0.95, 0.05, aggregate, trials);
+        table.row(name, of_trials(of));
+    }
+    table
+}
+
+/// The truth exactly on the margin: share that is called not reproduced.
+pub fn worse() -> Table {
+    let mut table = Table::new("worse", &head("made one by"));
+    for (name, aggregate) in AGGREGATES {
+        let of = |trials: usize| {
+            let mut generator = Generator::new(100 + trials as u64);
+            (aggregate != Aggregate::Olympic || trials > 2).then(|| {
+                share(DRAWS, || {
+                    let logs = Noise::Normal(NOISE).run(trials, &mut generator);
+                    let bounds = estimate(&logs, 0.95, aggregate, None).bounds(0.05);
+                    bounds.is_some_and(|(_, upper)| upper < 0.95_f64.ln())
+                })
+            })
+        };
+        table.row(name, of_trials(of));
+    }
+    table
+}
+
+/// One trial with the assumed noise, whatever its real one.
+pub fn assumed() -> Table {
+    let real = [0.004, 0.008, 0.012, 0.018];
+    let mut table = Table::new(
+        "assumed",
+        &[
+            "real noise of one trial",
+            "0.4 %",
+            "0.8 %",
+            "1.2 %",
+            "1.8 %",
+        ],
+    );
+    let of = |truth: f64, margin: f64| -> Vec<Option<f64>> {
+        real.iter()
+            .map(|real| {
+                let mut generator = Generator::new(200);
+                Some(share(DRAWS, || {
+                    let logs = Noise::Normal(*real).run(1, &mut generator);
+                    let estimate = estimate(&logs, truth, Aggregate::Mean, Some(0.008));
+                    let bounds = estimate.bounds(0.05);
+                    bounds.is_some_and(|(lower, _)| lower >= (1.0 - margin).ln())
+                }))
+            })
+            .collect()
+    };
+    table.row("reproduced, the truth on the margin", of(0.95, 0.05));
+    table.row("reproduced, truly equal, margin 5 %", of(1.0, 0.05));
+    table.row("reproduced, truly equal, margin 2 %", of(1.0, 0.02));
+    table
+}
+
+/// The truth on the margin, and noise that is not normal.
+pub fn tails() -> Table {
+    let mut table = Table::new("tails", &head("noise, made one by"));
+    let noises = [
+        ("Student's t with 3 degrees of freedom", Noise::Heavy(NOISE)),
+        (
+            "one trial in ten 10 % slower, the typical trial on the margin",
+            Noise::Slow(0.004),
+        ),
+        (
+            "one trial in ten 10 % slower, the mean on the margin",
+            Noise::SlowAroundMean(0.004),
+        ),
+        ("neighbours correlated by 0.5", Noise::Correlated(NOISE)),
+        (
+            "0.3 % within a session, 1 % between sessions",
+            Noise::Session(0.003, 0.01),
+        ),
+    ];
+    for (label, noise) in noises {
+        for (name, aggregate) in AGGREGATES {
+            let of = |trials| reproduced(noise, 0.95, 0.05, aggregate, trials);
+            table.row(format!("{label}: {name}"), of_trials(of));
+        }
+    }
+    table
+}
