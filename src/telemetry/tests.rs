@@ -72,13 +72,15 @@ fn power_is_a_mean_over_time_and_of_all_gpus_together() {
         rows.push(gpu(seconds, 0, busy(90.0, watts)));
         rows.push(gpu(seconds, 1, busy(50.0, 40.0)));
     }
-    let summary = summary(&rows, 2);
+    let mut summary = summary(&rows, 2);
     assert_eq!((summary.samples, summary.gpus), (4, 2));
     close(summary.mean_power_w, (100.0 + 0.2 + 900.0) / 4.001 + 40.0);
     close(summary.energy_j, 1000.2 + 40.0 * 4.001);
     close(summary.peak_power_w, 340.0);
     close(summary.mean_utilization, 70.0);
     assert_eq!(summary.idle, None);
+    assert_eq!(summary.per_joule("t", 700.0, "TFLOPS"), None);
+    summary.within_measurement = true;
     let per_joule = summary
         .per_joule("tokens_per_second", 2900.0, "tokens/s")
         .unwrap();
@@ -294,12 +296,24 @@ fn trials_together_are_weighted_by_their_time() {
 }
 
 #[test]
+fn looks_that_cost_much_are_had_less_often() {
+    let mut pace = Pace::new(Duration::from_secs(1));
+    // The first opens the sensors, and does not count.
+    pace.looked(Duration::from_millis(700));
+    assert_eq!(pace.pause(), Duration::from_secs(1));
+    for cost in [30, 34] {
+        pace.looked(Duration::from_millis(cost));
+    }
+    assert_eq!(pace.pause(), Duration::from_millis(3200));
+}
+
+#[test]
 fn twelve_hours_are_a_few_thousand_looks() {
     let mut pace = Pace::new(Duration::from_secs(1));
     let (mut past, mut looks) = (Duration::ZERO, 0);
     while past < Duration::from_hours(12) {
         past += pace.pause();
-        pace.looked();
+        pace.looked(Duration::from_millis(1));
         looks += 1;
     }
     assert!((1800..10_000).contains(&looks), "{looks}");

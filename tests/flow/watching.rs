@@ -246,9 +246,8 @@ fn what_the_gpus_did_is_written_down_and_summed_up() {
         "{telemetry:#}"
     );
     assert_eq!(number("peak_temperature_c"), 71.0);
-    assert_eq!(telemetry["per_joule"]["unit"], "MB/J");
-    let per_joule = 42.5 / number("mean_power_w");
-    assert!((telemetry["per_joule"]["value"].as_f64().unwrap() / per_joule - 1.0).abs() < 1e-9);
+    // Nobody says when within the step the figure was measured.
+    assert_eq!(telemetry["per_joule"], Value::Null);
     assert_eq!(telemetry["idle"], Value::Null);
     // The container's own counters are this machine's, not the planted host's.
     assert!(
