@@ -172,6 +172,13 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
+    // A small submission, for pages about judging.
+    let submission = Command::new("cp")
+        .arg("-a")
+        .arg(root().join("examples/submission"))
+        .arg(directory.path().join("examples/submission"))
+        .status();
+    assert!(submission.unwrap().success());
     // Planted hosts, and what plants others, for pages about GPUs.
     let hosts = Command::new("cp")
         .arg("-a")
@@ -315,8 +322,9 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
-        "judging.md",
+        "export.md",
         "hosts.md",
+        "judging.md",
         "models.md",
         "recipe-format.md",
         "rules.md",
