@@ -1,7 +1,7 @@
 //! Files of a submission that are missing, damaged, or made to hurt: `retrial judge` says in words what is wrong with
 //! each, judges the others as ever, and stays small. The kernel holds its memory to [`MEMORY_KB`]; a guard ends it
 //! where it hangs.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -185,7 +185,7 @@ fn five_gigabytes(path: &Path) {
 
 fn one_line_of_200_megabytes(path: &Path) {
     let mut file = File::create(path).unwrap();
-    let block = [b'x'; 1 << 20];
+    let block = vec![b'x'; 1 << 20];
     for _ in 0..200 {
         file.write_all(&block).unwrap();
     }
