@@ -32,7 +32,7 @@ impl Table {
                     share.map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0))
                 })
                 .collect();
-            text += &format!("| {label} | {} |\n", shares.join(" | "));
+            let _ = writeln!(text, "| {label} | {} |", shares.join(" | "));
         }
         text
     }
