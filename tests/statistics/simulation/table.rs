@@ -1,5 +1,7 @@
 //! Shares in a table, as Markdown.
 
+use std::fmt::Write as _;
+
 /// One table of shares.
 pub struct Table {
     /// By which the page finds it.
