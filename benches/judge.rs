@@ -55,23 +55,19 @@ fn case(what: &str, tree: &Path, checker: Option<&Path>, count: usize) {
     let mut judge = Command::new(RETRIAL);
     judge.args(["judge", "--quiet"]).arg(tree);
     let mut ours = || timed(|| ended(&mut judge, &[0, 1, 5]));
-    let pairs = match checker {
-        Some(checker) => {
-            let round = std::env::var("RETRIAL_ROUND").unwrap_or_else(|_| "v4.1".to_owned());
-            let mut official = Command::new("python3");
-            official
-                .arg(checker)
-                .args(["--input", ".", "--version", &round, "--csv", "/dev/null"])
-                .args(SKIPPED)
-                .current_dir(tree);
-            let pairs = Pairs::run(count, ours, || timed(|| ended(&mut official, &[0, 1])));
-            pairs.report("retrial judge", "the official checker", Some(ASKED));
-            pairs
-        }
-        None => {
-            let again = || 1.0;
-            Pairs::run(count, &mut ours, again)
-        }
+    let pairs = if let Some(checker) = checker {
+        let round = std::env::var("RETRIAL_ROUND").unwrap_or_else(|_| "v4.1".to_owned());
+        let mut official = Command::new("python3");
+        official
+            .arg(checker)
+            .args(["--input", ".", "--version", &round, "--csv", "/dev/null"])
+            .args(SKIPPED)
+            .current_dir(tree);
+        let pairs = Pairs::run(count, ours, || timed(|| ended(&mut official, &[0, 1])));
+        pairs.report("retrial judge", "the official checker", Some(ASKED));
+        pairs
+    } else {
+        Pairs::run(count, &mut ours, || 1.0)
     };
     pairs.report_rate("wall time", bytes, 0.0);
     let peak = peak_memory_of(Command::new(RETRIAL).args(["judge", "--quiet"]).arg(tree));
@@ -117,9 +113,12 @@ fn multiply(tree: &Path, into: &Path) {
 fn size(path: &Path) -> u64 {
     let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap());
     entries
-        .map(|entry| match entry.file_type().unwrap().is_dir() {
-            true => size(&entry.path()),
-            false => entry.metadata().unwrap().len(),
+        .map(|entry| {
+            if entry.file_type().unwrap().is_dir() {
+                size(&entry.path())
+            } else {
+                entry.metadata().unwrap().len()
+            }
         })
         .sum()
 }

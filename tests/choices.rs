@@ -1,8 +1,7 @@
 //! What the command line chooses, by the program itself: from a machine without engine or GPU, for
-//! a planted host with eight MI355X; and what `judge` makes of a tree.
+//! a planted host with eight MI355X.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -57,56 +56,5 @@ fn part_of_a_name_finds_recipes() {
     assert!(
         told.contains("did you mean one of: mlperf-inference/v4.1"),
         "{told}"
-    );
-}
-
-/// Two submissions in MLCommons' layout; one of them without its accuracy.
-#[test]
-fn a_tree_is_judged_submission_by_submission() {
-    let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/fixtures/summaries/v4.1-guide-llama2-offline.txt");
-    let tree = tempfile::tempdir().unwrap();
-    for (system, accuracy) in [("one", Some("{'rouge1': 44.5}")), ("two", None)] {
-        let scenario = tree
-            .path()
-            .join("closed/AMD/results")
-            .join(system)
-            .join("llama2-70b-99/Offline");
-        let run = scenario.join("performance/run_1");
-        fs::create_dir_all(&run).unwrap();
-        fs::copy(&sample, run.join("mlperf_log_summary.txt")).unwrap();
-        let folder = scenario.join("accuracy");
-        fs::create_dir_all(&folder).unwrap();
-        let text = "\nNo warnings encountered during test.\n\nNo errors encountered during test.\n";
-        fs::write(folder.join("mlperf_log_summary.txt"), text).unwrap();
-        if let Some(accuracy) = accuracy {
-            fs::write(folder.join("accuracy.txt"), accuracy).unwrap();
-        }
-    }
-    let output = retrial(&["judge", tree.path().to_str().unwrap(), "--output", "json"]);
-    let judged: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let told: Vec<String> = judged["results"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|result| {
-            let word = |key: &str| result[key].as_str().unwrap_or_default().to_owned();
-            [
-                word("system"),
-                word("benchmark"),
-                word("mode"),
-                word("outcome"),
-            ]
-            .join(" ")
-        })
-        .collect();
-    assert_eq!(
-        told,
-        [
-            "one llama2-70b-99 accuracy measured",
-            "one llama2-70b-99 performance measured",
-            "two llama2-70b-99 accuracy invalid",
-            "two llama2-70b-99 performance invalid",
-        ]
     );
 }

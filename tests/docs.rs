@@ -152,6 +152,17 @@ fn same(shown: &[String], printed: &[String]) -> bool {
     rest.is_empty() || shown.last().is_some_and(|line| line == "…")
 }
 
+/// The summaries that AMD published for Llama 2 70B, laid out as results.
+fn published(directory: &Path) {
+    let standin = root().join("tests/standins/llama2-70b-v6.0/published");
+    for scenario in ["Offline", "Server", "Interactive"] {
+        let run = directory.join(format!("published/{scenario}/performance/run_1"));
+        std::fs::create_dir_all(&run).unwrap();
+        let summary = standin.join(format!("{}.summary", scenario.to_lowercase()));
+        std::fs::copy(summary, run.join("mlperf_log_summary.txt")).unwrap();
+    }
+}
+
 fn check(file: &str) {
     if !engine_answers() {
         eprintln!("skipped: no container engine answers");
@@ -172,6 +183,14 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
+    // A small submission, for pages about judging.
+    let submission = Command::new("cp")
+        .arg("-a")
+        .arg(root().join("examples/submission"))
+        .arg(directory.path().join("examples/submission"))
+        .status();
+    assert!(submission.unwrap().success());
+    published(directory.path());
     // Planted hosts, and what plants others, for pages about GPUs.
     let hosts = Command::new("cp")
         .arg("-a")
@@ -250,6 +269,11 @@ fn rules() {
 }
 
 #[test]
+fn a_published_result() {
+    check("docs/published.md");
+}
+
+#[test]
 fn verdicts() {
     check("docs/verdicts.md");
 }
@@ -315,9 +339,11 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "data.md",
-        "judging.md",
+        "export.md",
         "hosts.md",
+        "judging.md",
         "models.md",
+        "published.md",
         "recipe-format.md",
         "rules.md",
         "runs.md",

@@ -16,12 +16,12 @@ struct Host(TempDir);
 impl Host {
     fn of(gpus: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let planter = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/plant");
-        let planted = Command::new(planter)
+        let plant = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/plant");
+        let status = Command::new(plant)
             .arg(directory.path())
             .args(gpus)
             .status();
-        assert!(planted.unwrap().success());
+        assert!(status.unwrap().success());
         Self(directory)
     }
 

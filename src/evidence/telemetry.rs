@@ -49,6 +49,7 @@ pub fn of_step(
     Some(match within {
         Some(within) => Summary {
             idle: within.idle.or(whole.idle),
+            within_measurement: true,
             ..within
         },
         None => whole,

@@ -13,12 +13,9 @@ pub fn is_same(system: &str, host: &HostView) -> bool {
     let Some(named) = Named::read(system) else {
         return false;
     };
-    let models = host.gpus.iter().map(|gpu| gpu.model.as_str());
-    let same_gpus = models
-        .into_iter()
-        .all(|model| model.eq_ignore_ascii_case(named.gpu))
-        && cards(&host.gpus) == named.gpus
-        && host.gpus.iter().all(|gpu| !gpu.masked);
+    let mut gpus = host.gpus.iter();
+    let same_gpus = gpus.all(|gpu| gpu.model.eq_ignore_ascii_case(named.gpu) && !gpu.masked)
+        && cards(&host.gpus) == named.gpus;
     same_gpus && named.is_processor_of(host)
 }
 
@@ -35,7 +32,7 @@ impl<'a> Named<'a> {
     /// `8xMI325X_2xEPYC_9575F_1`, `8xMI300X_2xEPYC-9374F`: the number at the end tells two
     /// submissions of one system apart.
     fn read(system: &'a str) -> Option<Self> {
-        let mut parts = system.split(['_', '-']).peekable();
+        let mut parts = system.split(['_', '-']);
         let (gpus, gpu) = counted(parts.next()?)?;
         let (sockets, family) = counted(parts.next()?)?;
         if !gpu.to_ascii_uppercase().starts_with("MI") || !family.eq_ignore_ascii_case("EPYC") {

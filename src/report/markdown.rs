@@ -1,5 +1,7 @@
 //! Markdown for a CI job's summary: table, sentences, what stands beside them, the notice.
 
+use std::fmt::Write as _;
+
 use super::Entry;
 use super::rows::{self, Row};
 use super::words::{clean, headline, reasons, symbol, title};
@@ -27,7 +29,7 @@ fn section(entry: &Entry<'_>) -> String {
         text.push('\n');
     }
     for (outcome, reason) in verdict.results.iter().flat_map(reasons) {
-        text += &format!("- {} {}\n", symbol(outcome), escaped(&clean(&reason)));
+        let _ = writeln!(text, "- {} {}", symbol(outcome), escaped(&clean(&reason)));
     }
     for of_kind in verdict
         .qualifiers
@@ -35,21 +37,22 @@ fn section(entry: &Entry<'_>) -> String {
     {
         let because: Vec<String> = of_kind.iter().map(|one| clean(&one.because)).collect();
         let because = escaped(&because.join("; "));
-        text += &format!("- *{}*: {because}\n", of_kind[0].kind);
+        let _ = writeln!(text, "- *{}*: {because}", of_kind[0].kind);
     }
     for warning in &verdict.warnings {
-        text += &format!("- *warning*: {}\n", escaped(&clean(warning)));
+        let _ = writeln!(text, "- *warning*: {}", escaped(&clean(warning)));
     }
     for rule in entry.rules.iter().filter(|rule| !rule.passed) {
         let line = format!("{}: {}; asked {}", rule.rule, rule.found, rule.asked);
-        text += &format!(
-            "- {} {}\n",
+        let _ = writeln!(
+            text,
+            "- {} {}",
             symbol(Outcome::Invalid),
             escaped(&clean(&line))
         );
     }
     if !entry.evidence.is_empty() {
-        text += &format!("\nEvidence: {}\n", code(&entry.evidence));
+        let _ = writeln!(text, "\nEvidence: {}", code(&entry.evidence));
     }
     text + &quoted(verdict.notice.as_deref())
 }
@@ -93,8 +96,9 @@ pub fn comparison(comparison: &Comparison) -> String {
     let mut text = String::from("## Comparison\n\n");
     for (position, subject) in comparison.subjects.iter().enumerate() {
         let role = if position == 0 { ", the baseline" } else { "" };
-        text += &format!(
-            "- **{}** {}: {} ({}{role})\n",
+        let _ = writeln!(
+            text,
+            "- **{}** {}: {} ({}{role})",
             subject.letter,
             code(&subject.name),
             escaped(&clean(&subject.title)),
@@ -106,10 +110,10 @@ pub fn comparison(comparison: &Comparison) -> String {
     text.push('\n');
     for figure in &comparison.figures {
         let line = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
-        text += &format!("- {}\n", escaped(&clean(&line)));
+        let _ = writeln!(text, "- {}", escaped(&clean(&line)));
     }
     for note in &comparison.notes {
-        text += &format!("- {}\n", escaped(&clean(note)));
+        let _ = writeln!(text, "- {}", escaped(&clean(note)));
     }
     text += &environment(comparison);
     text + &quoted(comparison.notice.as_deref())
@@ -184,7 +188,7 @@ fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = format!("| {} |\n| {} |\n", head.join(" | "), rule.join(" | "));
     for row in rows {
         let cells: Vec<String> = row.iter().map(|cell| escaped(&clean(cell))).collect();
-        text += &format!("| {} |\n", cells.join(" | "));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     text
 }

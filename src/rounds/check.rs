@@ -37,7 +37,7 @@ impl Rules {
             .iter()
             // An upper limit alone asks for no figure: gpt-oss-120b's script prints no tokens.
             .filter(|(name, limit)| limit.min.is_some() || figures(name).is_some())
-            .map(|(name, limit)| within(name, figures(name), limit))
+            .map(|(name, limit)| within(name, figures(name).as_ref(), limit))
             .collect();
         checks.extend(statement.and_then(|statement| self.accuracy_samples_of(statement)));
         checks
@@ -64,8 +64,8 @@ impl Rules {
 }
 
 /// A figure within its limit.
-fn within(name: &str, found: Option<(f64, String)>, limit: &Limit) -> Check {
-    let unit = found.as_ref().map_or("", |(_, unit)| unit.as_str());
+fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> Check {
+    let unit = found.map_or("", |(_, unit)| unit.as_str());
     let bounds = [
         ("at least", limit.min),
         ("at most", limit.max),
@@ -76,7 +76,7 @@ fn within(name: &str, found: Option<(f64, String)>, limit: &Limit) -> Check {
         .filter_map(|(word, bound)| Some(format!("{word} {}", figure(bound?, unit))))
         .collect();
     let asked = words.join(" and ");
-    let Some((value, unit)) = &found else {
+    let Some((value, unit)) = found else {
         return Check::new(name, "no such figure", asked, false);
     };
     // Written so that NaN keeps no limit.

@@ -9,6 +9,7 @@ use crate::recipe::model::{Limit, Ordered};
 
 /// What a round asks of one benchmark in one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct Rules {
     /// The round, `v6.0`.
     pub round: String,

@@ -63,3 +63,12 @@ impl Rounds {
         })
     }
 }
+
+impl<'a> IntoIterator for &'a Rounds {
+    type Item = &'a Round;
+    type IntoIter = std::slice::Iter<'a, Round>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

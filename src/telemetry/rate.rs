@@ -1,5 +1,6 @@
 //! How often is looked. A step of twelve hours has no need of a look a second: after every
 //! [`BEFORE_SLOWER`] looks the pause doubles, so that looks grow with the logarithm of the time.
+//! And looks that cost much are had less often: eight GPUs' drivers take longer than one's.
 
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub const BEFORE_SLOWER: u32 = 1800;
 /// The longest pause.
 const LONGEST: Duration = Duration::from_mins(2);
+/// The pause is at least so many times what a look costs: 1 % of one core.
+const COST: u32 = 100;
 /// Bytes after which nothing more is written, whatever happens: a plan of hundreds of trials.
 pub const MOST_BYTES: u64 = 64 << 20;
 
@@ -65,23 +68,38 @@ impl Interval {
 pub struct Pace {
     pause: Duration,
     looks: u32,
+    /// Processor time of all looks but the first, which opens what is looked at.
+    spent: Duration,
+    counted: u32,
+    first: bool,
 }
 
 impl Pace {
     /// Begins with this pause.
     #[must_use]
     pub fn new(pause: Duration) -> Self {
-        Self { pause, looks: 0 }
+        Self {
+            pause,
+            looks: 0,
+            spent: Duration::ZERO,
+            counted: 0,
+            first: true,
+        }
     }
 
     /// How long to wait before the next look.
     #[must_use]
     pub fn pause(&self) -> Duration {
-        self.pause
+        let each = self.spent.checked_div(self.counted).unwrap_or_default();
+        self.pause.max(each.saturating_mul(COST))
     }
 
-    /// One look more was had.
-    pub fn looked(&mut self) {
+    /// One look more was had, which took so much of a processor's time.
+    pub fn looked(&mut self, cost: Duration) {
+        if !std::mem::take(&mut self.first) {
+            self.spent += cost;
+            self.counted += 1;
+        }
         self.looks += 1;
         if self.looks >= BEFORE_SLOWER && self.pause < LONGEST {
             self.pause = (self.pause * 2).min(LONGEST);

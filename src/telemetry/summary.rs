@@ -31,7 +31,10 @@ pub struct Summary {
     /// Energy, joules: by the GPUs' own counters where all have one, else mean power times time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_j: Option<f64>,
-    /// The deciding figure for each watt of mean power.
+    /// The looks are those within the benchmark's own measurement: no loading, no compiling.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within_measurement: bool,
+    /// The deciding figure for each watt of mean power, within the benchmark's own measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_joule: Option<PerJoule>,
     /// Mean utilization of the GPUs, percent.
@@ -215,6 +218,7 @@ impl Summary {
             seconds,
             unobserved_s: all.iter().map(|one| one.unobserved_s).sum(),
             gpus: first.gpus,
+            within_measurement: all.iter().all(|one| one.within_measurement),
             mean_power_w: weighted(|one| one.mean_power_w),
             peak_power_w: most(|one| one.peak_power_w),
             energy_j: sum(|one| one.energy_j),
@@ -234,10 +238,12 @@ impl Summary {
         })
     }
 
-    /// A throughput for each watt of mean power; none for a figure that is no throughput.
+    /// A throughput for each watt of mean power; none for a figure that is no throughput, and where
+    /// nobody says when it was measured: the power of loading a model is not the figure's.
     #[must_use]
     pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
-        let watts = self.mean_power_w.filter(|watts| *watts > 0.0)?;
+        let within = self.within_measurement.then_some(self.mean_power_w);
+        let watts = within.flatten().filter(|watts| *watts > 0.0)?;
         let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
             (Some(what), _) if !what.is_empty() => format!("{what}/J"),
             (_, Some(prefix)) => format!("{prefix}FLOP/J"),

@@ -9,7 +9,7 @@ use super::*;
 fn time(seconds: f64) -> Timestamp {
     let began: Timestamp = "2025-06-15T10:00:00Z".parse().unwrap();
     began
-        .checked_add(SignedDuration::from_millis((seconds * 1e3).round() as i64))
+        .checked_add(SignedDuration::from_secs_f64((seconds * 1e3).round() / 1e3))
         .unwrap()
 }
 
@@ -72,13 +72,15 @@ fn power_is_a_mean_over_time_and_of_all_gpus_together() {
         rows.push(gpu(seconds, 0, busy(90.0, watts)));
         rows.push(gpu(seconds, 1, busy(50.0, 40.0)));
     }
-    let summary = summary(&rows, 2);
+    let mut summary = summary(&rows, 2);
     assert_eq!((summary.samples, summary.gpus), (4, 2));
     close(summary.mean_power_w, (100.0 + 0.2 + 900.0) / 4.001 + 40.0);
     close(summary.energy_j, 1000.2 + 40.0 * 4.001);
     close(summary.peak_power_w, 340.0);
     close(summary.mean_utilization, 70.0);
     assert_eq!(summary.idle, None);
+    assert_eq!(summary.per_joule("t", 700.0, "TFLOPS"), None);
+    summary.within_measurement = true;
     let per_joule = summary
         .per_joule("tokens_per_second", 2900.0, "tokens/s")
         .unwrap();
@@ -199,14 +201,14 @@ fn the_containers_share_is_its_counters() {
 
 /// Looks of one GPU, a second apart.
 fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<Row> {
-    let rows = readings.into_iter().enumerate();
+    let rows = (0_u32..).zip(readings);
     rows.map(|(second, (utilization, vram))| {
         let reading = GpuReading {
             utilization,
             vram,
             ..GpuReading::default()
         };
-        gpu(second as f64, 0, reading)
+        gpu(f64::from(second), 0, reading)
     })
     .collect()
 }
@@ -289,8 +291,20 @@ fn trials_together_are_weighted_by_their_time() {
     close(both.mean_power_w, 400.0);
     close(both.energy_j, 16_000.0);
     close(both.peak_power_w, 501.0);
-    assert_eq!(both.throttled_s.unwrap()[&Cause::Power], 20.0);
+    close(both.throttled_s.unwrap().get(&Cause::Power).copied(), 20.0);
     assert_eq!(Summary::together(&[]), None);
+}
+
+#[test]
+fn looks_that_cost_much_are_had_less_often() {
+    let mut pace = Pace::new(Duration::from_secs(1));
+    // The first opens the sensors, and does not count.
+    pace.looked(Duration::from_millis(700));
+    assert_eq!(pace.pause(), Duration::from_secs(1));
+    for cost in [30, 34] {
+        pace.looked(Duration::from_millis(cost));
+    }
+    assert_eq!(pace.pause(), Duration::from_millis(3200));
 }
 
 #[test]
@@ -299,12 +313,12 @@ fn twelve_hours_are_a_few_thousand_looks() {
     let (mut past, mut looks) = (Duration::ZERO, 0);
     while past < Duration::from_hours(12) {
         past += pace.pause();
-        pace.looked();
+        pace.looked(Duration::from_millis(1));
         looks += 1;
     }
     assert!((1800..10_000).contains(&looks), "{looks}");
     assert_eq!(looks, 1800 * 4 + (43_200 - 1800 * 15_u32).div_ceil(16));
-    assert!(BEFORE_SLOWER == 1800);
+    const { assert!(BEFORE_SLOWER == 1800) };
 }
 
 #[test]

@@ -151,23 +151,22 @@ impl Estimate {
                 sorted,
                 deviation,
                 sigma,
-            } => match order_rank(sorted.len(), alpha) {
-                Some(rank) => {
+            } => {
+                if let Some(rank) = order_rank(sorted.len(), alpha) {
                     let (lowest, highest) = (sorted[rank], sorted[sorted.len() - 1 - rank]);
                     let reference = quantile(alpha, f64::INFINITY) * sigma;
                     (
                         (self.center - lowest).hypot(reference),
                         (highest - self.center).hypot(reference),
                     )
-                }
-                // So small an error (one of several looks) no order statistic reaches: then the
-                // median's asymptotic error under normal noise, which is too large for few trials.
-                None => {
+                } else {
+                    // So small an error (one of several looks) no order statistic reaches: then the
+                    // median's asymptotic error under normal noise, too large for few trials.
                     let error = deviation * small::error_of_median(sorted.len());
                     let half = half_width(error, float(sorted.len()) - 1.0, *sigma, alpha);
                     (half, half)
                 }
-            },
+            }
         };
         Some((self.center - below, self.center + above))
     }

@@ -55,7 +55,9 @@ fn files(export: &Value) -> Vec<&str> {
 }
 
 fn told(export: &Value, list: &str, field: &str) -> Vec<String> {
-    let items = export[list].as_array().expect(&export.to_string());
+    let items = export[list]
+        .as_array()
+        .unwrap_or_else(|| panic!("{export}"));
     items
         .iter()
         .map(|item| item[field].as_str().unwrap().to_owned())
@@ -163,7 +165,7 @@ fn the_tree_has_the_figures_of_the_run(#[case] round: &'static str) {
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
         let mut found: Vec<_> = value["results"]
             .as_array()
-            .expect(&value.to_string())
+            .unwrap_or_else(|| panic!("{value}"))
             .iter()
             .filter(|one| one["mode"] == "performance")
             .map(|one| {

@@ -14,7 +14,6 @@ pub const BEGAN: &str = "2026-11-21T12:00:00Z";
 const RECIPE: &str = "\
 schema: 1
 title: Llama 2 70B
-extends: mlperf-llama2-70b-99
 submission: { suite: mlperf-inference, round: ROUND, division: closed, submitter: AMD, benchmark: llama2-70b-99 }
 image: example.com/llama2:1
 requires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }
@@ -24,7 +23,6 @@ scenarios:
     accuracy: { run: bench, check: score, results: '/results/${{ scenario }}/accuracy' }
     compliance: { run: audit, check: verify, results: '/results/${{ scenario }}/TEST06', figures: { passed: { pattern: '([0-9]) passed' } } }
   server: *all
-  interactive: null
 ";
 
 /// A home with planted runs.

@@ -48,7 +48,7 @@ impl Host {
             fs::write(
                 device
                     .join("hwmon")
-                    .join(host.hwmon(&device))
+                    .join(Self::hwmon(&device))
                     .join("power1_input"),
                 "180000000\n",
             )
@@ -56,7 +56,7 @@ impl Host {
             fs::write(
                 device
                     .join("hwmon")
-                    .join(host.hwmon(&device))
+                    .join(Self::hwmon(&device))
                     .join("temp1_input"),
                 "38000\n",
             )
@@ -82,7 +82,7 @@ impl Host {
         devices
     }
 
-    fn hwmon(&self, device: &Path) -> String {
+    fn hwmon(device: &Path) -> String {
         let mut entries = fs::read_dir(device.join("hwmon")).unwrap();
         entries
             .next()
@@ -105,12 +105,12 @@ impl Host {
         for device in self.devices() {
             set(
                 &device,
-                &format!("hwmon/{}/power1_input", self.hwmon(&device)),
+                &format!("hwmon/{}/power1_input", Self::hwmon(&device)),
                 "1200000000\n",
             );
             set(
                 &device,
-                &format!("hwmon/{}/temp1_input", self.hwmon(&device)),
+                &format!("hwmon/{}/temp1_input", Self::hwmon(&device)),
                 "71000\n",
             );
             set(&device, "gpu_busy_percent", "98\n");
@@ -230,8 +230,8 @@ fn what_the_gpus_did_is_written_down_and_summed_up() {
             .as_f64()
             .unwrap_or_else(|| panic!("{name}: {telemetry:#}"))
     };
-    assert_eq!(number("gpus"), 8.0);
-    assert_eq!(number("peak_power_w"), 9600.0);
+    assert_eq!(telemetry["gpus"], 8);
+    assert_eq!(telemetry["peak_power_w"], 9600.0);
     assert!(
         (8.0 * 180.0..9600.0).contains(&number("mean_power_w")),
         "{telemetry:#}"
@@ -245,10 +245,9 @@ fn what_the_gpus_did_is_written_down_and_summed_up() {
         (50.0..98.0).contains(&number("mean_utilization")),
         "{telemetry:#}"
     );
-    assert_eq!(number("peak_temperature_c"), 71.0);
-    assert_eq!(telemetry["per_joule"]["unit"], "MB/J");
-    let per_joule = 42.5 / number("mean_power_w");
-    assert!((telemetry["per_joule"]["value"].as_f64().unwrap() / per_joule - 1.0).abs() < 1e-9);
+    assert_eq!(telemetry["peak_temperature_c"], 71.0);
+    // Nobody says when within the step the figure was measured.
+    assert_eq!(telemetry["per_joule"], Value::Null);
     assert_eq!(telemetry["idle"], Value::Null);
     // The container's own counters are this machine's, not the planted host's.
     assert!(
@@ -413,14 +412,11 @@ fn a_program_may_follow_the_looks() {
     until_looked(&lab, 3);
     go_on(&lab);
     let done = going.end().expect_exit(0);
-    let events = done
+    let mut events = done
         .out
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let look = events
-        .filter(|event| event["event"] == "telemetry")
-        .last()
-        .unwrap();
+    let look = events.rfind(|event| event["event"] == "telemetry").unwrap();
     assert_eq!(look["live"]["utilization"], 98.0);
     assert_eq!(look["live"]["power_w"], 9600.0);
     assert_eq!(look["name"], "main-performance");

@@ -36,7 +36,8 @@ pub(super) fn of_place(place: &Place) -> (Vec<Missing>, Vec<RuleCheck>) {
         }
     }
     let ours = |name: &&String| {
-        let of_system = name.starts_with(&place.system) && name.ends_with(".json");
+        let of_system =
+            name.starts_with(&place.system) && Path::new(name).extension() == Some("json".as_ref());
         name.as_str() == "measurements.json" || !place.submitter.in_one_folder && of_system
     };
     let Some(name) = names.iter().find(ours) else {

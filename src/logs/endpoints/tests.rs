@@ -65,7 +65,7 @@ fn a_run_has_loadgens_figures() {
 fn offline_is_what_was_issued_in_its_time() {
     let run = read(&CONFIG.replace("online", "offline"), SUMMARY);
     assert_eq!(run.scenario, Some(Scenario::Offline));
-    assert!((value(&run, "samples_per_second") - 330_000.0 / 2077.965_287_526).abs() < 1e-9);
+    assert!((value(&run, "samples_per_second") - 330_000.0 / 2_077.965_287_526).abs() < 1e-9);
     assert!(run.figures.contains_key("tokens_per_second"));
 }
 

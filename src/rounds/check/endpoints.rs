@@ -44,7 +44,8 @@ impl Rules {
                 let found = figures
                     .iter()
                     .find(|(known, _)| known.eq_ignore_ascii_case(name));
-                within(name, found.map(|(_, value)| (*value, unit.clone())), limit)
+                let value = found.map(|(_, value)| (*value, unit.clone()));
+                within(name, value.as_ref(), limit)
             })
             .collect();
         if let Some(asked) = self.accuracy_samples {

@@ -4,9 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
 use crate::evidence::telemetry::FILE;
@@ -72,13 +73,13 @@ impl Recorder {
         self.before = None;
         let mut looked = Some(looked);
         loop {
-            let began = Instant::now();
+            let (began, spent) = (Instant::now(), processor_time());
             let live = self.look(&mut task);
             (task.tell)(What::Telemetry { live });
             if let Some(looked) = looked.take() {
                 let _ = looked.send(());
             }
-            task.pace.looked();
+            task.pace.looked(processor_time().saturating_sub(spent));
             let pause = task.pace.pause().saturating_sub(began.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 self.look(&mut task);
@@ -160,6 +161,12 @@ impl Recorder {
             self.remark(&format!("cannot be written any more: {error}"));
         }
     }
+}
+
+/// What this thread has taken of a processor so far.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// Opens the file for more lines: with its header, and without a last line that a kill cut off.

@@ -8,8 +8,8 @@ use crate::verdict::{Judgement, MoreTrials, Outcome, QualifierKind, Verdict, jud
 
 fn judged(claim: Claim, margin: Option<f64>, values: &[f64]) -> Verdict {
     let expectation = Expectation {
-        claim,
         margin,
+        claim,
         ..official(100.0)
     };
     judge(

@@ -1,5 +1,7 @@
 //! Shares in a table, as Markdown.
 
+use std::fmt::Write as _;
+
 /// One table of shares.
 pub struct Table {
     /// By which the page finds it.
@@ -32,7 +34,7 @@ impl Table {
                     share.map_or("–".to_owned(), |share| format!("{:.1} %", share * 100.0))
                 })
                 .collect();
-            text += &format!("| {label} | {} |\n", shares.join(" | "));
+            let _ = writeln!(text, "| {label} | {} |", shares.join(" | "));
         }
         text
     }
