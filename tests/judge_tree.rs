@@ -204,7 +204,7 @@ fn what_a_benchmark_lacks_is_told() {
     )
     .unwrap();
     let rules = judge(tree.path(), &[]).broken_benchmark().join("\n");
-    for part in ["laptop", "division \"open\"", "Somebody"] {
+    for part in ["laptop", "division: \"open\"", "Somebody"] {
         assert!(rules.contains(part), "{rules}");
     }
     fs::remove_file(at(SYSTEM)).unwrap();
