@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::fields::MEASUREMENTS;
 use super::gather::{OfBenchmark, OfScenario, gather};
 use super::layout::Tree;
 use super::model::{
@@ -13,6 +12,7 @@ use super::model::{
 use super::result::{Gathered, json, origin};
 use super::{conf, lacking, names, readme, system};
 use crate::logs::loadgen::Scenario;
+use crate::logs::submission::fields::MEASUREMENTS;
 use crate::recipe::model::Submission;
 use crate::rounds::{Layout, Round};
 use crate::verdict::{Outcome, notice};

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{FURTHER, MEASUREMENTS, STATUS, SYSTEM};
+use crate::logs::submission::fields::{MEASUREMENTS, NETWORK, POWER, STATUS, SYSTEM};
 use crate::recipe::node::{Node, Value};
 use crate::recipe::parse::parse;
 use crate::recipe::{Diagnostic, Diagnostics, Source, nearest};
@@ -109,12 +109,14 @@ impl Info {
 }
 
 fn is_system_field(key: &str) -> bool {
-    SYSTEM.iter().any(|(field, _)| *field == key) || FURTHER.contains(&key)
+    let asked = SYSTEM.iter().any(|(field, _)| *field == key);
+    asked || POWER.contains(&key) || NETWORK.contains(&key)
 }
 
 fn known_fields() -> impl Iterator<Item = &'static str> + Clone {
     let system = SYSTEM.iter().map(|(field, _)| *field);
-    system.chain(FURTHER).chain(["measurements", "calibration"])
+    let further = POWER.into_iter().chain(NETWORK);
+    system.chain(further).chain(["measurements", "calibration"])
 }
 
 /// A field's text; `null` says nothing.

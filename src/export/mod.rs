@@ -12,7 +12,6 @@
 mod build;
 mod choose;
 mod conf;
-pub mod fields;
 mod gather;
 mod info;
 mod lacking;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::fields::{FURTHER, Must, SYSTEM};
 use super::model::{Asked, Missing, RunRead};
+use crate::logs::submission::fields::{Must, NETWORK, POWER, SYSTEM};
 use crate::plan::host::{Gpu, HostView};
 use crate::recipe::model::GpuVendor;
 
@@ -42,7 +42,7 @@ pub(super) fn describe(
             Value::from(value.cloned().unwrap_or_default()),
         );
     }
-    for field in FURTHER {
+    for field in POWER.into_iter().chain(NETWORK) {
         if let Some(said) = asked.info.system.get(field) {
             object.insert(field.to_owned(), Value::from(said.clone()));
         }
