@@ -1,14 +1,16 @@
 //! What can be typed. The words of docs and completions come from here.
 
+mod results;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-use crate::export::Division;
+pub use results::{CompareArguments, ExportArguments, JudgeArguments};
+
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
 use crate::telemetry::rate::Interval;
-use crate::verdict::comparison::FailIf;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -337,53 +339,6 @@ impl PlanArguments {
     }
 }
 
-/// What `judge` judges, and by what.
-#[derive(Debug, Clone, Default, Args)]
-pub struct JudgeArguments {
-    /// A run's directory or id, a directory with LoadGen's logs, or a submission tree of MLPerf
-    /// Inference or any folder of one
-    pub directory: String,
-    /// The recipe whose published figures a result folder is compared with
-    #[arg(long, value_name = "RECIPE")]
-    pub recipe: Option<String>,
-    /// Choose a variant of that recipe, or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-    pub settings: Vec<(String, String)>,
-    /// The scenario, where neither the folder's name nor the log tells
-    #[arg(long)]
-    pub scenario: Option<String>,
-    /// The round by whose rules it is judged (else the one whose seeds the logs have)
-    #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
-    pub round: Option<String>,
-    /// The benchmark, where no folder's name tells
-    #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
-    pub benchmark: Option<String>,
-    /// The division, where no folder's name tells: closed, open or network
-    #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "network"], conflicts_with = "recipe")]
-    pub division: Option<String>,
-    /// The rules of a further round, or other ones in place of a built-in round's
-    #[arg(long, value_name = "FILE")]
-    pub rules: Vec<PathBuf>,
-    /// Published figures to compare with: a table of results, another tree,
-    /// or a run of ours
-    #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
-    pub reference: Option<PathBuf>,
-    /// The row of that table that is meant, by its id
-    #[arg(long, value_name = "ID", requires = "reference")]
-    pub reference_id: Option<String>,
-    /// The system of that table that is meant, by its name
-    #[arg(
-        long,
-        value_name = "SYSTEM",
-        requires = "reference",
-        conflicts_with = "reference_id"
-    )]
-    pub reference_system: Option<String>,
-    /// Performance without accuracy is inconclusive (exit code 5)
-    #[arg(long)]
-    pub require_accuracy: bool,
-}
-
 /// What `lock` locks.
 #[derive(Debug, Clone, Args)]
 pub struct LockArguments {
@@ -397,28 +352,6 @@ pub struct LockArguments {
     pub check: bool,
 }
 
-/// What `compare` compares.
-#[derive(Debug, Clone, Args)]
-pub struct CompareArguments {
-    /// Runs (directory, id, a part of it, or `last`) and directories with LoadGen's logs; the first
-    /// is the baseline
-    #[arg(required = true, num_args = 2.., value_name = "RUN|DIR")]
-    pub subjects: Vec<String>,
-    /// Exit 1 if one is slower than the baseline by more than this, 5 if that is not decided:
-    /// slower:2%
-    #[arg(long, value_name = "LIMIT")]
-    pub fail_if: Option<FailIf>,
-    /// The trials were taken in turns: compare the first of one with the first of the other
-    #[arg(long)]
-    pub paired: bool,
-    /// The recipe by which folders of results are read
-    #[arg(long, value_name = "RECIPE")]
-    pub recipe: Option<String>,
-    /// Choose a variant of that recipe, or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-    pub settings: Vec<(String, String)>,
-}
-
 /// What `schema` describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
@@ -428,56 +361,6 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`.
     Comparison,
-}
-
-/// What `export` makes of runs.
-#[derive(Debug, Clone, Args)]
-pub struct ExportArguments {
-    /// The runs, one for each scenario or all in one: ids, parts of them, or `last`
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<String>,
-    /// The round whose layout and rules it follows: v6.0, v5.1, …
-    #[arg(long, value_name = "ROUND")]
-    pub layout: String,
-    /// The tree's directory: a new or an empty one
-    #[arg(long, value_name = "DIR", default_value = "submission")]
-    pub to: PathBuf,
-    /// Write into a directory that has files: those of the same names are replaced
-    #[arg(long)]
-    pub replace: bool,
-    /// The division (else the recipe's; open where a rule is broken)
-    #[arg(long, value_enum)]
-    pub division: Option<DivisionArgument>,
-    /// Who submits
-    #[arg(long, value_name = "NAME")]
-    pub submitter: Option<String>,
-    /// The system's name (else made of its GPUs and processor)
-    #[arg(long, value_name = "NAME")]
-    pub system: Option<String>,
-    /// The benchmark as MLCommons names it, where the recipe's is another one
-    #[arg(long, value_name = "NAME")]
-    pub benchmark: Option<String>,
-    /// What no run knows (cooling, data types, …), in MLCommons' own fields, YAML or JSON
-    #[arg(long, value_name = "FILE")]
-    pub system_info: Option<PathBuf>,
-}
-
-/// A division, as typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DivisionArgument {
-    /// The reference's model, and every rule kept
-    Closed,
-    /// Anything that is said
-    Open,
-}
-
-impl From<DivisionArgument> for Division {
-    fn from(argument: DivisionArgument) -> Self {
-        match argument {
-            DivisionArgument::Closed => Self::Closed,
-            DivisionArgument::Open => Self::Open,
-        }
-    }
 }
 
 /// How `run` goes about it.
