@@ -19,4 +19,4 @@ pub mod text;
 
 pub use build::{PlanError, build};
 pub use choices::{Choices, Keep, PullPolicy};
-pub use step::{Action, Condition, Plan, Step};
+pub use step::{Action, Condition, OfBatch, Plan, Step};

@@ -46,6 +46,9 @@ pub struct Plan {
     pub variant: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
+    /// The batch that this run is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<OfBatch>,
     /// What is asked of the host.
     pub requires: Requires,
     /// GPUs that were chosen; all where empty.
@@ -100,6 +103,17 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Things to know before running.
     pub notes: Vec<String>,
+}
+
+/// Which part of which batch a run is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfBatch {
+    /// The batch's id.
+    pub id: String,
+    /// The cell: what was varied, by name.
+    pub cell: String,
+    /// The trial of that cell, from 1.
+    pub trial: u32,
 }
 
 /// The lock that a plan follows.

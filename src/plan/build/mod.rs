@@ -132,6 +132,7 @@ fn build_as_is(
         steps: builder.steps,
         notes: builder.notes,
         same_sku,
+        batch: None,
         require_accuracy: false,
         lock: None,
         cache: String::new(),
