@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
     "recipe",
     "plan",
     "doctor",
@@ -14,6 +14,7 @@ const PURE: [&str; 9] = [
     "journal",
     "rounds",
     "telemetry",
+    "history",
 ];
 const IMPURE: [&str; 8] = [
     "tokio",
