@@ -220,11 +220,17 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
         Action::Build {
             context,
             dockerfile,
+            args,
             tag,
-            ..
-        } => vec![format!(
-            "docker build -t {tag} -f {context}/{dockerfile} {context}"
-        )],
+        } => {
+            let args = args.iter();
+            let args: String = args
+                .map(|(key, value)| format!("--build-arg {key}={value} "))
+                .collect();
+            vec![format!(
+                "docker build -t {tag} {args}-f {context}/{dockerfile} {context}"
+            )]
+        }
         Action::FetchModel {
             repository,
             revision,
