@@ -223,12 +223,12 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             args,
             tag,
         } => {
-            let args = args.iter();
-            let args: String = args
-                .map(|(key, value)| format!("--build-arg {key}={value} "))
-                .collect();
+            let mut given = String::new();
+            for (key, value) in args {
+                let _ = write!(given, "--build-arg {key}={value} ");
+            }
             vec![format!(
-                "docker build -t {tag} {args}-f {context}/{dockerfile} {context}"
+                "docker build -t {tag} {given}-f {context}/{dockerfile} {context}"
             )]
         }
         Action::FetchModel {
