@@ -8,6 +8,7 @@ pub mod journal;
 pub mod kept;
 pub mod lock;
 pub mod open;
+pub mod packages;
 pub mod run_directory;
 pub mod submission;
 pub mod unpack;
