@@ -18,8 +18,8 @@ const DIGEST: usize = 12;
 const PACKAGES: (usize, usize) = (20, 8);
 /// Differences of other groups that are shown.
 const FACTS: usize = 20;
-/// The narrowest that a value is cut to.
-const CUT: usize = 14;
+/// Before the facts of a group.
+const INDENT: &str = "  ";
 /// The longest value that is told of what is the same.
 const ALIKE: usize = 48;
 
@@ -88,9 +88,10 @@ fn differences(
     paint: Paint,
     all: bool,
 ) -> String {
-    let names = groups.iter().flat_map(|group| shown(group, all));
-    let widest = names
-        .map(|fact| clean(&fact.what).width())
+    let facts = || groups.iter().flat_map(|group| shown(group, all));
+    let name = |fact: &EnvironmentFact| format!("{INDENT}{}", clean(&fact.what));
+    let widest = facts()
+        .map(|fact| name(fact).width())
         .chain([group_width(groups)])
         .max()
         .unwrap_or(0);
@@ -100,20 +101,37 @@ fn differences(
     } else {
         room.saturating_sub(GAP)
     };
+    let values = |fact: &EnvironmentFact| -> Vec<String> {
+        let values = fact.values.iter();
+        values
+            .map(|value| cut(&value_of(value.as_deref()), room))
+            .collect()
+    };
+    // Cut so far that they look alike they are no difference.
+    let tells = |fact: &EnvironmentFact| {
+        let shown = values(fact);
+        let pairs = shown.windows(2).zip(fact.values.windows(2));
+        pairs
+            .filter(|(_, whole)| whole[0] != whole[1])
+            .all(|(shown, _)| shown[0] != shown[1])
+    };
+    if !facts().all(tells) {
+        return listed(groups, letters, width, paint, all);
+    }
     let mut head = vec![("differs", "")];
     head.extend(letters.iter().map(|letter| (*letter, "")));
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for group in groups {
         rows.push(vec![Cell::painted(group.group.word().to_owned(), "1")]);
-        for fact in shown(group, all) {
-            let values = fact.values.iter();
-            let values = values.map(|value| Cell::of([cut(&value_of(value.as_deref()), room)]));
-            let name = Cell::of([format!("  {}", clean(&fact.what))]);
-            rows.push(std::iter::once(name).chain(values).collect());
-        }
+        rows.extend(shown(group, all).iter().map(|fact| {
+            let cells = values(fact).into_iter().map(|value| Cell::of([value]));
+            std::iter::once(Cell::of([name(fact)]))
+                .chain(cells)
+                .collect()
+        }));
     }
-    let table = columns(&head, &rows, width, paint).filter(|_| room >= CUT);
-    table.unwrap_or_else(|| listed(groups, letters, width, paint, all))
+    columns(&head, &rows, width, paint)
+        .unwrap_or_else(|| listed(groups, letters, width, paint, all))
 }
 
 fn group_width(groups: &[&EnvironmentGroup]) -> usize {
@@ -138,13 +156,13 @@ fn listed(
     for group in groups {
         line_of(&mut text, &paint.bold(group.group.word()));
         for fact in shown(group, all) {
-            text += &wrapped(&format!("  {}", clean(&fact.what)), width, 4);
+            text += &broken(&format!("{INDENT}{}\n", clean(&fact.what)), width, 4);
             for (letter, value) in letters.iter().zip(&fact.values) {
                 let padding = " ".repeat(widest - letter.width());
                 let value = value_of(value.as_deref());
                 let room = if all { usize::MAX } else { 3 * width };
-                let line = format!("    {letter}{padding}{}", cut(&value, room));
-                text += &broken(&wrapped(&line, width, 4 + widest), width, 4 + widest);
+                let line = format!("    {letter}{padding}{}\n", cut(&value, room));
+                text += &broken(&line, width, 4 + widest);
             }
         }
     }
