@@ -4,6 +4,7 @@
 pub mod beneath;
 pub mod error;
 pub mod home;
+pub mod index;
 pub mod journal;
 pub mod kept;
 pub mod lock;
@@ -15,4 +16,5 @@ pub mod unpack;
 
 pub use error::StoreError;
 pub use home::Home;
+pub use index::Index;
 pub use run_directory::RunDirectory;

@@ -1,5 +1,7 @@
 //! The machine: GPUs with their limits, processors, kernel, engine, settings.
 
+use std::borrow::Borrow;
+
 use serde_json::Value;
 
 use crate::doctor::{Condition, Settings};
@@ -141,10 +143,10 @@ fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -
 }
 
 /// `8 x MI355X`
-fn models(gpus: &[&Gpu]) -> String {
+pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
     let alike: Vec<String> = gpus
-        .chunk_by(|one, other| one.model == other.model)
-        .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].model))
+        .chunk_by(|one, other| one.borrow().model == other.borrow().model)
+        .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].borrow().model))
         .collect();
     alike.join(", ")
 }

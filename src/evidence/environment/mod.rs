@@ -7,7 +7,7 @@ mod packages;
 
 use serde_json::Value;
 
-use self::host::{gpus, machine, settings};
+use self::host::{gpus as cards, machine, settings};
 use crate::journal::{Event, State};
 use crate::plan::Plan;
 use crate::plan::step::{Action, Purpose};
@@ -15,6 +15,7 @@ use crate::store::RunDirectory;
 use crate::store::journal::Journal;
 use crate::verdict::comparison::{Fact, FactGroup};
 
+pub(super) use host::models as gpus;
 pub use packages::of_run as packages;
 
 /// Stands in place of a value that was not kept.
@@ -37,7 +38,7 @@ pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
     let mut facts = image(host, plan, state);
     facts.extend(parameters(plan, state));
     facts.extend(variables(host, plan));
-    facts.extend(gpus(host));
+    facts.extend(cards(host));
     facts.extend(machine(host));
     facts.extend(settings(host));
     facts.retain(|fact| !fact.value.is_empty());
@@ -61,7 +62,7 @@ fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
 }
 
 /// The image's own digest, wherever it was pulled from; its id where it was built.
-fn digest(state: &State) -> String {
+pub(super) fn digest(state: &State) -> String {
     let mut digests = state.digests.iter();
     let digest = digests.find_map(|digest| Some(digest.split_once('@')?.1.to_owned()));
     digest.or_else(|| state.image.clone()).unwrap_or_default()
