@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::verdict::Verdict;
-use crate::verdict::comparison::Comparison;
+use crate::verdict::comparison::{Comparison, Comparisons};
 
 /// Of a verdict, as pretty JSON with a newline at its end.
 #[must_use]
@@ -16,6 +16,12 @@ pub fn verdict() -> String {
 #[must_use]
 pub fn comparison() -> String {
     written::<Comparison>("Retrial comparison")
+}
+
+/// Of the comparisons of a history.
+#[must_use]
+pub fn comparisons() -> String {
+    written::<Comparisons>("Retrial comparisons")
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {

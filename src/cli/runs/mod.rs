@@ -21,7 +21,7 @@ pub fn runs(global: &Global, arguments: RunsArguments) -> Result<ExitCode, Failu
 }
 
 /// The index of the home, up to date.
-fn index(global: &Global) -> Index {
+pub(super) fn index(global: &Global) -> Index {
     let index = history::open(&open::home(global));
     if let Some(note) = index.note()
         && !global.quiet
