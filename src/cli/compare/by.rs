@@ -20,7 +20,12 @@ pub fn by(global: &Global, axis: &str, arguments: &CompareArguments) -> Result<E
     let rows = runs::index(global).runs(&filter);
     let grouped = along(&rows, axis);
     if grouped.together.is_empty() {
-        return Err(Failure::usage(nothing(global, axis, &rows, &grouped)));
+        return Err(Failure::usage(nothing(
+            global,
+            axis,
+            (&rows, filter.is_all()),
+            &grouped,
+        )));
     }
     let sides: usize = grouped.together.iter().map(|one| one.sides.len()).sum();
     let all_files = sides <= LOOKED_AT;
@@ -117,10 +122,20 @@ fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
 }
 
 /// Why there is nothing to compare, and what there is.
-fn nothing(global: &Global, axis: &str, rows: &[Row], grouped: &Grouped<'_>) -> String {
+fn nothing(
+    global: &Global,
+    axis: &str,
+    (rows, all): (&[Row], bool),
+    grouped: &Grouped<'_>,
+) -> String {
     if rows.is_empty() {
         let home = open::home(global).runs();
-        return format!("no run in {} is meant: retrial runs", home.display());
+        return if all {
+            format!("there are no runs in {} yet", home.display())
+        } else {
+            let home = home.display();
+            format!("no run in {home} has all of that: `retrial runs` shows what there is")
+        };
     }
     if grouped.without == rows.len() {
         let mut known: Vec<&str> = rows

@@ -13,6 +13,9 @@ use crate::verdict::{Context, Evidence, Outcome, ResultVerdict, convergence, num
 
 use super::fact::{Fact, FactGroup};
 
+/// Of fewer looks a mean says nothing.
+const FEWEST_LOOKS: usize = 10;
+
 /// One scenario in one mode of a run, or of several pooled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
@@ -224,6 +227,9 @@ fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
 }
 
 fn seen(summary: &Summary) -> Vec<Seen> {
+    if summary.samples < FEWEST_LOOKS {
+        return Vec::new();
+    }
     let bytes = |bytes: u64| {
         // Gibibytes, to a thousandth.
         u32::try_from(bytes >> 20)
