@@ -253,6 +253,29 @@ fn files_that_are_missing_or_no_files_are_told() {
 }
 
 #[test]
+fn what_is_wrong_with_the_tree_itself_is_in_every_form() {
+    let tree = tree();
+    let mapping = tree.path().join("closed/Example/model_mapping.json");
+    fs::write(mapping, "no JSON").unwrap();
+    let said = judge(tree.path(), &[]);
+    let faults = said.json["faults"].as_array().unwrap();
+    assert_eq!(faults[0]["path"], "closed/Example/model_mapping.json");
+    for (form, expected) in [
+        ("junit", "closed/Example/model_mapping.json"),
+        ("markdown", "## The tree"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(["judge", "--output", form])
+            .arg(tree.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+#[test]
 fn power_is_the_meters_mean_while_the_run_was_measured() {
     let tree = tree();
     let run = tree.path().join(BENCHMARK).join(OFFLINE);

@@ -369,6 +369,8 @@ pub enum SchemaOf {
     Comparison,
     /// The comparisons of a history: `compare --by AXIS --output json`.
     Comparisons,
+    /// Verdicts on a submission tree: `judge --output json`.
+    Tree,
 }
 
 /// How `run` goes about it.

@@ -3,6 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
+use super::tree::TreeVerdict;
 use crate::verdict::Verdict;
 use crate::verdict::comparison::{Comparison, Comparisons};
 
@@ -22,6 +23,12 @@ pub fn comparison() -> String {
 #[must_use]
 pub fn comparisons() -> String {
     written::<Comparisons>("Retrial comparisons")
+}
+
+/// Of the verdicts on a submission tree.
+#[must_use]
+pub fn tree() -> String {
+    written::<TreeVerdict>("Retrial verdicts on a submission tree")
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {
