@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use results::{CompareArguments, ExportArguments, JudgeArguments};
-pub use runs::{RunFilter, RunsArguments, RunsCommand};
+pub use runs::{RunFilter, RunsArguments};
 
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
@@ -367,6 +367,8 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`.
     Comparison,
+    /// The comparisons of a history: `compare --by AXIS --output json`.
+    Comparisons,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
 }
