@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use results::{CompareArguments, ExportArguments, JudgeArguments};
-pub use runs::{RunFilter, RunsArguments};
+pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
