@@ -4,14 +4,17 @@
 pub mod beneath;
 pub mod error;
 pub mod home;
+pub mod index;
 pub mod journal;
 pub mod kept;
 pub mod lock;
 pub mod open;
+pub mod packages;
 pub mod run_directory;
 pub mod submission;
 pub mod unpack;
 
 pub use error::StoreError;
 pub use home::Home;
+pub use index::Index;
 pub use run_directory::RunDirectory;
