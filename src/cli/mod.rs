@@ -1,6 +1,7 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod batch_file;
 mod catalogue;
 mod check;
 mod clean;
@@ -20,6 +21,7 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod plan_batch;
 mod ready;
 mod resume;
 mod room;
@@ -74,7 +76,11 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
-        Command::Plan { plan, format } => plan::plan(&global, &plan, format),
+        Command::Plan {
+            plan,
+            matrix,
+            format,
+        } => plan::plan(&global, &plan, &matrix, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
         Command::Resume {
             run,

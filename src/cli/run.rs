@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::arguments::{Global, Output, PlanArguments, PlanFormat, RunArguments};
+use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanFormat, RunArguments};
 use super::failure::Failure;
 use super::open::{self, Opened};
 use super::{ready, room, supervise, terminal, trust};
@@ -25,7 +25,12 @@ pub fn run(
     run: &RunArguments,
 ) -> Result<ExitCode, Failure> {
     if run.dry_run {
-        return super::plan::plan(global, arguments, PlanFormat::Text);
+        return super::plan::plan(
+            global,
+            arguments,
+            &MatrixArguments::default(),
+            PlanFormat::Text,
+        );
     }
     let opened = open::recipe(&arguments.recipe)?;
     let host = open::host_and_engine(global, &opened);
