@@ -1,0 +1,107 @@
+//! Results side by side: ratios to the first, and what differs between the places.
+
+use super::charts::drawn;
+use super::frame::{Cell, table};
+use crate::report::charts::of_comparison;
+use crate::report::markup::Markup;
+use crate::verdict::comparison::{Change, ComparedFigure, Comparison};
+use crate::verdict::number;
+
+pub(super) fn section(main: &mut Markup, comparison: &Comparison) {
+    main.element("section", &[("aria-labelledby", "compared")], |section| {
+        section.leaf("h2", &[("id", "compared")], "Side by side");
+        subjects(section, comparison);
+        drawn(section, &of_comparison(comparison), "p");
+        figures(section, comparison);
+        if !comparison.notes.is_empty() {
+            section.element("ul", &[], |list| {
+                for note in &comparison.notes {
+                    list.leaf("li", &[], note);
+                }
+            });
+        }
+        environment(section, comparison);
+    });
+}
+
+fn subjects(section: &mut Markup, comparison: &Comparison) {
+    let rows = comparison.subjects.iter().enumerate().map(|(at, subject)| {
+        let role = if at == 0 { "the baseline" } else { "" };
+        vec![
+            Cell::Head(subject.letter.clone()),
+            Cell::Link(subject.name.clone(), format!("#s{at}")),
+            Cell::Text(subject.title.clone()),
+            Cell::Outcome(subject.outcome),
+            Cell::Text(role.to_owned()),
+        ]
+    });
+    let head = ["letter", "name", "what", "outcome", "role"];
+    table(section, "What is compared", &head, rows);
+}
+
+fn figures(section: &mut Markup, comparison: &Comparison) {
+    let at = format!("interval at {}", number::percent(comparison.confidence));
+    let head = [
+        "scenario", "figure", "against", "baseline", "measured", "ratio", &at, "what it shows",
+    ];
+    let rows = comparison.figures.iter().map(|figure| {
+        let shown = |value: Option<f64>| {
+            let like = figure.baseline.value.or(value).unwrap_or_default();
+            let shown = value.map(|value| number::figure_like(value, &figure.unit, like));
+            Cell::Number(shown.unwrap_or_else(|| "–".to_owned()))
+        };
+        let interval = figure.interval.map_or("–".to_owned(), |interval| {
+            let (lower, upper) = (number::ratio(interval.lower), number::ratio(interval.upper));
+            format!("{lower}–{upper}")
+        });
+        vec![
+            Cell::Head(format!("{} {} {}", figure.benchmark, figure.scenario, figure.mode)),
+            Cell::Text(figure.figure.clone()),
+            Cell::Text(format!("{} : {}", figure.candidate.subject, figure.baseline.subject)),
+            shown(figure.baseline.value),
+            shown(figure.candidate.value),
+            Cell::Number(figure.ratio.map_or("–".to_owned(), number::ratio)),
+            Cell::Text(interval),
+            change(figure),
+        ]
+    });
+    table(section, "Every figure that both have", &head, rows);
+    section.element("ul", &[], |list| {
+        for figure in &comparison.figures {
+            let said = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
+            list.leaf("li", &[], &said);
+        }
+    });
+}
+
+fn change(figure: &ComparedFigure) -> Cell {
+    let (class, sign) = match figure.change {
+        Change::Faster | Change::Better => ("good", "▲"),
+        Change::Slower | Change::Worse => ("bad", "▼"),
+        Change::NoDifference => ("plain", "≈"),
+        Change::NotCompared => ("open", "!"),
+    };
+    Cell::News(class, format!("{sign} {}", figure.change))
+}
+
+fn environment(section: &mut Markup, comparison: &Comparison) {
+    let letters = comparison.subjects.iter().map(|one| one.letter.as_str());
+    let mut head = vec!["what differs"];
+    head.extend(letters);
+    let rows: Vec<Vec<Cell>> = comparison
+        .environment
+        .iter()
+        .filter(|fact| fact.differs)
+        .map(|fact| {
+            let values = fact.values.iter();
+            let values = values.map(|value| Cell::Text(value.clone().unwrap_or_else(|| "–".to_owned())));
+            std::iter::once(Cell::Head(fact.what.clone())).chain(values).collect()
+        })
+        .collect();
+    section.leaf("h3", &[], "What differs between the places");
+    if rows.is_empty() {
+        section.leaf("p", &[], "Nothing that is known.");
+        return;
+    }
+    table(section, "What differs between the environments", &head, rows.into_iter());
+}
