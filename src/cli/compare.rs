@@ -80,7 +80,8 @@ fn subject(global: &Global, name: &str, arguments: &CompareArguments) -> Result<
 
 fn print(global: &Global, comparison: &Comparison) {
     terminal::print(&match global.output {
-        Output::Text => {
+        // A page and CSV are refused before.
+        Output::Text | Output::Html | Output::Csv => {
             report::terminal::comparison(comparison, terminal::width(), terminal::color())
         }
         Output::Json => {

@@ -3,6 +3,7 @@
 pub mod catalogue;
 pub mod charts;
 pub mod checks;
+pub mod csv;
 pub mod export;
 pub mod human;
 pub mod junit;

@@ -10,8 +10,6 @@ mod of_verdict;
 mod scale;
 mod svg;
 mod terminal;
-#[cfg(test)]
-mod tests;
 
 pub use of_comparison::of_comparison;
 pub use of_telemetry::of_telemetry;

@@ -160,7 +160,7 @@ pub(super) fn usable(bounds: Bounds) -> Option<(f64, f64)> {
     is_usable.then_some((bounds.lower, bounds.upper))
 }
 
-/// Nothing was published: each trial, where there are several.
+/// Nothing was published: the trials, where there are several.
 fn measured(result: &ResultVerdict) -> Option<Chart> {
     let name = result.deciding.as_ref()?;
     let figure = result.figures.get(name)?;
@@ -168,18 +168,14 @@ fn measured(result: &ResultVerdict) -> Option<Chart> {
     if trials.is_empty() {
         return None;
     }
-    let bar = |label: String, value: f64, trials: Vec<f64>| Bar {
-        label,
-        value,
+    let together = format!("{} trials together", trials.len());
+    let all = vec![Bar {
+        label: together,
+        value: figure.value,
         interval: None,
         trials,
         tone: Tone::Measured,
-    };
-    let mut all = vec![bar("all trials".to_owned(), figure.value, trials.clone())];
-    if trials.len() <= 12 {
-        let each = (1..).zip(&trials);
-        all.extend(each.map(|(trial, value)| bar(format!("trial {trial}"), *value, Vec::new())));
-    }
+    }];
     let (title, file) = named(result, name);
     Some(Chart {
         title,

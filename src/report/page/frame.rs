@@ -56,13 +56,14 @@ pub(super) fn document(
 ) -> String {
     let mut page = Markup::default();
     page.literal("<!DOCTYPE html>\n");
-    page.element("html", &[("lang", "en")], |html| {
+    page.element("html", &[("lang", "en"), ("xmlns", "http://www.w3.org/1999/xhtml")], |html| {
         html.element("head", &[], |head| {
-            head.literal("<meta charset=\"utf-8\">");
-            head.literal("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">");
-            head.literal("<meta name=\"color-scheme\" content=\"light dark\">");
+            head.literal("<meta charset=\"utf-8\"/>");
+            head.literal("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>");
+            head.literal("<meta name=\"color-scheme\" content=\"light dark\"/>");
             head.literal("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-            head.literal(POLICY).literal("\">");
+            head.literal(POLICY).literal("\"/>");
+            head.literal("<meta name=\"generator\" content=\"retrial\"/>");
             head.leaf("title", &[], title);
             head.element("style", &[], |style| {
                 style.literal(STYLE).literal(charts::STYLE);

@@ -11,7 +11,7 @@ use crate::verdict::{Outcome, number};
 /// More rows are in the parts below only.
 const ROWS: usize = 2000;
 
-pub(super) fn table_of<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Vec<Cell>> + 'a {
+fn rows_of<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Vec<Cell>> + 'a {
     subjects.iter().enumerate().flat_map(|(at, subject)| {
         let verdict = subject.entry.verdict;
         let rows = verdict.results.iter().flat_map(rows::of);
@@ -35,7 +35,7 @@ pub(super) fn table_of<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = 
 }
 
 /// Counts, then the table.
-pub(super) fn table(main: &mut Markup, subjects: &[Subject<'_>]) {
+pub(super) fn section(main: &mut Markup, subjects: &[Subject<'_>]) {
     main.element("section", &[("aria-labelledby", "glance")], |section| {
         section.leaf("h2", &[("id", "glance")], "At a glance");
         let results = || subjects.iter().flat_map(|one| &one.entry.verdict.results);
@@ -56,6 +56,6 @@ pub(super) fn table(main: &mut Markup, subjects: &[Subject<'_>]) {
         let head = [
             "result", "scenario", "figure", "measured", "published", "ratio", &at, "outcome",
         ];
-        super::frame::table(section, "Every figure", &head, table_of(subjects).take(ROWS));
+        table(section, "Every figure", &head, rows_of(subjects).take(ROWS));
     });
 }

@@ -31,7 +31,7 @@ pub fn html(page: &Page<'_>) -> String {
     document(&title(page), &page.made, &notices, |main| match page.subjects.as_slice() {
         [one] => subject(main, one, Heading::Second, 0, true),
         several => {
-            glance::table(main, several);
+            glance::section(main, several);
             if let Some(comparison) = page.comparison {
                 compared::section(main, comparison);
             }
@@ -74,6 +74,3 @@ fn subject(main: &mut Markup, one: &Subject<'_>, heading: Heading, number: usize
     telemetry::section(main, one, heading, number, in_full);
     run::section(main, one, heading, number);
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,7 @@ use crate::report::markup::Markup;
 use crate::verdict::{FigureValue, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number};
 
 /// More figures of one result are those that are judged, and the deciding one.
-const FIGURES: usize = 6;
+const FIGURES: usize = 4;
 /// More trials are not told one by one: the CSV and the JSON have them.
 const TRIALS: usize = 200;
 /// More rules that were kept are counted.
@@ -46,7 +46,7 @@ fn trials(main: &mut Markup, result: &ResultVerdict) {
     let names = shown(result);
     let mut head = vec!["trial"];
     head.extend(names.iter().map(String::as_str));
-    head.extend(["how it ended", "rules", "results"]);
+    head.extend(["how it ended", "rules"]);
     let rows = result.trials.iter().take(TRIALS).map(|trial| {
         let mut cells = vec![Cell::Head(trial.trial.to_string())];
         cells.extend(names.iter().map(|name| figure(result, trial, name)));
@@ -56,10 +56,10 @@ fn trials(main: &mut Markup, result: &ResultVerdict) {
         } else {
             Cell::News("bad", "! broken".to_owned())
         });
-        cells.push(Cell::Text(trial.path.clone()));
         cells
     });
-    let caption = format!("{} {}, every trial", result.scenario, result.mode);
+    let (scenario, mode) = (&result.scenario, result.mode);
+    let caption = format!("{scenario} {mode}, every trial ({})", result.path);
     table(main, &caption, &head, rows);
     let more = result.trials.len().saturating_sub(TRIALS);
     if more > 0 {

@@ -105,21 +105,23 @@ fn list(main: &mut Markup, verdict: &Verdict) {
     if reasons.is_empty() && qualifiers.is_empty() && verdict.warnings.is_empty() {
         return;
     }
-    main.element("ul", &[], |list| {
+    main.element("ul", &[("class", "told")], |list| {
         for (outcome, reason) in &reasons {
             list.element("li", &[], |item| {
                 item.leaf("span", &[("class", class(*outcome))], symbol(*outcome));
-                item.text(" ").text(reason);
+                item.text(reason);
             });
         }
         for qualifier in qualifiers {
             list.element("li", &[], |item| {
+                item.leaf("span", &[("class", "open")], "!");
                 item.leaf("em", &[], qualifier.kind.word());
                 item.text(": ").text(&qualifier.because);
             });
         }
         for warning in &verdict.warnings {
             list.element("li", &[], |item| {
+                item.leaf("span", &[("class", "open")], "!");
                 item.leaf("em", &[], "warning");
                 item.text(": ").text(warning);
             });
@@ -133,11 +135,10 @@ fn broken(main: &mut Markup, one: &Subject<'_>) {
     if broken.is_empty() {
         return;
     }
-    main.element("ul", &[], |list| {
+    main.element("ul", &[("class", "told")], |list| {
         for rule in broken {
             list.element("li", &[], |item| {
                 item.leaf("span", &[("class", "bad")], "!");
-                item.text(" ");
                 item.text(&format!("{}: {}; asked {}", rule.rule, rule.found, rule.asked));
             });
         }

@@ -63,13 +63,12 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
             let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
             legend::point(drawing, at(*trial), y + BAR / 2.0 + shift);
         }
+        if let Some((value, _)) = &bars.mark {
+            drawing.line("k", (at(*value), y - 3.0), (at(*value), y + BAR + 5.0));
+        }
         if let Some((lower, upper)) = bar.interval {
             drawing.whisker(y + BAR / 2.0, at(lower), at(upper));
         }
-    }
-    if let Some((value, _)) = &bars.mark {
-        let x = at(*value);
-        drawing.line("k", (x, top + 18.0), (x, bottom));
     }
     legend::draw(drawing, &entries(bars));
 }

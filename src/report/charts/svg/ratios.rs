@@ -21,7 +21,6 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     drawing.height = bottom;
     let named = format!("times {} (to the right: better)", ratios.of);
     drawing.axis_below(&scale, top + 20.0, (left, right), &named);
-    drawing.line("k", (at(1.0), top + 18.0), (at(1.0), bottom));
     for (number, row) in ratios.rows.iter().enumerate() {
         let y = top + real(number) * ROW;
         let said = match row.word.as_str() {
@@ -33,6 +32,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         let room = WIDTH - 24.0 - text_width(&said, SMALL * 1.25);
         drawing.cut("", 4.0, y + 15.0, &row.label, room);
         let y = y + 30.0;
+        drawing.line("k", (at(1.0), y - 9.0), (at(1.0), y + 12.0));
         if let Some(least) = row.least {
             legend::asked(drawing, at(least), y);
         }
