@@ -158,3 +158,6 @@ pub(super) fn file_name(text: &str) -> String {
         name
     }
 }
+
+#[cfg(test)]
+mod tests;

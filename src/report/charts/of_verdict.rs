@@ -127,7 +127,7 @@ fn ratios(verdict: &Verdict, result: &ResultVerdict, judged: &[&Judgement]) -> O
             interval: judgement.bounds.and_then(usable),
             least: Some(1.0 - judgement.margin),
             word: String::new(),
-            bad: judgement.outcome > Outcome::Reproduced,
+            bad: judgement.outcome > Outcome::Inconclusive,
         })
     };
     let mut rows: Vec<Ratio> = judged.iter().filter_map(row).collect();

@@ -125,36 +125,41 @@ pub(super) enum Cell {
     News(&'static str, String),
 }
 
-/// A table in a region that scrolls by itself where it is too wide; numbers' heads are marked by the
-/// first row.
+/// A table in a region that scrolls by itself where it is too wide.
 pub(super) fn table(
     main: &mut Markup,
     caption: &str,
     head: &[&str],
     rows: impl Iterator<Item = Vec<Cell>>,
 ) {
-    let rows: Vec<Vec<Cell>> = rows.collect();
-    let numbers: Vec<bool> = (0..head.len())
-        .map(|column| {
-            let mut cells = rows.iter().filter_map(|row| row.get(column));
-            cells.any(|cell| matches!(cell, Cell::Number(_)))
-        })
-        .collect();
+    grouped(main, caption, head, &[(None, rows.collect())]);
+}
+
+/// Rows under the heads of their groups.
+pub(super) type Group = (Option<Cell>, Vec<Vec<Cell>>);
+
+/// A table of groups; numbers' heads stand over them, to the right.
+pub(super) fn grouped(main: &mut Markup, caption: &str, head: &[&str], groups: &[Group]) {
+    let is_number = |column: usize| {
+        let mut rows = groups.iter().flat_map(|(_, rows)| rows);
+        rows.any(|row| matches!(row.get(column), Some(Cell::Number(_))))
+    };
     let region = [
         ("class", "table"),
         ("role", "region"),
         ("tabindex", "0"),
         ("aria-label", caption),
     ];
+    let columns = head.len().to_string();
     main.element("div", &region, |region| {
         region.element("table", &[], |table| {
             table.leaf("caption", &[], caption);
             table.element("thead", &[], |part| {
                 part.element("tr", &[], |row| {
-                    for (name, number) in head.iter().zip(&numbers) {
+                    for (column, name) in head.iter().enumerate() {
                         if name.is_empty() {
                             row.leaf("td", &[], "");
-                        } else if *number {
+                        } else if is_number(column) {
                             row.leaf("th", &[("scope", "col"), ("class", "n")], name);
                         } else {
                             row.leaf("th", &[("scope", "col")], name);
@@ -162,26 +167,43 @@ pub(super) fn table(
                     }
                 });
             });
-            table.element("tbody", &[], |part| {
-                for cells in &rows {
-                    part.element("tr", &[], |row| {
-                        for cell in cells {
-                            written(row, cell);
-                        }
-                    });
-                    part.literal("\n");
-                }
-            });
+            for (name, rows) in groups {
+                table.element("tbody", &[], |part| {
+                    if let Some(name) = name {
+                        part.element("tr", &[], |row| {
+                            let span = [("scope", "rowgroup"), ("colspan", columns.as_str())];
+                            row.element("th", &span, |cell| link_or_text(cell, name));
+                        });
+                    }
+                    for cells in rows {
+                        part.element("tr", &[], |row| {
+                            for cell in cells {
+                                written(row, cell);
+                            }
+                        });
+                        part.literal("\n");
+                    }
+                });
+            }
         });
     });
 }
 
+fn link_or_text(into: &mut Markup, cell: &Cell) {
+    match cell {
+        Cell::Link(text, to) => into.leaf("a", &[("href", to)], text),
+        Cell::Head(text) | Cell::Text(text) | Cell::Number(text) | Cell::News(_, text) => {
+            into.text(text)
+        }
+        Cell::Outcome(outcome) => into.text(outcome.word()),
+    };
+}
+
 fn written(row: &mut Markup, cell: &Cell) {
     match cell {
-        Cell::Head(text) => row.leaf("th", &[("scope", "row")], text),
-        Cell::Link(text, to) => row.element("th", &[("scope", "row")], |cell| {
-            cell.leaf("a", &[("href", to)], text);
-        }),
+        Cell::Head(_) | Cell::Link(..) => {
+            row.element("th", &[("scope", "row")], |head| link_or_text(head, cell))
+        }
         Cell::Text(text) => row.leaf("td", &[], text),
         Cell::Number(text) => row.leaf("td", &[("class", "n")], text),
         Cell::Outcome(outcome) => {

@@ -74,3 +74,6 @@ fn subject(main: &mut Markup, one: &Subject<'_>, heading: Heading, number: usize
     telemetry::section(main, one, heading, number, in_full);
     run::section(main, one, heading, number);
 }
+
+#[cfg(test)]
+mod tests;
