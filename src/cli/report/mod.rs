@@ -62,6 +62,7 @@ fn written(
                 made: made(),
                 subjects: subjects.collect(),
                 comparison,
+                batch: None,
             })
         }
         Output::Text => text(global, gathered, comparison),

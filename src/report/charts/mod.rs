@@ -4,6 +4,7 @@
 //! Bars begin at zero. Where another axis does not, it says so. What is measured and what was
 //! published differ in colour (Okabe and Ito's palette), in pattern and in words.
 
+mod of_batch;
 mod of_comparison;
 mod of_telemetry;
 mod of_verdict;
@@ -11,6 +12,7 @@ mod scale;
 mod svg;
 mod terminal;
 
+pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_result;

@@ -1,18 +1,23 @@
 //! Results side by side: ratios to the first, and what differs between the places.
 
+use super::batch::change;
 use super::charts::drawn;
 use super::frame::{Cell, table};
 use crate::report::charts::of_comparison;
 use crate::report::markup::Markup;
-use crate::verdict::comparison::{Change, ComparedFigure, Comparison};
+use crate::verdict::comparison::Comparison;
 use crate::verdict::number;
 
-pub(super) fn section(main: &mut Markup, comparison: &Comparison) {
+/// `told`: whether figures are told, or only what differs between the places.
+pub(super) fn section(main: &mut Markup, comparison: &Comparison, told: bool) {
     main.element("section", &[("aria-labelledby", "compared")], |section| {
-        section.leaf("h2", &[("id", "compared")], "Side by side");
+        let title = if told { "Side by side" } else { "Environments" };
+        section.leaf("h2", &[("id", "compared")], title);
         subjects(section, comparison);
-        drawn(section, &of_comparison(comparison), "p");
-        figures(section, comparison);
+        if told {
+            drawn(section, &of_comparison(comparison), "p");
+            figures(section, comparison);
+        }
         if !comparison.notes.is_empty() {
             section.element("ul", &[], |list| {
                 for note in &comparison.notes {
@@ -62,7 +67,7 @@ fn figures(section: &mut Markup, comparison: &Comparison) {
             shown(figure.candidate.value),
             Cell::Number(figure.ratio.map_or("–".to_owned(), number::ratio)),
             Cell::Text(interval),
-            change(figure),
+            change(figure.change),
         ]
     });
     table(section, "Every figure that both have", &head, rows);
@@ -72,16 +77,6 @@ fn figures(section: &mut Markup, comparison: &Comparison) {
             list.leaf("li", &[], &said);
         }
     });
-}
-
-fn change(figure: &ComparedFigure) -> Cell {
-    let (class, sign) = match figure.change {
-        Change::Faster | Change::Better => ("good", "▲"),
-        Change::Slower | Change::Worse => ("bad", "▼"),
-        Change::NoDifference => ("plain", "≈"),
-        Change::NotCompared => ("open", "!"),
-    };
-    Cell::News(class, format!("{sign} {}", figure.change))
 }
 
 fn environment(section: &mut Markup, comparison: &Comparison) {

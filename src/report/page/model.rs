@@ -2,6 +2,7 @@
 
 use crate::report::Entry;
 use crate::telemetry::Row;
+use crate::verdict::batch::BatchVerdict;
 use crate::verdict::comparison::Comparison;
 
 /// A page.
@@ -13,6 +14,8 @@ pub struct Page<'a> {
     pub subjects: Vec<Subject<'a>>,
     /// They side by side, where they have figures in common.
     pub comparison: Option<&'a Comparison>,
+    /// The batch whose cells they are.
+    pub batch: Option<&'a BatchVerdict>,
 }
 
 /// A run, a folder of results or a benchmark of a submission tree.
@@ -30,6 +33,8 @@ pub struct Subject<'a> {
     pub commands: Option<String>,
     /// Its steps.
     pub steps: Vec<Step>,
+    /// The runs that a cell of a batch is made of.
+    pub runs: Vec<RunOfCell>,
 }
 
 impl<'a> Subject<'a> {
@@ -43,8 +48,22 @@ impl<'a> Subject<'a> {
             environment: Vec::new(),
             commands: None,
             steps: Vec::new(),
+            runs: Vec::new(),
         }
     }
+}
+
+/// A run of a cell of a batch.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunOfCell {
+    /// Its id.
+    pub name: String,
+    /// Which trial.
+    pub trial: u32,
+    /// Why it gave no evidence, if it gave none.
+    pub lost: Option<String>,
+    /// Its directory, from where the page lies.
+    pub path: Option<String>,
 }
 
 /// A step of a run, and its log.

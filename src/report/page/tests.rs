@@ -100,7 +100,7 @@ fn page(subjects: Vec<Subject<'_>>) -> String {
     html(&Page {
         made: "retrial 0.1.0".to_owned(),
         subjects,
-        comparison: None,
+        ..Page::default()
     })
 }
 
@@ -203,6 +203,7 @@ fn several_runs_side_by_side() {
         made: "retrial 0.1.0".to_owned(),
         subjects: vec![subject("before", &verdict), subject("after", &verdict)],
         comparison: Some(&comparison),
+        batch: None,
     });
     check(&page);
     for words in ["At a glance", "▲ faster", "6.1 of after", "href=\"#s1\"", "2 results"] {
