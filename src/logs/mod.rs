@@ -26,6 +26,7 @@ pub mod mllog;
 pub mod nearest;
 pub mod number;
 pub mod pattern;
+pub mod power;
 pub mod rows;
 mod sanitize;
 pub mod scan;
