@@ -1,6 +1,7 @@
 //! What can be typed. The words of docs and completions come from here.
 
 mod results;
+mod runs;
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use clap::parser::ValueSource;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArguments};
+pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
@@ -242,8 +244,12 @@ pub enum Command {
         #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
         gpus: Vec<String>,
     },
-    /// The runs there are, newest last
-    Runs,
+    /// The runs there are, newest last; remove some, take some to another machine
+    Runs {
+        /// Which, or what to do with them
+        #[command(flatten)]
+        runs: Box<RunsArguments>,
+    },
     /// A recipe to start from
     New {
         /// A file's name, ending in .yaml, or a directory

@@ -57,14 +57,14 @@ pub fn of_run(directory: &RunDirectory) -> Vec<(String, String)> {
 }
 
 /// The image's own digest, wherever it was pulled from; its id where it was built.
-fn digest(state: &State) -> String {
+pub(super) fn digest(state: &State) -> String {
     let mut digests = state.digests.iter();
     let digest = digests.find_map(|digest| Some(digest.split_once('@')?.1.to_owned()));
     digest.or_else(|| state.image.clone()).unwrap_or_default()
 }
 
 /// `8 x MI355X`
-fn gpus(gpus: &[Gpu]) -> String {
+pub(super) fn gpus(gpus: &[Gpu]) -> String {
     let alike: Vec<String> = gpus
         .chunk_by(|one, other| one.model == other.model)
         .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].model))

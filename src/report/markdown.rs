@@ -198,7 +198,7 @@ fn environment(comparison: &Comparison) -> String {
     format!("\n{}", grid(&head, rows))
 }
 
-fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let rule: Vec<&str> = head.iter().map(|_| "---").collect();
     let mut text = format!("| {} |\n| {} |\n", head.join(" | "), rule.join(" | "));
     for row in rows {
@@ -208,7 +208,7 @@ fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     text
 }
 
-fn quoted(notice: Option<&str>) -> String {
+pub(super) fn quoted(notice: Option<&str>) -> String {
     notice.map_or_else(String::new, |notice| {
         format!("\n> {}\n", escaped(&clean(notice)))
     })

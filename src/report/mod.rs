@@ -12,6 +12,7 @@ mod markup;
 pub mod page;
 pub mod progress;
 mod rows;
+pub mod runs;
 pub mod schema;
 pub mod terminal;
 pub mod tree;

@@ -8,6 +8,7 @@ mod advice;
 mod compared;
 mod grid;
 mod layout;
+mod runs;
 pub(super) mod style;
 
 use self::grid::{wrap, wrapped};
@@ -17,6 +18,7 @@ use super::words::{self, clean, reasons, symbol, title};
 use crate::verdict::{Outcome, QualifierKind, Verdict};
 
 pub use compared::comparison;
+pub use runs::runs;
 
 /// Narrower than this nothing is made to fit.
 const NARROWEST: usize = 60;
