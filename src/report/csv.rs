@@ -42,23 +42,32 @@ pub const COLUMNS: [&str; 28] = [
     "verified",
 ];
 
-/// Verdicts with their names.
+/// The line of the columns' names.
 #[must_use]
-pub fn verdicts<'a>(all: impl IntoIterator<Item = (&'a str, &'a Verdict)>) -> String {
+pub fn head() -> String {
+    lines(std::iter::once(COLUMNS.map(str::to_owned).to_vec()))
+}
+
+/// The rows of a verdict, which is called so.
+#[must_use]
+pub fn rows(name: &str, verdict: &Verdict) -> String {
+    let trials = verdict
+        .results
+        .iter()
+        .flat_map(|result| result.trials.iter().map(move |trial| (result, trial)));
+    lines(trials.flat_map(|(result, trial)| {
+        let figures = trial.figures.keys();
+        figures.map(move |figure| row(name, verdict, result, trial, figure))
+    }))
+}
+
+fn lines(rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = WriterBuilder::new()
         .quote_style(QuoteStyle::Necessary)
         .from_writer(Vec::new());
-    // A vector takes everything, and what is written is UTF-8.
-    let _ = writer.write_record(COLUMNS);
-    for (name, verdict) in all {
-        for result in &verdict.results {
-            for trial in &result.trials {
-                for figure in trial.figures.keys() {
-                    let row = row(name, verdict, result, trial, figure);
-                    let _ = writer.write_record(row.iter().map(|cell| safe(cell)));
-                }
-            }
-        }
+    for row in rows {
+        // A vector takes everything.
+        let _ = writer.write_record(row.iter().map(|cell| safe(cell)));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
@@ -115,7 +124,12 @@ fn row(
         number(judged.and_then(|one| Some(one.bounds?.upper))),
         judged.map_or(String::new(), |one| one.confidence.to_string()),
         outcome(result, judged),
-        if verdict.notice.is_some() { "unverified" } else { "" }.to_owned(),
+        if verdict.notice.is_some() {
+            "unverified"
+        } else {
+            ""
+        }
+        .to_owned(),
     ]
 }
 

@@ -22,7 +22,7 @@ impl Markup {
     }
 
     /// Markup that was written by another writer.
-    pub fn append(&mut self, other: Self) -> &mut Self {
+    pub fn append(&mut self, other: &Self) -> &mut Self {
         self.text.push_str(&other.text);
         self
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::name_and_value;
+use super::{RunFilter, name_and_value};
 use crate::export::Division;
 use crate::verdict::comparison::FailIf;
 
@@ -82,7 +82,7 @@ pub struct CompareArguments {
 pub struct ReportArguments {
     /// Runs and batches (directory, id, a part of it, or `last`), directories with LoadGen's logs,
     /// submission trees
-    #[arg(required = true, value_name = "RUN|BATCH|DIR")]
+    #[arg(required_unless_present = "all", value_name = "RUN|BATCH|DIR")]
     pub subjects: Vec<String>,
     /// The file, `-` for standard output (else, for a page, report.html in the directory of the run
     /// or batch, or in the working directory; for other forms, standard output)
@@ -91,12 +91,12 @@ pub struct ReportArguments {
     /// Also write each chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
-    /// The recipe by which folders of results are read
-    #[arg(long, value_name = "RECIPE")]
-    pub recipe: Option<String>,
-    /// Choose a variant of that recipe, or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-    pub settings: Vec<(String, String)>,
+    /// All runs there are, or those that fit
+    #[arg(long, conflicts_with = "subjects")]
+    pub all: bool,
+    /// Which of them; without --all, --recipe and --set say how folders of results are read
+    #[command(flatten)]
+    pub filter: RunFilter,
     /// The round by whose rules folders are judged (else the one whose seeds the logs have)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,

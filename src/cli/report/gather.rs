@@ -9,9 +9,9 @@ use crate::cli::{judge, open};
 use crate::evidence::{environment, telemetry};
 use crate::journal::Event;
 use crate::plan::{Plan, shell};
+use crate::report::Entry;
 use crate::report::charts::{self, Chart};
 use crate::report::page::Subject;
-use crate::report::Entry;
 use crate::runner::evidence_of;
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
@@ -177,8 +177,8 @@ fn folder(
 ) -> Result<(), Failure> {
     let asked = JudgeArguments {
         directory: path.display().to_string(),
-        recipe: arguments.recipe.clone(),
-        settings: arguments.settings.clone(),
+        recipe: arguments.filter.recipe.first().cloned(),
+        settings: arguments.filter.settings.clone(),
         round: arguments.round.clone(),
         reference: arguments.reference.clone(),
         ..JudgeArguments::default()

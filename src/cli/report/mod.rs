@@ -1,6 +1,7 @@
 //! `retrial report`: one page, or the same in other forms, of what was judged.
 
 mod gather;
+mod many;
 mod steps;
 mod write;
 
@@ -25,6 +26,9 @@ pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, 
     } else {
         Output::Html
     };
+    if arguments.all {
+        return many::report(global, arguments, output);
+    }
     let gathered = gather::gather(global, arguments, output)?;
     let target = write::target(arguments, output, gathered.home.as_deref());
     let comparison = side_by_side(&gathered);
@@ -32,7 +36,7 @@ pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, 
         let count = write::charts(directory, &all_charts(&gathered, comparison.as_ref()))?;
         terminal::note(&format!("{}: {count} charts", directory.display()));
     }
-    let text = written(global, output, &gathered, comparison.as_ref(), &target)?;
+    let text = written(global, output, &gathered, comparison.as_ref(), &target);
     write::out(&target, &text)?;
     Ok(ExitCode::Success)
 }
@@ -52,9 +56,9 @@ fn written(
     gathered: &Gathered,
     comparison: Option<&Comparison>,
     target: &write::Target,
-) -> Result<String, Failure> {
+) -> String {
     let entries: Vec<Entry<'_>> = gathered.held.iter().map(Held::entry).collect();
-    Ok(match output {
+    match output {
         Output::Html => {
             let from = target.directory();
             let subjects = gathered.held.iter().map(|one| one.subject(from.as_deref()));
@@ -85,7 +89,8 @@ fn written(
         }
         Output::Csv => {
             let all = gathered.held.iter();
-            csv::verdicts(all.map(|one| (one.name.as_str(), &one.verdict)))
+            let rows = all.map(|one| csv::rows(&one.name, &one.verdict));
+            std::iter::once(csv::head()).chain(rows).collect()
         }
         Output::Junit => junit::verdicts(&entries),
         Output::Markdown => {
@@ -96,7 +101,7 @@ fn written(
             }
             text
         }
-    })
+    }
 }
 
 /// `retrial 0.1.0, 2026-11-21 18:40:02 UTC`

@@ -87,8 +87,16 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("/home/me", "/data/runs/a/steps/01/output.log", "../../data/runs/a/steps/01/output.log")]
-    #[case("/data/runs/a", "/data/runs/a/steps/01/output.log", "steps/01/output.log")]
+    #[case(
+        "/home/me",
+        "/data/runs/a/steps/01/output.log",
+        "../../data/runs/a/steps/01/output.log"
+    )]
+    #[case(
+        "/data/runs/a",
+        "/data/runs/a/steps/01/output.log",
+        "steps/01/output.log"
+    )]
     #[case("/", "/a", "a")]
     fn the_way_to_a_log(#[case] from: &str, #[case] to: &str, #[case] way: &str) {
         assert_eq!(relative(Path::new(from), Path::new(to)), Path::new(way));

@@ -31,7 +31,9 @@ impl Target {
         let (Self::Named(file) | Self::Usual(file)) = self else {
             return None;
         };
-        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = file
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
         parent.unwrap_or(Path::new(".")).canonicalize().ok()
     }
 }
@@ -76,7 +78,9 @@ fn may_replace(file: &Path) -> bool {
     if std::fs::symlink_metadata(file).is_err() {
         return true;
     }
-    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = file
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty());
     let name = file.file_name().unwrap_or_default();
     let text = read_beneath(parent.unwrap_or(Path::new(".")), Path::new(name), 256 << 20);
     text.is_ok_and(|bytes| {
@@ -87,9 +91,7 @@ fn may_replace(file: &Path) -> bool {
 
 /// Each chart as a file of its own; gives how many.
 pub fn charts(directory: &Path, all: &[Chart]) -> Result<usize, Failure> {
-    let fault = |error: std::io::Error| {
-        Failure::host(format!("{}: {error}", directory.display()))
-    };
+    let fault = |error: std::io::Error| Failure::host(format!("{}: {error}", directory.display()));
     std::fs::create_dir_all(directory).map_err(fault)?;
     let mut taken: BTreeSet<String> = BTreeSet::new();
     for chart in all {

@@ -16,8 +16,8 @@ pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_result;
-pub(super) use svg::{STYLE, inline};
 pub use svg::standalone;
+pub(super) use svg::{STYLE, inline};
 pub use terminal::{Signs, text};
 
 /// A picture of figures.

@@ -55,7 +55,10 @@ impl Shown {
         } else {
             String::new()
         };
-        clean(&format!("{benchmark}{}: {}{what}", self.scenario, self.figure))
+        clean(&format!(
+            "{benchmark}{}: {}{what}",
+            self.scenario, self.figure
+        ))
     }
 
     fn chart(&self, batch: &BatchVerdict, what: &str, told: &[String], kind: Kind) -> Chart {
@@ -116,7 +119,13 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     }
     let told: Vec<String> = given
         .iter()
-        .map(|(cell, given)| format!("{}: {}", cell.name, number::figure(given.value, &shown.unit)))
+        .map(|(cell, given)| {
+            format!(
+                "{}: {}",
+                cell.name,
+                number::figure(given.value, &shown.unit)
+            )
+        })
         .take(ROWS)
         .collect();
     let mut all = Vec::new();
@@ -203,13 +212,21 @@ fn ratios(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     if rows.is_empty() {
         return None;
     }
-    let told: Vec<String> = of_figure.iter().map(|(_, one)| one.sentence.clone()).collect();
+    let told: Vec<String> = of_figure
+        .iter()
+        .map(|(_, one)| one.sentence.clone())
+        .collect();
     let ratios = Ratios {
         of,
         rows,
         whiskers: format!("interval at {}", number::percent(batch.confidence)),
     };
-    Some(shown.chart(batch, ", next to the baseline", &told[..told.len().min(ROWS)], Kind::Ratios(ratios)))
+    Some(shown.chart(
+        batch,
+        ", next to the baseline",
+        &told[..told.len().min(ROWS)],
+        Kind::Ratios(ratios),
+    ))
 }
 
 /// The axis that lines go along: releases, where one has versions, else none.
@@ -224,10 +241,16 @@ fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
 fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart> {
     let mut series: Vec<(String, Series)> = Vec::new();
     for cell in &batch.cells {
-        let Some(at) = axis.values.iter().position(|value| cell.axes.get(&axis.name) == Some(value)) else {
+        let Some(at) = axis
+            .values
+            .iter()
+            .position(|value| cell.axes.get(&axis.name) == Some(value))
+        else {
             continue;
         };
-        let Some(given) = shown.in_cell(cell) else { continue };
+        let Some(given) = shown.in_cell(cell) else {
+            continue;
+        };
         let others: Vec<String> = cell
             .axes
             .iter()
@@ -237,9 +260,15 @@ fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart>
         let name = clean(&others.join(", "));
         let found = series.iter().position(|(known, _)| *known == name);
         let position = found.unwrap_or_else(|| {
-            let points = (0_u32..).zip(&axis.values).map(|(at, _)| (f64::from(at), None));
+            let points = (0_u32..)
+                .zip(&axis.values)
+                .map(|(at, _)| (f64::from(at), None));
             let one = Series {
-                name: if name.is_empty() { shown.figure.clone() } else { name.clone() },
+                name: if name.is_empty() {
+                    shown.figure.clone()
+                } else {
+                    name.clone()
+                },
                 points: points.collect(),
                 band: vec![(0.0, 0.0); axis.values.len()],
                 marked: true,
@@ -258,7 +287,11 @@ fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart>
         }
     }
     let several = |(_, one): &(String, Series)| {
-        one.points.iter().filter(|(_, value)| value.is_some()).count() > 1
+        one.points
+            .iter()
+            .filter(|(_, value)| value.is_some())
+            .count()
+            > 1
     };
     if !series.iter().any(several) {
         return None;
@@ -267,7 +300,11 @@ fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart>
     let mut series: Vec<Series> = series.into_iter().map(|(_, one)| one).take(LINES).collect();
     for one in &mut series {
         // Gaps have no extent: they must not pull the axis to zero.
-        let known = one.points.iter().find_map(|(_, value)| *value).unwrap_or(0.0);
+        let known = one
+            .points
+            .iter()
+            .find_map(|(_, value)| *value)
+            .unwrap_or(0.0);
         for ((_, value), band) in one.points.iter().zip(&mut one.band) {
             if value.is_none() {
                 *band = (known, known);
@@ -275,7 +312,10 @@ fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart>
         }
     }
     let what = if count > LINES {
-        format!(" over {}, the first {LINES} of {count} lines; whiskers: lowest and highest trial", axis.name)
+        format!(
+            " over {}, the first {LINES} of {count} lines; whiskers: lowest and highest trial",
+            axis.name
+        )
     } else {
         format!(" over {}; whiskers: lowest and highest trial", axis.name)
     };
@@ -284,7 +324,10 @@ fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart>
         .map(|one| {
             let points = one.points.iter().zip(&axis.values);
             let points = points.filter_map(|((_, value), place)| {
-                Some(format!("{place} {}", number::figure((*value)?, &shown.unit)))
+                Some(format!(
+                    "{place} {}",
+                    number::figure((*value)?, &shown.unit)
+                ))
             });
             format!("{}: {}", one.name, points.collect::<Vec<_>>().join(", "))
         })

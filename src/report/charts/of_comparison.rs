@@ -40,7 +40,11 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
             told: told.join(" "),
             kind: Kind::Ratios(Ratios {
                 of: format!("{}, the baseline", first.baseline.subject),
-                rows: figures.iter().take(ROWS).filter_map(|one| row(one)).collect(),
+                rows: figures
+                    .iter()
+                    .take(ROWS)
+                    .filter_map(|one| row(one))
+                    .collect(),
                 whiskers: format!("interval at {}", number::percent(comparison.confidence)),
             }),
         })

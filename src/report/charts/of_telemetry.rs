@@ -78,22 +78,40 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
         let all: Vec<(String, Vec<Look>)> = gpus
             .iter()
             .map(|(index, looks)| {
-                let seen = looks.iter().filter_map(|(row, reading)| {
-                    Some(look(row, (sensor.read)(reading)?))
-                });
+                let seen = looks
+                    .iter()
+                    .filter_map(|(row, reading)| Some(look(row, (sensor.read)(reading)?)));
                 (format!("GPU {index}"), seen.collect())
             })
             .filter(|(_, looks): &(String, Vec<Look>)| looks.len() > 1)
             .collect();
-        charts.extend(chart(sensor.title, sensor.unit, sensor.from_zero, &all, &stretches));
+        charts.extend(chart(
+            sensor.title,
+            sensor.unit,
+            sensor.from_zero,
+            &all,
+            &stretches,
+        ));
     }
     let busy = vec![("container".to_owned(), busy(&container))];
-    charts.extend(chart("Processors that the container kept busy", "processors", true, &busy, &stretches));
+    charts.extend(chart(
+        "Processors that the container kept busy",
+        "processors",
+        true,
+        &busy,
+        &stretches,
+    ));
     let memory = container
         .iter()
         .filter_map(|(row, reading)| Some(look(row, gibibytes(reading.memory?))));
     let memory = vec![("container".to_owned(), memory.collect())];
-    charts.extend(chart("Memory of the container", "GiB", true, &memory, &stretches));
+    charts.extend(chart(
+        "Memory of the container",
+        "GiB",
+        true,
+        &memory,
+        &stretches,
+    ));
     charts
 }
 
@@ -140,7 +158,11 @@ fn chart(
     let series = if all.len() > FEW {
         vec![Series {
             name: format!("mean of {} GPUs, from lowest to highest", all.len()),
-            ..line(all.iter().flat_map(|(_, looks)| looks.iter().copied()).collect())
+            ..line(
+                all.iter()
+                    .flat_map(|(_, looks)| looks.iter().copied())
+                    .collect(),
+            )
         }]
     } else {
         all.iter()
@@ -158,7 +180,8 @@ fn chart(
             "from {} to {} over {:.0} seconds",
             crate::verdict::number::figure(rounded(least), unit),
             crate::verdict::number::figure(rounded(most), unit),
-            stretches.last().map_or(0.0, |last| last.1) - stretches.first().map_or(0.0, |first| first.0),
+            stretches.last().map_or(0.0, |last| last.1)
+                - stretches.first().map_or(0.0, |first| first.0),
         ),
         kind: Kind::Lines(Lines {
             over: "seconds since the run began".to_owned(),
@@ -166,7 +189,11 @@ fn chart(
             from_zero,
             series,
             // One alone is the whole axis.
-            stretches: if stretches.len() > 1 { stretches.to_vec() } else { Vec::new() },
+            stretches: if stretches.len() > 1 {
+                stretches.to_vec()
+            } else {
+                Vec::new()
+            },
             ..Lines::default()
         }),
     })
@@ -193,7 +220,9 @@ fn line(mut looks: Vec<Look>) -> Series {
     };
     let mut before: Option<Look> = None;
     for together in looks.chunk_by(same) {
-        let Some(last) = together.last() else { continue };
+        let Some(last) = together.last() else {
+            continue;
+        };
         if let Some((time, pause, step, _)) = before
             && (step != last.2 || together[0].0 - time > LATE * pause + LATE)
         {
@@ -206,7 +235,9 @@ fn line(mut looks: Vec<Look>) -> Series {
         let values = together.iter().map(|look| look.3);
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(f64::NEG_INFINITY, f64::max);
-        series.points.push((mean(|look| look.0), Some(mean(|look| look.3))));
+        series
+            .points
+            .push((mean(|look| look.0), Some(mean(|look| look.3))));
         series.band.push((low, high));
         before = Some(*last);
     }

@@ -220,11 +220,16 @@ fn latencies(result: &ResultVerdict) -> Vec<Chart> {
                 from_zero: true,
                 series: vec![Series {
                     name: if result.trials.len() > 1 {
-                        format!("mean of {} trials, from lowest to highest", result.trials.len())
+                        format!(
+                            "mean of {} trials, from lowest to highest",
+                            result.trials.len()
+                        )
                     } else {
                         what.to_owned()
                     },
-                    points: points.map(|(at, one)| (f64::from(at), Some(one.value))).collect(),
+                    points: points
+                        .map(|(at, one)| (f64::from(at), Some(one.value)))
+                        .collect(),
                     band: if result.trials.len() > 1 {
                         percentiles.iter().map(|one| one.range).collect()
                     } else {

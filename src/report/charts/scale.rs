@@ -38,17 +38,17 @@ impl Scale {
         }
         let step = step((most - least) / f64::from(most_ticks.max(2)));
         let first = (least / step).floor();
-        let last = (most / step - 1e-9).ceil().max(first + 1.0);
+        let end = (most / step - 1e-9).ceil().max(first + 1.0);
         let mut ticks = Vec::new();
         let mut at = first;
         // At most two more than were asked for; a limit where arithmetic is at its end.
-        while at <= last && ticks.len() < 24 {
+        while at <= end && ticks.len() < 24 {
             ticks.push(at * step);
             at += 1.0;
         }
         Self {
             least: first * step,
-            most: last * step,
+            most: end * step,
             ticks,
         }
     }

@@ -146,18 +146,21 @@ fn of_ratios(lines: &mut Vec<String>, ratios: &Ratios, width: usize, signs: Sign
     let scale = Scale::of(values.chain([1.0]), false, 5);
     for (row, word) in ratios.rows.iter().zip(&words) {
         let mut cells = vec![" "; drawing];
-        let (point, whisker, one) = match (signs.unicode, row.bad) {
+        let (dot, whisker, one) = match (signs.unicode, row.bad) {
             (true, true) => ("◆", "─", "│"),
             (true, false) => ("●", "─", "│"),
             (false, true) => ("x", "-", "|"),
             (false, false) => ("o", "-", "|"),
         };
         if let Some((lower, upper)) = row.interval {
-            let (from, to) = (column(&scale, lower, drawing), column(&scale, upper, drawing));
+            let (from, to) = (
+                column(&scale, lower, drawing),
+                column(&scale, upper, drawing),
+            );
             cells[from..=to].fill(whisker);
         }
         cells[column(&scale, 1.0, drawing)] = one;
-        cells[column(&scale, row.value, drawing)] = point;
+        cells[column(&scale, row.value, drawing)] = dot;
         let code = if row.bad { "31" } else { MEASURED };
         lines.push(format!(
             "  {}  {}  {word}",
@@ -166,7 +169,11 @@ fn of_ratios(lines: &mut Vec<String>, ratios: &Ratios, width: usize, signs: Sign
         ));
     }
     let line = if signs.unicode { "│" } else { "|" };
-    let said = format!("  {}  {line} {}; to the right: better", " ".repeat(label), ratios.of);
+    let said = format!(
+        "  {}  {line} {}; to the right: better",
+        " ".repeat(label),
+        ratios.of
+    );
     lines.push(paint.dim(&fitted(&said, width, signs)));
 }
 

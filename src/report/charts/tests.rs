@@ -23,7 +23,12 @@ fn all() -> Vec<Chart> {
         offline = offline.with_figure(&format!("latency_{percentile}_ns"), value, "ns");
     }
     let mut table = own("gemm", "gemm[bf16]", "TFLOPS", &[900.0]);
-    for (entry, published) in [("bf16", 880.0), ("fp8", 900.0), ("fp16", 700.0), ("fp32", 1200.0)] {
+    for (entry, published) in [
+        ("bf16", 880.0),
+        ("fp8", 900.0),
+        ("fp16", 700.0),
+        ("fp32", 1200.0),
+    ] {
         let name = format!("gemm[{entry}]");
         table = table
             .with_figure(&name, 900.0, "TFLOPS")
@@ -31,7 +36,9 @@ fn all() -> Vec<Chart> {
     }
     let verdict = judge(&context(), &[offline, table]);
     let results = verdict.results.iter();
-    results.flat_map(|result| of_result(&verdict, result)).collect()
+    results
+        .flat_map(|result| of_result(&verdict, result))
+        .collect()
 }
 
 #[test]
@@ -41,7 +48,10 @@ fn in_a_terminal() {
         unicode: true,
         color: false,
     };
-    let drawn: Vec<String> = all().iter().map(|chart| text(chart, width, signs)).collect();
+    let drawn: Vec<String> = all()
+        .iter()
+        .map(|chart| text(chart, width, signs))
+        .collect();
     insta::assert_snapshot!(drawn.join("\n"));
 }
 

@@ -1,8 +1,8 @@
 //! A batch: its claims first, then its cells side by side.
 
+use super::Subject;
 use super::charts::drawn;
 use super::frame::{Cell, address, class, table};
-use super::Subject;
 use crate::report::charts::of_batch;
 use crate::report::human;
 use crate::report::markup::Markup;
@@ -127,7 +127,11 @@ fn cells(main: &mut Markup, batch: &BatchVerdict, subjects: &[Subject<'_>]) {
             (count > 0).then(|| format!("{count} {outcome}"))
         })
         .collect();
-    let said = format!("{}: {}.", human::count(batch.cells.len(), "cell"), counts.join(", "));
+    let said = format!(
+        "{}: {}.",
+        human::count(batch.cells.len(), "cell"),
+        counts.join(", ")
+    );
     main.leaf("p", &[], &said);
     let unverified = if batch.notice.is_some() {
         "measured (unverified)"
@@ -159,14 +163,33 @@ fn cells(main: &mut Markup, batch: &BatchVerdict, subjects: &[Subject<'_>]) {
         if rows.is_empty() {
             let nothing = || Cell::Text(String::new());
             let said = Cell::Text(cell.sentence.clone());
-            rows.push(vec![name, said, nothing(), nothing(), nothing(), nothing(), nothing()]);
+            rows.push(vec![
+                name,
+                said,
+                nothing(),
+                nothing(),
+                nothing(),
+                nothing(),
+                nothing(),
+            ]);
         }
         rows
     });
     let head = [
-        "cell", "scenario", "figure", unverified, "published", "ratio", "outcome",
+        "cell",
+        "scenario",
+        "figure",
+        unverified,
+        "published",
+        "ratio",
+        "outcome",
     ];
-    table(main, "What each cell gave, all its trials together", &head, rows.take(ROWS));
+    table(
+        main,
+        "What each cell gave, all its trials together",
+        &head,
+        rows.take(ROWS),
+    );
 }
 
 fn differences(main: &mut Markup, batch: &BatchVerdict) {
@@ -181,7 +204,14 @@ fn differences(main: &mut Markup, batch: &BatchVerdict) {
     main.leaf("h2", &[], "Next to the baseline");
     let at = format!("interval at {}", number::percent(batch.confidence));
     let head = [
-        "cell", "against", "scenario", "figure", "baseline", "measured", "ratio", &at,
+        "cell",
+        "against",
+        "scenario",
+        "figure",
+        "baseline",
+        "measured",
+        "ratio",
+        &at,
         "what it shows",
     ];
     let rows = all.iter().map(|(cell, one)| {
@@ -205,10 +235,18 @@ fn differences(main: &mut Markup, batch: &BatchVerdict) {
             change(one.change),
         ]
     });
-    table(main, "Each figure of each cell next to its baseline's", &head, rows);
+    table(
+        main,
+        "Each figure of each cell next to its baseline's",
+        &head,
+        rows,
+    );
     main.element("ul", &[], |list| {
         for (cell, one) in all.iter().filter(|(_, one)| one.change.is_difference()) {
-            let said = format!("{}: {} {}: {}", cell.name, one.scenario, one.mode, one.sentence);
+            let said = format!(
+                "{}: {} {}: {}",
+                cell.name, one.scenario, one.mode, one.sentence
+            );
             list.leaf("li", &[], &said);
         }
     });
@@ -231,7 +269,10 @@ fn left_out(main: &mut Markup, batch: &BatchVerdict) {
     }
     main.leaf("h2", &[], "Left out");
     let rows = batch.left_out.iter().take(ROWS).map(|one| {
-        vec![Cell::Head(one.name.clone()), Cell::Text(one.because.clone())]
+        vec![
+            Cell::Head(one.name.clone()),
+            Cell::Text(one.because.clone()),
+        ]
     });
     table(main, "Cells that were not run", &["cell", "because"], rows);
 }

@@ -47,7 +47,14 @@ fn subjects(section: &mut Markup, comparison: &Comparison) {
 fn figures(section: &mut Markup, comparison: &Comparison) {
     let at = format!("interval at {}", number::percent(comparison.confidence));
     let head = [
-        "scenario", "figure", "against", "baseline", "measured", "ratio", &at, "what it shows",
+        "scenario",
+        "figure",
+        "against",
+        "baseline",
+        "measured",
+        "ratio",
+        &at,
+        "what it shows",
     ];
     let rows = comparison.figures.iter().map(|figure| {
         let shown = |value: Option<f64>| {
@@ -60,9 +67,15 @@ fn figures(section: &mut Markup, comparison: &Comparison) {
             format!("{lower}–{upper}")
         });
         vec![
-            Cell::Head(format!("{} {} {}", figure.benchmark, figure.scenario, figure.mode)),
+            Cell::Head(format!(
+                "{} {} {}",
+                figure.benchmark, figure.scenario, figure.mode
+            )),
             Cell::Text(figure.figure.clone()),
-            Cell::Text(format!("{} : {}", figure.candidate.subject, figure.baseline.subject)),
+            Cell::Text(format!(
+                "{} : {}",
+                figure.candidate.subject, figure.baseline.subject
+            )),
             shown(figure.baseline.value),
             shown(figure.candidate.value),
             Cell::Number(figure.ratio.map_or("–".to_owned(), number::ratio)),
@@ -89,8 +102,11 @@ fn environment(section: &mut Markup, comparison: &Comparison) {
         .filter(|fact| fact.differs)
         .map(|fact| {
             let values = fact.values.iter();
-            let values = values.map(|value| Cell::Text(value.clone().unwrap_or_else(|| "–".to_owned())));
-            std::iter::once(Cell::Head(fact.what.clone())).chain(values).collect()
+            let values =
+                values.map(|value| Cell::Text(value.clone().unwrap_or_else(|| "–".to_owned())));
+            std::iter::once(Cell::Head(fact.what.clone()))
+                .chain(values)
+                .collect()
         })
         .collect();
     section.leaf("h3", &[], "What differs between the places");
@@ -98,5 +114,10 @@ fn environment(section: &mut Markup, comparison: &Comparison) {
         section.leaf("p", &[], "Nothing that is known.");
         return;
     }
-    table(section, "What differs between the environments", &head, rows.into_iter());
+    table(
+        section,
+        "What differs between the environments",
+        &head,
+        rows.into_iter(),
+    );
 }

@@ -8,7 +8,8 @@ use crate::verdict::Outcome;
 
 const STYLE: &str = include_str!("style.css");
 /// Nothing is loaded, nothing is run, nothing is sent, whatever text got into the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// Which headings the parts of a subject have: below the page's, or below its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,37 +57,47 @@ pub(super) fn document(
 ) -> String {
     let mut page = Markup::default();
     page.literal("<!DOCTYPE html>\n");
-    page.element("html", &[("lang", "en"), ("xmlns", "http://www.w3.org/1999/xhtml")], |html| {
-        html.element("head", &[], |head| {
-            head.literal("<meta charset=\"utf-8\"/>");
-            head.literal("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>");
-            head.literal("<meta name=\"color-scheme\" content=\"light dark\"/>");
-            head.literal("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-            head.literal(POLICY).literal("\"/>");
-            head.literal("<meta name=\"generator\" content=\"retrial\"/>");
-            head.leaf("title", &[], title);
-            head.element("style", &[], |style| {
-                style.literal(STYLE).literal(charts::STYLE);
+    page.element(
+        "html",
+        &[("lang", "en"), ("xmlns", "http://www.w3.org/1999/xhtml")],
+        |html| {
+            html.element("head", &[], |head| {
+                head.literal("<meta charset=\"utf-8\"/>");
+                head.literal(
+                    "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>",
+                );
+                head.literal("<meta name=\"color-scheme\" content=\"light dark\"/>");
+                head.literal("<meta http-equiv=\"Content-Security-Policy\" content=\"");
+                head.literal(POLICY).literal("\"/>");
+                head.literal("<meta name=\"generator\" content=\"retrial\"/>");
+                head.leaf("title", &[], title);
+                head.element("style", &[], |style| {
+                    style.literal(STYLE).literal(charts::STYLE);
+                });
             });
-        });
-        html.literal("\n");
-        html.element("body", &[], |body| {
-            body.leaf("a", &[("class", "skip"), ("href", "#main")], "To the verdict");
-            body.element("header", &[], |header| {
-                header.leaf("h1", &[], title);
-                header.leaf("p", &[("class", "made")], &format!("Report made by {made}"));
+            html.literal("\n");
+            html.element("body", &[], |body| {
+                body.leaf(
+                    "a",
+                    &[("class", "skip"), ("href", "#main")],
+                    "To the verdict",
+                );
+                body.element("header", &[], |header| {
+                    header.leaf("h1", &[], title);
+                    header.leaf("p", &[("class", "made")], &format!("Report made by {made}"));
+                });
+                body.literal("\n");
+                body.element("main", &[("id", "main")], main);
+                body.literal("\n");
+                body.element("footer", &[], |footer| {
+                    for notice in notices {
+                        footer.leaf("p", &[("class", "made")], notice);
+                    }
+                    footer.leaf("p", &[("class", "made")], &format!("Report made by {made}"));
+                });
             });
-            body.literal("\n");
-            body.element("main", &[("id", "main")], main);
-            body.literal("\n");
-            body.element("footer", &[], |footer| {
-                for notice in notices {
-                    footer.leaf("p", &[("class", "made")], notice);
-                }
-                footer.leaf("p", &[("class", "made")], &format!("Report made by {made}"));
-            });
-        });
-    });
+        },
+    );
     page.literal("\n");
     page.into_string()
 }

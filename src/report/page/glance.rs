@@ -51,8 +51,14 @@ pub(super) fn section(main: &mut Markup, subjects: &[Subject<'_>]) {
             human::count(subjects.len(), "result"),
             counts.join(", ")
         );
-        section.leaf("p", &[], &said.replace("scenario and modes", "scenarios and modes"));
-        let confidence = subjects.first().map_or(0.95, |one| one.entry.verdict.confidence);
+        section.leaf(
+            "p",
+            &[],
+            &said.replace("scenario and modes", "scenarios and modes"),
+        );
+        let confidence = subjects
+            .first()
+            .map_or(0.95, |one| one.entry.verdict.confidence);
         let at = format!("at {}", number::percent(confidence));
         // MLCommons' guidelines ask for the word next to each score.
         let has_notice = |one: &Subject<'_>| one.entry.verdict.notice.is_some();
@@ -62,7 +68,13 @@ pub(super) fn section(main: &mut Markup, subjects: &[Subject<'_>]) {
             "measured"
         };
         let head = [
-            "scenario", "figure", measured, "published", "ratio", &at, "outcome",
+            "scenario",
+            "figure",
+            measured,
+            "published",
+            "ratio",
+            &at,
+            "outcome",
         ];
         let mut left = ROWS;
         let all = subjects.iter().enumerate();

@@ -9,6 +9,7 @@ mod charts;
 mod compared;
 mod frame;
 mod glance;
+pub mod many;
 mod model;
 mod run;
 mod telemetry;

@@ -9,19 +9,31 @@ pub(super) fn section(main: &mut Markup, one: &Subject<'_>, heading: Heading, nu
     if !one.environment.is_empty() {
         part(main, heading, "Where it was measured", |main| {
             let facts = one.environment.iter();
-            let rows = facts.map(|(name, value)| {
-                vec![Cell::Head(name.clone()), Cell::Text(value.clone())]
-            });
-            table(main, &format!("Environment of {}", one.name), &["what", "value"], rows);
+            let rows = facts
+                .map(|(name, value)| vec![Cell::Head(name.clone()), Cell::Text(value.clone())]);
+            table(
+                main,
+                &format!("Environment of {}", one.name),
+                &["what", "value"],
+                rows,
+            );
         });
     }
     if let Some(commands) = &one.commands {
         part(main, heading, "Commands", |main| {
-            main.leaf("p", &[], "What was done, as a script that can be pasted into a terminal.");
+            main.leaf(
+                "p",
+                &[],
+                "What was done, as a script that can be pasted into a terminal.",
+            );
             main.element("details", &[], |details| {
                 details.leaf("summary", &[], "Show the script");
                 let name = format!("Commands of result {}", number + 1);
-                let region = [("tabindex", "0"), ("role", "region"), ("aria-label", name.as_str())];
+                let region = [
+                    ("tabindex", "0"),
+                    ("role", "region"),
+                    ("aria-label", name.as_str()),
+                ];
                 details.element("pre", &region, |block| {
                     block.lines(commands);
                 });
@@ -29,7 +41,9 @@ pub(super) fn section(main: &mut Markup, one: &Subject<'_>, heading: Heading, nu
         });
     }
     if !one.steps.is_empty() {
-        part(main, heading, "Steps and logs", |main| steps(main, one, heading));
+        part(main, heading, "Steps and logs", |main| {
+            steps(main, one, heading)
+        });
     }
 }
 
@@ -59,7 +73,11 @@ fn steps(main: &mut Markup, one: &Subject<'_>, heading: Heading) {
 fn tail(main: &mut Markup, step: &Step, heading: Heading) {
     let title = format!("The last lines of {:02} {}", step.number, step.name);
     below(main, heading, &title);
-    let region = [("tabindex", "0"), ("role", "region"), ("aria-label", title.as_str())];
+    let region = [
+        ("tabindex", "0"),
+        ("role", "region"),
+        ("aria-label", title.as_str()),
+    ];
     main.element("pre", &region, |block| {
         block.lines(&step.tail.join("\n"));
     });

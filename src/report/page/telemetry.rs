@@ -40,19 +40,37 @@ fn summary(main: &mut Markup, seen: &[(&ResultVerdict, &Summary)]) {
     type Column = (&'static str, fn(&Summary) -> Option<String>);
     let columns: [Column; 11] = [
         ("GPUs", |one| (one.gpus > 0).then(|| one.gpus.to_string())),
-        ("mean power", |one| one.mean_power_w.map(|watts| rounded(watts, "W"))),
-        ("peak power", |one| one.peak_power_w.map(|watts| rounded(watts, "W"))),
-        ("energy", |one| one.energy_j.map(|joules| rounded(joules, "J"))),
+        ("mean power", |one| {
+            one.mean_power_w.map(|watts| rounded(watts, "W"))
+        }),
+        ("peak power", |one| {
+            one.peak_power_w.map(|watts| rounded(watts, "W"))
+        }),
+        ("energy", |one| {
+            one.energy_j.map(|joules| rounded(joules, "J"))
+        }),
         ("per joule", |one| {
             let each = one.per_joule.as_ref()?;
             Some(number::figure(each.value, &each.unit))
         }),
-        ("mean utilization", |one| one.mean_utilization.map(|busy| rounded(busy, "%"))),
-        ("mean clock", |one| one.mean_core_mhz.map(|clock| rounded(clock, "MHz"))),
-        ("peak temperature", |one| one.peak_temperature_c.map(|heat| rounded(heat, "°C"))),
-        ("peak memory of one GPU", |one| one.peak_vram.map(human::bytes)),
-        ("processors busy", |one| one.mean_cpus.map(|busy| format!("{busy:.2}"))),
-        ("peak memory of the container", |one| one.peak_memory.map(human::bytes)),
+        ("mean utilization", |one| {
+            one.mean_utilization.map(|busy| rounded(busy, "%"))
+        }),
+        ("mean clock", |one| {
+            one.mean_core_mhz.map(|clock| rounded(clock, "MHz"))
+        }),
+        ("peak temperature", |one| {
+            one.peak_temperature_c.map(|heat| rounded(heat, "°C"))
+        }),
+        ("peak memory of one GPU", |one| {
+            one.peak_vram.map(human::bytes)
+        }),
+        ("processors busy", |one| {
+            one.mean_cpus.map(|busy| format!("{busy:.2}"))
+        }),
+        ("peak memory of the container", |one| {
+            one.peak_memory.map(human::bytes)
+        }),
     ];
     let known: Vec<&Column> = columns
         .iter()
@@ -69,9 +87,16 @@ fn summary(main: &mut Markup, seen: &[(&ResultVerdict, &Summary)]) {
         cells.extend(values.map(|value| Cell::Number(value.unwrap_or_else(|| "–".to_owned()))));
         cells
     });
-    table(main, "While it was measured, all trials together", &head, rows);
+    table(
+        main,
+        "While it was measured, all trials together",
+        &head,
+        rows,
+    );
     for (result, one) in seen {
-        let Some(throttled) = &one.throttled_s else { continue };
+        let Some(throttled) = &one.throttled_s else {
+            continue;
+        };
         for (cause, seconds) in throttled.iter().filter(|(_, seconds)| **seconds > 0.0) {
             let said = format!(
                 "{} {}: clocks were held down by {cause} for {}.",

@@ -112,10 +112,49 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
 /// Reads it as XML, which forgives nothing, and looks at what a reader's aids need.
 fn check(page: &str) {
     let known = [
-        "html", "head", "meta", "title", "style", "body", "a", "header", "main", "footer", "h1",
-        "h2", "h3", "h4", "p", "section", "div", "ul", "li", "span", "em", "small", "code",
-        "blockquote", "figure", "figcaption", "table", "caption", "thead", "tbody", "tr", "th",
-        "td", "details", "summary", "pre", "svg", "desc", "text", "line", "rect", "path", "circle",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "a",
+        "header",
+        "main",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "section",
+        "div",
+        "ul",
+        "li",
+        "span",
+        "em",
+        "small",
+        "code",
+        "blockquote",
+        "figure",
+        "figcaption",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "pre",
+        "svg",
+        "desc",
+        "text",
+        "line",
+        "rect",
+        "path",
+        "circle",
         "pattern",
     ];
     let mut reader = Reader::from_str(page);
@@ -139,7 +178,10 @@ fn check(page: &str) {
         if let Some(to) = attribute(&element, "href") {
             assert!(to.starts_with(['#', '.', '/']), "{to}");
         }
-        if let Some(digit) = name.strip_prefix('h').and_then(|rest| rest.parse::<u32>().ok()) {
+        if let Some(digit) = name
+            .strip_prefix('h')
+            .and_then(|rest| rest.parse::<u32>().ok())
+        {
             assert!(digit <= level + 1, "{name} after h{level}");
             level = digit;
         }
@@ -206,7 +248,13 @@ fn several_runs_side_by_side() {
         batch: None,
     });
     check(&page);
-    for words in ["At a glance", "▲ faster", "6.1 of after", "href=\"#s1\"", "2 results"] {
+    for words in [
+        "At a glance",
+        "▲ faster",
+        "6.1 of after",
+        "href=\"#s1\"",
+        "2 results",
+    ] {
         assert!(page.contains(words), "{words}");
     }
 }
@@ -214,7 +262,15 @@ fn several_runs_side_by_side() {
 /// Every text of a verdict, in place of what it was.
 fn replaced(value: &mut Value, with: &str) {
     const FIXED: [&str; 9] = [
-        "outcome", "kind", "mode", "claim", "step", "noise", "more_trials", "better", "throttled_s",
+        "outcome",
+        "kind",
+        "mode",
+        "claim",
+        "step",
+        "noise",
+        "more_trials",
+        "better",
+        "throttled_s",
     ];
     match value {
         Value::String(text) => with.clone_into(text),

@@ -61,9 +61,12 @@ fn trials(main: &mut Markup, result: &ResultVerdict) {
     let (scenario, mode) = (&result.scenario, result.mode);
     let caption = format!("{scenario} {mode}, every trial ({})", result.path);
     table(main, &caption, &head, rows);
-    let more = result.trials.len().saturating_sub(TRIALS);
-    if more > 0 {
-        let said = format!("And {}: --output csv has them all.", human::count(more, "more trial"));
+    let rest = result.trials.len().saturating_sub(TRIALS);
+    if rest > 0 {
+        let said = format!(
+            "And {}: --output csv has them all.",
+            human::count(rest, "more trial")
+        );
         main.leaf("p", &[], &said);
     }
 }
@@ -91,7 +94,10 @@ fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> Cell {
         return Cell::Number("–".to_owned());
     };
     // All trials in the unit that fits the result's.
-    let like = result.figures.get(name).map_or(*value, |figure| figure.value);
+    let like = result
+        .figures
+        .get(name)
+        .map_or(*value, |figure| figure.value);
     let shown = number::figure_like(*value, unit, like);
     Cell::Number(if outlier {
         format!("{shown} (far from the others)")
@@ -129,7 +135,12 @@ fn rules(main: &mut Markup, result: &ResultVerdict, heading: Heading, in_full: b
     main.element("details", &[], |details| {
         details.leaf("summary", &[], &format!("{count} kept"));
         let caption = format!("{name}: rules that are kept");
-        table(details, &caption, &HEAD, kept.into_iter().take(RULES).map(rule));
+        table(
+            details,
+            &caption,
+            &HEAD,
+            kept.into_iter().take(RULES).map(rule),
+        );
     });
 }
 
@@ -138,7 +149,10 @@ const HEAD: [&str; 5] = ["rule", "trial", "found", "asked", ""];
 fn rule(rule: &RuleCheck) -> Vec<Cell> {
     vec![
         Cell::Head(rule.rule.clone()),
-        Cell::Text(rule.trial.map_or("all".to_owned(), |trial| trial.to_string())),
+        Cell::Text(
+            rule.trial
+                .map_or("all".to_owned(), |trial| trial.to_string()),
+        ),
         Cell::Text(rule.found.clone()),
         Cell::Text(rule.asked.clone()),
         if rule.passed {

@@ -19,7 +19,8 @@ pub(super) fn section(main: &mut Markup, one: &Subject<'_>, heading: Heading, nu
         broken(main, one);
         if !one.entry.evidence.is_empty() {
             main.element("p", &[("class", "faint")], |line| {
-                line.text("Evidence: ").leaf("code", &[], &one.entry.evidence);
+                line.text("Evidence: ")
+                    .leaf("code", &[], &one.entry.evidence);
             });
         }
         if let Some(notice) = &verdict.notice
@@ -52,7 +53,11 @@ fn word(main: &mut Markup, verdict: &Verdict) {
 
 /// A figure each: what was measured, what was published, the ratio and its bounds.
 fn cards(main: &mut Markup, rows: &[Row], verdict: &Verdict) {
-    let unverified = if verdict.notice.is_some() { "unverified" } else { "" };
+    let unverified = if verdict.notice.is_some() {
+        "unverified"
+    } else {
+        ""
+    };
     main.element("ul", &[("class", "cards")], |list| {
         for row in rows {
             let frame = format!("card {}", class(row.outcome));
@@ -139,7 +144,10 @@ fn broken(main: &mut Markup, one: &Subject<'_>) {
         for rule in broken {
             list.element("li", &[], |item| {
                 item.leaf("span", &[("class", "bad")], "!");
-                item.text(&format!("{}: {}; asked {}", rule.rule, rule.found, rule.asked));
+                item.text(&format!(
+                    "{}: {}; asked {}",
+                    rule.rule, rule.found, rule.asked
+                ));
             });
         }
     });

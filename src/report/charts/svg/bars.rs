@@ -27,7 +27,11 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
     let top = drawing.height;
     let bottom = top + super::frame::real(bars.bars.len()) * ROW + 4.0;
     drawing.height = bottom;
-    let named = if unit.is_empty() { "without a unit" } else { unit };
+    let named = if unit.is_empty() {
+        "without a unit"
+    } else {
+        unit
+    };
     drawing.axis_below(&scale, top + 22.0, (left, right), named);
     for (row, bar) in bars.bars.iter().enumerate() {
         let y = top + super::frame::real(row) * ROW;
@@ -82,7 +86,10 @@ fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
 
 /// Hatching: colour alone tells nobody who does not see it.
 fn patterns(drawing: &mut Drawing) {
-    for (name, line, turn) in [("published", "h", "rotate(45)"), ("other", "o", "rotate(-45)")] {
+    for (name, line, turn) in [
+        ("published", "h", "rotate(45)"),
+        ("other", "o", "rotate(-45)"),
+    ] {
         let id = format!("{}-{name}", drawing.id);
         let attributes = [
             ("id", id.as_str()),
@@ -109,8 +116,16 @@ fn entries(bars: &Bars) -> Vec<(Sign, String)> {
         }
     };
     add(has(Tone::Measured), Sign::Square("f1"), "measured");
-    add(has(Tone::Published), Sign::Hatched("published"), "published");
-    add(has(Tone::Other), Sign::Hatched("other"), "published by others");
+    add(
+        has(Tone::Published),
+        Sign::Hatched("published"),
+        "published",
+    );
+    add(
+        has(Tone::Other),
+        Sign::Hatched("other"),
+        "published by others",
+    );
     let trials = bars.bars.iter().any(|bar| !bar.trials.is_empty());
     add(trials, Sign::Point, "trials");
     let intervals = bars.bars.iter().any(|bar| bar.interval.is_some());

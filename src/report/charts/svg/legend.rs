@@ -69,7 +69,12 @@ fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
 /// A trial.
 pub(super) fn point(drawing: &mut Drawing, x: f64, y: f64) {
     let (x, y) = (super::frame::place(x), super::frame::place(y));
-    let attributes = [("class", "d"), ("cx", x.as_str()), ("cy", y.as_str()), ("r", "3")];
+    let attributes = [
+        ("class", "d"),
+        ("cx", x.as_str()),
+        ("cy", y.as_str()),
+        ("r", "3"),
+    ];
     drawing.markup.empty("circle", &attributes);
 }
 
@@ -80,5 +85,7 @@ pub(super) fn asked(drawing: &mut Drawing, x: f64, y: f64) {
         super::frame::place(x + 2.5),
         super::frame::place(y - 7.0)
     );
-    drawing.markup.empty("path", &[("class", "w"), ("d", &path)]);
+    drawing
+        .markup
+        .empty("path", &[("class", "w"), ("d", &path)]);
 }

@@ -12,10 +12,20 @@ const HEIGHT: f64 = 200.0;
 
 pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     let values: Vec<f64> = values(lines);
-    let like = values.iter().copied().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let like = values
+        .iter()
+        .copied()
+        .fold(0.0_f64, |most, value| most.max(value.abs()));
     let (factor, unit) = number::scale(&lines.unit, like);
-    let scale = Scale::of(values.iter().map(|value| value * factor), lines.from_zero, 5);
-    let widest = scale.ticks.iter().map(|tick| text_width(&scale.shown(*tick), SMALL));
+    let scale = Scale::of(
+        values.iter().map(|value| value * factor),
+        lines.from_zero,
+        5,
+    );
+    let widest = scale
+        .ticks
+        .iter()
+        .map(|tick| text_width(&scale.shown(*tick), SMALL));
     let left = widest.fold(20.0, f64::max) + 10.0;
     let right = WIDTH - 14.0;
     let begin = if scale.least > 0.0 {
@@ -71,7 +81,10 @@ fn values(lines: &Lines) -> Vec<f64> {
         points.chain(series.band.iter().flat_map(|(low, high)| [*low, *high]))
     });
     let marks = lines.marks.iter().map(|(value, _)| *value);
-    of_series.chain(marks).filter(|value| value.is_finite()).collect()
+    of_series
+        .chain(marks)
+        .filter(|value| value.is_finite())
+        .collect()
 }
 
 fn along(lines: &Lines) -> Scale {
@@ -91,7 +104,12 @@ fn along(lines: &Lines) -> Scale {
     let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     Scale {
         most: if most > scale.least { most } else { scale.most },
-        ticks: scale.ticks.iter().copied().filter(|tick| *tick <= most).collect(),
+        ticks: scale
+            .ticks
+            .iter()
+            .copied()
+            .filter(|tick| *tick <= most)
+            .collect(),
         ..scale
     }
 }
@@ -102,7 +120,11 @@ fn places(drawing: &mut Drawing, lines: &Lines, x: &impl Fn(f64) -> f64, ends: (
     drawing.line("a", (ends.0, bottom), (ends.1, bottom));
     let room = (ends.1 - ends.0) / real(lines.places.len().max(1));
     let widest = lines.places.iter().map(|name| text_width(name, SMALL));
-    let levels = if widest.fold(0.0, f64::max) + 6.0 > room { 2 } else { 1 };
+    let levels = if widest.fold(0.0, f64::max) + 6.0 > room {
+        2
+    } else {
+        1
+    };
     for (number, name) in lines.places.iter().enumerate() {
         let at = x(real(number));
         drawing.line("a", (at, bottom), (at, bottom + 4.0));
@@ -167,14 +189,22 @@ fn band(
         for ((at, _), (low, high)) in known {
             let (x, low, high) = (x(*at), place(y(*low)), place(y(*high)));
             let (from, to) = (place(x - 5.0), place(x + 5.0));
-            let _ = write!(path, "M{from} {low}H{to}M{0} {low}V{high}M{from} {high}H{to}", place(x));
+            let _ = write!(
+                path,
+                "M{from} {low}H{to}M{0} {low}V{high}M{from} {high}H{to}",
+                place(x)
+            );
         }
         if !path.is_empty() {
-            drawing.markup.empty("path", &[("class", "w"), ("d", &path)]);
+            drawing
+                .markup
+                .empty("path", &[("class", "w"), ("d", &path)]);
         }
         return;
     }
-    let known: Vec<(f64, f64, f64)> = known.map(|((at, _), (low, high))| (*at, *low, *high)).collect();
+    let known: Vec<(f64, f64, f64)> = known
+        .map(|((at, _), (low, high))| (*at, *low, *high))
+        .collect();
     if known.is_empty() {
         return;
     }
@@ -187,22 +217,37 @@ fn band(
     }
     path.push('z');
     let class = format!("b f{}", number % 6 + 1);
-    drawing.markup.empty("path", &[("class", &class), ("d", &path)]);
+    drawing
+        .markup
+        .empty("path", &[("class", &class), ("d", &path)]);
 }
 
 /// Lines differ in their dashes as well.
 pub(super) fn dashes(number: usize) -> Option<&'static str> {
-    [None, Some("7 3"), Some("2 3"), Some("9 3 2 3"), Some("12 4"), Some("4 4")][number % 6]
+    [
+        None,
+        Some("7 3"),
+        Some("2 3"),
+        Some("9 3 2 3"),
+        Some("12 4"),
+        Some("4 4"),
+    ][number % 6]
 }
 
 /// And in the form of their points.
 pub(super) fn marker(drawing: &mut Drawing, number: usize, x: f64, y: f64) {
     let class = format!("f{}", number % 6 + 1);
     let path = match number % 4 {
-        0 => format!("M{} {}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z", place(x - 4.5), place(y)),
+        0 => format!(
+            "M{} {}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+            place(x - 4.5),
+            place(y)
+        ),
         1 => format!("M{} {}h8v8h-8z", place(x - 4.0), place(y - 4.0)),
         2 => format!("M{} {}l5 9h-10z", place(x), place(y - 5.0)),
         _ => format!("M{} {}l5.5 5.5-5.5 5.5-5.5-5.5z", place(x), place(y - 5.5)),
     };
-    drawing.markup.empty("path", &[("class", &class), ("d", &path)]);
+    drawing
+        .markup
+        .empty("path", &[("class", &class), ("d", &path)]);
 }

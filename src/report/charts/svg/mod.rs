@@ -68,8 +68,11 @@ fn draw(markup: &mut Markup, chart: &Chart, id: &str, title: &[String]) {
                 style.literal(STYLE);
             });
             let paper = [("width", "100%"), ("height", "100%")];
-            svg.empty("rect", &[paper[0], paper[1], ("style", "fill:var(--paper)")]);
+            svg.empty(
+                "rect",
+                &[paper[0], paper[1], ("style", "fill:var(--paper)")],
+            );
         }
-        svg.append(drawing.markup);
+        svg.append(&drawing.markup);
     });
 }

@@ -43,7 +43,9 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         if row.bad {
             // Its form says it as well.
             let path = format!("M{} {}l6 6-6 6-6-6z", place(x), place(y - 6.0));
-            drawing.markup.empty("path", &[("class", "f2"), ("d", &path)]);
+            drawing
+                .markup
+                .empty("path", &[("class", "f2"), ("d", &path)]);
         } else {
             let (x, y) = (place(x), place(y));
             let attributes = [
