@@ -395,6 +395,8 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`.
     Comparison,
+    /// The comparisons of a history: `compare --by AXIS --output json`.
+    Comparisons,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
 }

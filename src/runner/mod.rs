@@ -22,6 +22,7 @@ mod fill;
 mod follow;
 mod host;
 mod image;
+mod installed;
 mod judge;
 mod kept;
 mod latest;

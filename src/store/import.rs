@@ -83,7 +83,8 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
     } else {
         let most_bytes = room(&runs).min(LARGEST);
         let manner = Manner::whole(most_bytes, MOST_FILES);
-        unpack_stream(open(source)?, source, stage.path(), &manner)?.left_out
+        let unpacked = unpack_stream(open(source)?, source, stage.path(), &manner);
+        unpacked.map_err(|error| no_archive(error, source))?.left_out
     };
     let mut arrivals = Arrivals {
         left_out,
@@ -133,10 +134,27 @@ fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
     })
 }
 
+/// What an archive's own bytes say in an error is nobody's to read.
+fn no_archive(error: StoreError, source: &Path) -> StoreError {
+    match error {
+        StoreError::Io { doing: "read", .. } => StoreError::Unusable {
+            path: source.to_owned(),
+            because: "it is no archive of runs (.tar, .tar.gz), or it is cut off".to_owned(),
+        },
+        other => other,
+    }
+}
+
 /// Copies a run's directory; a run that is going on is not copied.
 fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     let from = from.canonicalize().map_err(StoreError::io("find", from))?;
     let run = RunDirectory::at(from);
+    if !run.journal().is_file() || !run.join("plan.json").is_file() {
+        return Err(StoreError::Unusable {
+            path: run.path().to_owned(),
+            because: "it is no run: it has no journal.jsonl and plan.json".to_owned(),
+        });
+    }
     if let Some(pid) = RunLock::holder(&run.lock()) {
         return Err(StoreError::Busy {
             run: run.id().to_owned(),

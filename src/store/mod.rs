@@ -11,6 +11,7 @@ pub mod kept;
 pub mod lock;
 pub mod open;
 pub mod pack;
+pub mod packages;
 pub mod remove;
 pub mod run_directory;
 pub mod stage;

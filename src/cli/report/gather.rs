@@ -16,7 +16,8 @@ use crate::runner::evidence_of;
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
 use crate::telemetry::Row;
-use crate::verdict::{self, RuleCheck, Verdict, comparison};
+use crate::verdict::comparison::{self, Fact};
+use crate::verdict::{self, RuleCheck, Verdict};
 
 /// Everything that is reported together.
 pub struct Gathered {
@@ -46,7 +47,7 @@ struct Run {
     directory: RunDirectory,
     plan: Plan,
     events: Vec<Event>,
-    environment: Vec<(String, String)>,
+    environment: Vec<Fact>,
     telemetry: Vec<Row>,
 }
 
@@ -90,9 +91,8 @@ impl Held {
     pub fn environment_value(&self) -> serde_json::Value {
         let facts = self.run.iter().flat_map(|run| &run.environment);
         facts
-            .map(|(name, value)| (name.clone(), serde_json::Value::from(value.as_str())))
-            .collect::<serde_json::Map<_, _>>()
-            .into()
+            .filter_map(|fact| serde_json::to_value(fact).ok())
+            .collect()
     }
 }
 
@@ -154,11 +154,11 @@ fn run(directory: RunDirectory, output: Output, gathered: &mut Gathered) -> Resu
         directory,
     };
     let name = run.directory.id().to_owned();
-    gathered.compared.push(comparison::Subject {
-        name: name.clone(),
-        groups: vec![(context, evidence)],
-        environment: facts,
-    });
+    gathered.compared.push(comparison::Subject::of(
+        name.clone(),
+        &[(context, evidence)],
+        facts,
+    ));
     gathered.held.push(Held {
         name,
         evidence: run.directory.path().display().to_string(),

@@ -126,7 +126,7 @@ fn text(global: &Global, gathered: &Gathered, comparison: Option<&Comparison>) -
         }
     }
     if let Some(comparison) = comparison {
-        text += &crate::report::terminal::comparison(comparison, width, color);
+        text += &crate::report::terminal::comparison(comparison, width, color, global.verbose);
         for chart in charts::of_comparison(comparison) {
             text.push('\n');
             text += &charts::text(&chart, usize::from(width).min(100), signs);

@@ -1,17 +1,17 @@
 //! Charts of a batch: every cell's figure, how each stands to its baseline, and lines over releases.
 
+mod over;
+
 use super::of_verdict::usable;
-use super::{Bar, Bars, Chart, Kind, Lines, Ratio, Ratios, Series, Tone, file_name};
+use super::{Bar, Bars, Chart, Kind, Ratio, Ratios, Tone, file_name};
 use crate::recipe::model::Mode;
 use crate::report::words::clean;
-use crate::verdict::batch::{BatchAxis, BatchVerdict, CellVerdict};
+use crate::verdict::batch::{BatchVerdict, CellVerdict};
 use crate::verdict::comparison::Change;
 use crate::verdict::{ResultVerdict, number};
 
 /// More bars or rows of a chart nobody reads: the table has them all.
 const ROWS: usize = 24;
-/// More lines cannot be told apart.
-const LINES: usize = 6;
 
 /// The charts of a batch, by benchmark and scenario.
 #[must_use]
@@ -20,9 +20,7 @@ pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
     for shown in figures(batch) {
         charts.extend(ratios(batch, &shown));
         charts.extend(bars(batch, &shown));
-        if let Some(axis) = releases(batch) {
-            charts.extend(lines(batch, axis, &shown));
-        }
+        charts.extend(over::lines(batch, &shown));
     }
     charts
 }
@@ -227,118 +225,4 @@ fn ratios(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
         &told[..told.len().min(ROWS)],
         Kind::Ratios(ratios),
     ))
-}
-
-/// The axis that lines go along: releases, where one has versions, else none.
-fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
-    let is_release = |value: &String| {
-        value.contains('.') && value.starts_with(|first: char| first.is_ascii_digit())
-    };
-    let mut axes = batch.axes.iter().filter(|axis| axis.values.len() > 1);
-    axes.find(|axis| axis.values.iter().all(is_release))
-}
-
-fn lines(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Option<Chart> {
-    let mut series: Vec<(String, Series)> = Vec::new();
-    for cell in &batch.cells {
-        let Some(at) = axis
-            .values
-            .iter()
-            .position(|value| cell.axes.get(&axis.name) == Some(value))
-        else {
-            continue;
-        };
-        let Some(given) = shown.in_cell(cell) else {
-            continue;
-        };
-        let others: Vec<String> = cell
-            .axes
-            .iter()
-            .filter(|(name, _)| *name != axis.name)
-            .map(|(name, value)| format!("{name} {value}"))
-            .collect();
-        let name = clean(&others.join(", "));
-        let found = series.iter().position(|(known, _)| *known == name);
-        let position = found.unwrap_or_else(|| {
-            let points = (0_u32..)
-                .zip(&axis.values)
-                .map(|(at, _)| (f64::from(at), None));
-            let one = Series {
-                name: if name.is_empty() {
-                    shown.figure.clone()
-                } else {
-                    name.clone()
-                },
-                points: points.collect(),
-                band: vec![(0.0, 0.0); axis.values.len()],
-                marked: true,
-            };
-            series.push((name, one));
-            series.len() - 1
-        });
-        let one = &mut series[position].1;
-        if let (Some(point), Some(band)) = (one.points.get_mut(at), one.band.get_mut(at)) {
-            point.1 = Some(given.value);
-            let trials = given.trials.iter().copied();
-            *band = (
-                trials.clone().fold(given.value, f64::min),
-                trials.fold(given.value, f64::max),
-            );
-        }
-    }
-    let several = |(_, one): &(String, Series)| {
-        one.points
-            .iter()
-            .filter(|(_, value)| value.is_some())
-            .count()
-            > 1
-    };
-    if !series.iter().any(several) {
-        return None;
-    }
-    let count = series.len();
-    let mut series: Vec<Series> = series.into_iter().map(|(_, one)| one).take(LINES).collect();
-    for one in &mut series {
-        // Gaps have no extent: they must not pull the axis to zero.
-        let known = one
-            .points
-            .iter()
-            .find_map(|(_, value)| *value)
-            .unwrap_or(0.0);
-        for ((_, value), band) in one.points.iter().zip(&mut one.band) {
-            if value.is_none() {
-                *band = (known, known);
-            }
-        }
-    }
-    let what = if count > LINES {
-        format!(
-            " over {}, the first {LINES} of {count} lines; whiskers: lowest and highest trial",
-            axis.name
-        )
-    } else {
-        format!(" over {}; whiskers: lowest and highest trial", axis.name)
-    };
-    let told: Vec<String> = series
-        .iter()
-        .map(|one| {
-            let points = one.points.iter().zip(&axis.values);
-            let points = points.filter_map(|((_, value), place)| {
-                Some(format!(
-                    "{place} {}",
-                    number::figure((*value)?, &shown.unit)
-                ))
-            });
-            format!("{}: {}", one.name, points.collect::<Vec<_>>().join(", "))
-        })
-        .collect();
-    let lines = Lines {
-        over: axis.name.clone(),
-        places: axis.values.clone(),
-        unit: shown.unit.clone(),
-        from_zero: false,
-        series,
-        ..Lines::default()
-    };
-    Some(shown.chart(batch, &what, &told, Kind::Lines(lines)))
 }

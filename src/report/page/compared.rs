@@ -4,9 +4,13 @@ use super::batch::change;
 use super::charts::drawn;
 use super::frame::{Cell, table};
 use crate::report::charts::of_comparison;
+use crate::report::human;
 use crate::report::markup::Markup;
-use crate::verdict::comparison::Comparison;
+use crate::verdict::comparison::{Comparison, EnvironmentGroup};
 use crate::verdict::number;
+
+/// Differing facts of a kind that are told.
+const ROWS: usize = 1000;
 
 /// `told`: whether figures are told, or only what differs between the places.
 pub(super) fn section(main: &mut Markup, comparison: &Comparison, told: bool) {
@@ -94,30 +98,51 @@ fn figures(section: &mut Markup, comparison: &Comparison) {
 
 fn environment(section: &mut Markup, comparison: &Comparison) {
     let letters = comparison.subjects.iter().map(|one| one.letter.as_str());
-    let mut head = vec!["what differs"];
-    head.extend(letters);
-    let rows: Vec<Vec<Cell>> = comparison
-        .environment
-        .iter()
-        .filter(|fact| fact.differs)
-        .map(|fact| {
-            let values = fact.values.iter();
-            let values =
-                values.map(|value| Cell::Text(value.clone().unwrap_or_else(|| "–".to_owned())));
-            std::iter::once(Cell::Head(fact.what.clone()))
-                .chain(values)
-                .collect()
-        })
-        .collect();
+    let letters: Vec<&str> = letters.collect();
+    differing(section, &letters, &comparison.environment);
+}
+
+/// What differs, a table for each kind; how much does not.
+pub(super) fn differing(section: &mut Markup, letters: &[&str], groups: &[EnvironmentGroup]) {
     section.leaf("h3", &[], "What differs between the places");
-    if rows.is_empty() {
-        section.leaf("p", &[], "Nothing that is known.");
+    if groups.is_empty() {
+        section.leaf("p", &[], "Nothing is known of them.");
         return;
     }
-    table(
-        section,
-        "What differs between the environments",
-        &head,
-        rows.into_iter(),
-    );
+    for one in groups {
+        let word = one.group.word();
+        if !one.differs.is_empty() {
+            let mut head = vec!["what"];
+            head.extend(letters);
+            let rows = one.differs.iter().take(ROWS).map(|fact| {
+                let values = fact
+                    .values
+                    .iter()
+                    .map(|value| value.as_deref().unwrap_or("–"));
+                let values = values.map(|value| Cell::Text(value.to_owned()));
+                std::iter::once(Cell::Head(fact.what.clone()))
+                    .chain(values)
+                    .collect()
+            });
+            table(section, &format!("What differs: {word}"), &head, rows);
+        }
+        let more = one.left_out + one.differs.len().saturating_sub(ROWS);
+        let mut said = Vec::new();
+        if more > 0 {
+            said.push(format!("{more} more differ"));
+        }
+        if one.same > 0 {
+            said.push(format!("{} alike in all", human::count(one.same, "fact")));
+        }
+        if !one.not_known.is_empty() {
+            said.push(format!("nothing is known of {}", one.not_known.join(", ")));
+        }
+        if !said.is_empty() {
+            section.leaf(
+                "p",
+                &[("class", "faint")],
+                &format!("{word}: {}.", said.join("; ")),
+            );
+        }
+    }
 }

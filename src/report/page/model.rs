@@ -3,7 +3,7 @@
 use crate::report::Entry;
 use crate::telemetry::Row;
 use crate::verdict::batch::BatchVerdict;
-use crate::verdict::comparison::Comparison;
+use crate::verdict::comparison::{Comparison, Fact};
 
 /// A page.
 #[derive(Debug, Clone, Default)]
@@ -27,8 +27,8 @@ pub struct Subject<'a> {
     pub entry: Entry<'a>,
     /// What was seen of GPUs and container.
     pub telemetry: Vec<Row>,
-    /// Where it was measured, by name.
-    pub environment: Vec<(String, String)>,
+    /// Where it was measured.
+    pub environment: Vec<Fact>,
     /// The plan as a script.
     pub commands: Option<String>,
     /// Its steps.

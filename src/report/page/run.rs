@@ -4,19 +4,16 @@ use super::frame::{Cell, Heading, address, below, part, table};
 use super::{Step, Subject};
 use crate::report::human;
 use crate::report::markup::Markup;
+use crate::verdict::comparison::Fact;
+
+/// More facts of a kind are folded, and of very many the first are told.
+const FEW: usize = 30;
+const FACTS: usize = 5000;
 
 pub(super) fn section(main: &mut Markup, one: &Subject<'_>, heading: Heading, number: usize) {
     if !one.environment.is_empty() {
         part(main, heading, "Where it was measured", |main| {
-            let facts = one.environment.iter();
-            let rows = facts
-                .map(|(name, value)| vec![Cell::Head(name.clone()), Cell::Text(value.clone())]);
-            table(
-                main,
-                &format!("Environment of {}", one.name),
-                &["what", "value"],
-                rows,
-            );
+            environment(main, one);
         });
     }
     if let Some(commands) = &one.commands {
@@ -42,8 +39,41 @@ pub(super) fn section(main: &mut Markup, one: &Subject<'_>, heading: Heading, nu
     }
     if !one.steps.is_empty() {
         part(main, heading, "Steps and logs", |main| {
-            steps(main, one, heading)
+            steps(main, one, heading);
         });
+    }
+}
+
+/// What an image has in it is looked up, not read.
+fn environment(main: &mut Markup, one: &Subject<'_>) {
+    let mut all: Vec<&Fact> = one.environment.iter().collect();
+    all.sort_by_key(|fact| fact.group);
+    for facts in all.chunk_by(|one, other| one.group == other.group) {
+        let Some(first) = facts.first() else { continue };
+        let group = first.group.word();
+        let listed = |main: &mut Markup| {
+            let rows = facts.iter().take(FACTS);
+            let rows = rows.map(|fact| {
+                vec![
+                    Cell::Head(fact.what.clone()),
+                    Cell::Text(fact.value.clone()),
+                ]
+            });
+            table(
+                main,
+                &format!("{}: {group}", one.name),
+                &["what", "value"],
+                rows,
+            );
+        };
+        if facts.len() > FEW {
+            main.element("details", &[], |details| {
+                details.leaf("summary", &[], &format!("{group}: {}", facts.len()));
+                listed(details);
+            });
+        } else {
+            listed(main);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use super::*;
 use crate::recipe::model::Limit;
 use crate::report::Entry;
 use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
-use crate::verdict::comparison::{Options, Subject as Compared, compare};
+use crate::verdict::comparison::{Fact, FactGroup, Options, Subject as Compared, compare};
 use crate::verdict::tests::build::*;
 use crate::verdict::{Context, Qualifier, QualifierKind, Verdict, judge};
 
@@ -81,7 +81,7 @@ fn rows() -> Vec<Row> {
 fn subject<'a>(name: &str, verdict: &'a Verdict) -> Subject<'a> {
     Subject {
         telemetry: rows(),
-        environment: vec![("kernel".to_owned(), "6.1".to_owned())],
+        environment: vec![Fact::new(FactGroup::Host, "kernel", "6.1")],
         commands: Some("#!/bin/sh\ndocker run it\n".to_owned()),
         steps: vec![Step {
             number: 3,
@@ -229,10 +229,9 @@ fn one_run() {
 #[test]
 fn several_runs_side_by_side() {
     let verdict = verdict();
-    let compared = |name: &str, values: &[f64]| Compared {
-        name: name.to_owned(),
-        groups: vec![(mlperf(), vec![offline(values)])],
-        environment: vec![("kernel".to_owned(), format!("6.1 of {name}"))],
+    let compared = |name: &str, values: &[f64]| {
+        let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
+        Compared::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
     let comparison = compare(
         &[
@@ -307,7 +306,7 @@ fn hostile(with: &str) -> String {
             verdict: &verdict,
             rules: &[rule],
         },
-        environment: vec![(with.to_owned(), with.to_owned())],
+        environment: vec![Fact::new(FactGroup::Packages, with, with)],
         commands: Some(with.to_owned()),
         steps: vec![Step {
             number: 1,

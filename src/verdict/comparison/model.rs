@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EnvironmentFact, FailIf, Side};
+use super::{EnvironmentGroup, FailIf, Side};
 use crate::recipe::model::{Aggregate, Better, Mode};
 use crate::verdict::{Bounds, ExitCode, Outcome};
 
@@ -14,6 +14,9 @@ use crate::verdict::{Bounds, ExitCode, Outcome};
 pub struct Comparison {
     /// Version of this document.
     pub schema: u32,
+    /// What its subjects have in common, where it is one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What was compared; the first is the baseline.
     pub subjects: Vec<SubjectSummary>,
     /// Trials were taken in turns: the first of one belongs to the first of the other.
@@ -24,14 +27,29 @@ pub struct Comparison {
     pub figures: Vec<ComparedFigure>,
     /// What is worth knowing: figures that only one has, other target rates.
     pub notes: Vec<String>,
-    /// What is known of where they were measured.
-    pub environment: Vec<EnvironmentFact>,
+    /// What is known of where they were measured: what differs, and what does not.
+    pub environment: Vec<EnvironmentGroup>,
     /// `--fail-if`
     pub fail_if: Option<FailIf>,
     /// What the process exits with.
     pub exit_code: ExitCode,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
+}
+
+/// A history along an axis: one comparison for each combination of everything else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparisons {
+    /// Version of this document.
+    pub schema: u32,
+    /// The axis.
+    pub by: String,
+    /// In the order of what their runs have in common.
+    pub comparisons: Vec<Comparison>,
+    /// What is worth knowing: runs that are left out.
+    pub notes: Vec<String>,
+    /// What the process exits with.
+    pub exit_code: ExitCode,
 }
 
 /// One run or folder.
@@ -43,6 +61,9 @@ pub struct SubjectSummary {
     pub name: String,
     /// What it measured: suite, round, benchmark, variant.
     pub title: String,
+    /// How many runs it is made of; 0 for a folder of results.
+    #[serde(default)]
+    pub runs: usize,
     /// Its own verdict.
     pub outcome: Outcome,
 }
