@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use results::{CompareArguments, ExportArguments, JudgeArguments};
-pub use runs::{RunFilter, RunsArguments};
+pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
@@ -220,7 +220,7 @@ pub enum Command {
     Runs {
         /// Which, or what to do with them
         #[command(flatten)]
-        runs: RunsArguments,
+        runs: Box<RunsArguments>,
     },
     /// A recipe to start from
     New {

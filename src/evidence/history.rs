@@ -13,6 +13,7 @@ use crate::journal::{Event, State, What};
 use crate::plan::Plan;
 use crate::plan::host::HostView;
 use crate::recipe::model::Mode;
+use crate::store::import::Mark;
 use crate::store::open::read_beneath;
 use crate::store::{Home, Index, RunDirectory};
 use crate::verdict::{ResultVerdict, Verdict};
@@ -42,6 +43,7 @@ pub fn read(directory: &RunDirectory) -> Row {
         path: directory.path().to_owned(),
         ..Row::default()
     };
+    row.imported_from = Mark::of(directory).map(|mark| mark.host);
     row.read_journal(directory);
     let plan = directory.read_json::<Plan>("plan.json").ok();
     if let Ok(host) = directory.read_json::<HostFile>("host.json") {
