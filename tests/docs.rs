@@ -295,6 +295,11 @@ fn trouble() {
 }
 
 #[test]
+fn reports() {
+    check("docs/reports.md");
+}
+
+#[test]
 fn judging() {
     check("docs/judging.md");
 }
@@ -346,6 +351,7 @@ fn every_page_is_run() {
         "models.md",
         "published.md",
         "recipe-format.md",
+        "reports.md",
         "rules.md",
         "runs.md",
         "telemetry.md",

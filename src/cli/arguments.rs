@@ -6,10 +6,11 @@ mod runs;
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use batch::{BatchArguments, MatrixArguments};
-pub use results::{CompareArguments, ExportArguments, JudgeArguments};
+pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArguments};
 pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
 use crate::plan::choices::{Keep, PullPolicy};
@@ -43,6 +44,20 @@ pub struct Arguments {
     pub global: Global,
 }
 
+impl Arguments {
+    /// Reads the command line of this process.
+    ///
+    /// # Errors
+    /// What clap says of it.
+    pub fn read() -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches()?;
+        let mut arguments = Self::from_arg_matches(&matches)?;
+        arguments.global.output_was_said =
+            matches.value_source("output") == Some(ValueSource::CommandLine);
+        Ok(arguments)
+    }
+}
+
 /// Choices of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
@@ -59,6 +74,9 @@ pub struct Global {
     /// The form of the result on standard output
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
     pub output: Output,
+    /// Whether that was said: a report is a page where it was not
+    #[arg(skip)]
+    pub output_was_said: bool,
     /// Only the result and what went wrong
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -107,6 +125,10 @@ pub enum Output {
     Junit,
     /// For a CI job's summary (verdicts and comparisons).
     Markdown,
+    /// For a browser: one page that needs nothing else (reports).
+    Html,
+    /// For a table: a row for each figure of each trial (reports).
+    Csv,
 }
 
 /// The commands.
@@ -207,6 +229,12 @@ pub enum Command {
         #[command(flatten)]
         compare: CompareArguments,
     },
+    /// One page with verdicts, charts, tables, environment and logs, or the same in other forms
+    Report {
+        /// Of what, and where to
+        #[command(flatten)]
+        report: ReportArguments,
+    },
     /// A submission tree in MLCommons' layout, made of runs
     #[command(after_help = EXPORT_EXIT_CODES)]
     Export(ExportArguments),
@@ -225,7 +253,7 @@ pub enum Command {
     Runs {
         /// Which, or what to do with them
         #[command(flatten)]
-        runs: RunsArguments,
+        runs: Box<RunsArguments>,
     },
     /// A recipe to start from
     New {
@@ -372,6 +400,8 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`.
     Comparison,
+    /// The comparisons of a history: `compare --by AXIS --output json`.
+    Comparisons,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
     /// Batches.
@@ -442,8 +472,6 @@ fn mode(text: &str) -> Result<Mode, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -23,6 +23,7 @@ mod open;
 mod plan;
 mod plan_batch;
 mod ready;
+mod report;
 mod resume;
 mod room;
 mod run;
@@ -38,8 +39,6 @@ pub mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use arguments::{Arguments, Command, Output, RecipeArguments};
 use failure::Failure;
 
@@ -48,7 +47,7 @@ use crate::verdict::ExitCode as Exit;
 /// Parses, dispatches, and tells what went wrong.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -92,6 +91,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
         Command::Compare { compare } => compare::compare(&global, &compare),
+        Command::Report { report } => report::report(&global, &report),
         Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor {
             recipe,
@@ -102,7 +102,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
-        Command::Runs { runs } => runs::runs(&global, runs),
+        Command::Runs { runs } => runs::runs(&global, *runs),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
             kept: Some(key),
@@ -131,12 +131,19 @@ fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Fai
             | Command::Resume { .. }
             | Command::Judge { .. }
             | Command::Compare { .. }
+            | Command::Report { .. }
     );
+    let is_report = matches!(command, Command::Report { .. });
+    if !is_report && matches!(global.output, Output::Html | Output::Csv) {
+        return Err(Failure::usage(
+            "--output html and csv are forms of a report: retrial report RUN --output html",
+        ));
+    }
     if has || matches!(global.output, Output::Text | Output::Json) {
         return Ok(());
     }
     Err(Failure::usage(
-        "--output junit and markdown are forms of a verdict: run, resume, judge and compare have \
-         them, other commands have text and json",
+        "--output junit and markdown are forms of a verdict: run, resume, judge, compare and \
+         report have them, other commands have text and json",
     ))
 }

@@ -121,7 +121,7 @@ pub fn print_for_ci(global: &Global, verdicts: &[Entry<'_>]) -> bool {
     let text = match global.output {
         Output::Junit => report::junit::verdicts(verdicts),
         Output::Markdown => report::markdown::verdicts(verdicts),
-        Output::Text | Output::Json => return false,
+        Output::Text | Output::Json | Output::Html | Output::Csv => return false,
     };
     terminal::print(&text);
     true

@@ -2,11 +2,15 @@
 
 pub mod batch_plan;
 pub mod catalogue;
+pub mod charts;
 pub mod checks;
+pub mod csv;
 pub mod export;
 pub mod human;
 pub mod junit;
 pub mod markdown;
+mod markup;
+pub mod page;
 pub mod progress;
 mod rows;
 pub mod runs;

@@ -4,15 +4,20 @@
 pub mod beneath;
 pub mod error;
 pub mod home;
+pub mod import;
 pub mod index;
 pub mod journal;
 pub mod kept;
 pub mod lock;
 pub mod open;
+pub mod pack;
 pub mod packages;
+pub mod remove;
 pub mod run_directory;
+pub mod stage;
 pub mod submission;
 pub mod unpack;
+mod walk;
 
 pub use error::StoreError;
 pub use home::Home;

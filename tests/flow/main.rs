@@ -6,6 +6,7 @@ mod hub;
 mod lab;
 
 mod bystanders;
+mod compared;
 mod disk;
 mod engines;
 mod failing;

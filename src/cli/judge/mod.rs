@@ -15,7 +15,7 @@ use crate::journal::{Event, State};
 use crate::runner::judge_run;
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
-use crate::verdict::{Context, Evidence, ExitCode, Outcome};
+use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 
 /// What is judged together: where it lies, what holds for it, its evidence.
 pub type Gathered = (PathBuf, Context, Vec<Evidence>);
@@ -30,6 +30,34 @@ pub fn gather(
         Some(found) => tree::gather(&found, asked),
         None => folders::gather(global, directory, asked),
     }
+}
+
+/// A verdict on what lies in a folder.
+pub struct JudgedHere {
+    /// Where.
+    pub path: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Rules of the whole.
+    pub rules: Vec<RuleCheck>,
+}
+
+/// The verdicts on every result in or below a directory.
+pub fn judged(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<Vec<JudgedHere>, Failure> {
+    if let Some(found) = found(directory, asked)? {
+        return tree::judged(&found, asked);
+    }
+    let gathered = folders::gather(global, directory, asked)?.into_iter();
+    let judged = gathered.map(|(path, context, evidence)| JudgedHere {
+        path: path.display().to_string(),
+        verdict: verdict::judge(&context, &evidence),
+        rules: Vec::new(),
+    });
+    Ok(judged.collect())
 }
 
 /// What a directory holds of submission trees; a recipe's results are judged by the recipe.
