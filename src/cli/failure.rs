@@ -51,7 +51,7 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NoSuchRun { .. } => Self::usage(error.to_string()),
+            StoreError::NoSuch { .. } => Self::usage(error.to_string()),
             _ => Self::host(error.to_string()),
         }
     }

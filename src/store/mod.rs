@@ -1,17 +1,22 @@
 //! Run directories: where evidence lies, how it is written so that a kill loses nothing,
 //! and how it is opened again when the container that wrote it may be hostile.
 
+pub mod batch_directory;
 pub mod beneath;
 pub mod error;
 pub mod home;
 pub mod journal;
 pub mod kept;
 pub mod lock;
+pub mod lookup;
 pub mod open;
+pub mod record;
 pub mod run_directory;
 pub mod submission;
 pub mod unpack;
 
+pub use batch_directory::BatchDirectory;
 pub use error::StoreError;
 pub use home::Home;
+pub use record::Record;
 pub use run_directory::RunDirectory;
