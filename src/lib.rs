@@ -12,6 +12,7 @@
 //! file, a socket or a clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod batch;
 pub mod catalog;
 pub mod cli;
 pub mod doctor;

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
+    "batch",
     "recipe",
     "plan",
     "doctor",

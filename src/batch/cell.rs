@@ -1,0 +1,73 @@
+//! A batch as it is planned: batch.json.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Conduct, Other, Schedule, Values};
+use crate::recipe::Setting;
+use crate::recipe::model::Mode;
+
+/// A batch, all of it decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BatchPlan {
+    /// Version of this document.
+    pub schema: u32,
+    /// One line.
+    pub title: String,
+    /// How it is gone about.
+    pub conduct: Conduct,
+    /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
+    pub axes: Vec<(String, Vec<String>)>,
+    /// What is run.
+    pub cells: Vec<Cell>,
+    /// What is not, and why.
+    pub left_out: Vec<LeftOut>,
+    /// In which order.
+    pub schedule: Schedule,
+    /// Runs of other hosts.
+    pub others: Vec<Other>,
+}
+
+/// One recipe with one value of each axis: all that its plan needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// `rocm=7.1.1,backend=migraphx`; with several recipes, `bert,rocm=7.1.1,backend=migraphx`.
+    pub name: String,
+    /// The recipe's short name in this batch.
+    pub recipe: String,
+    /// The recipe as `retrial run` takes it: a built-in name or a path.
+    pub path: String,
+    /// The values of the axes, variants and params, in order.
+    pub axes: Values,
+    /// What is set besides, in all cells.
+    pub set: Values,
+    /// Only these scenarios; all if empty.
+    pub scenarios: Vec<String>,
+    /// Only these modes; all if empty. Which of them a trial measures, its turn says.
+    pub modes: Vec<Mode>,
+    /// How many trials.
+    pub trials: u32,
+    /// The cell that it is compared with, by name; none for that one itself, and without a baseline.
+    pub baseline: Option<String>,
+}
+
+impl Cell {
+    /// What its recipe is resolved with.
+    #[must_use]
+    pub fn settings(&self) -> Vec<Setting> {
+        let all = self.set.iter().chain(self.axes.iter());
+        all.map(|(name, value)| Setting::new(name, value)).collect()
+    }
+}
+
+/// A combination that is not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// As a cell's.
+    pub name: String,
+    /// The recipe's short name in this batch.
+    pub recipe: String,
+    /// The values of the axes.
+    pub axes: Values,
+    /// Why.
+    pub because: String,
+}

@@ -1,0 +1,23 @@
+//! From a batch file, or a command line with `--vary`, to cells and the order in which they run.
+//! Pure: texts of recipes come from the catalog.
+//!
+//! ```text
+//! text ──read──▶ Batch ──plan(recipes)──▶ BatchPlan: cells, what is left out, schedule, claims
+//! ```
+//!
+//! A cell is one recipe with one value of each axis; a turn is one trial of a cell, and each turn is
+//! an ordinary run. Who executes it, what came of it and how that is judged stand elsewhere
+//! (`runner::batch`, `verdict::batch`).
+
+mod cell;
+mod model;
+mod schedule;
+mod values;
+
+pub use cell::{BatchPlan, Cell, LeftOut};
+pub use model::{
+    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Other, Placed, PullAhead,
+    WrittenClaim,
+};
+pub use schedule::{Schedule, Turn};
+pub use values::Values;
