@@ -60,7 +60,7 @@ impl Cell {
 }
 
 /// A combination that is not run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LeftOut {
     /// As a cell's.
     pub name: String,

@@ -10,6 +10,7 @@
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
 mod asked;
+pub mod batch;
 mod benchmark;
 mod compare;
 pub mod comparison;
