@@ -25,10 +25,13 @@ pub enum BatchWhat {
         turns: usize,
         /// The process.
         pid: u32,
-        /// Turns that stand from before and are not done again.
-        reused: Vec<usize>,
         /// Version of the tool.
         tool: String,
+    },
+    /// Turns that stand from before and are not done again.
+    Reused {
+        /// Which.
+        turns: Vec<usize>,
     },
     /// It goes on without its terminal.
     Detached {

@@ -196,7 +196,6 @@ mod tests {
             batch: "b".to_owned(),
             turns: 2,
             pid: 1,
-            reused: Vec::new(),
             tool: String::new(),
         }
     }
