@@ -7,7 +7,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::arguments::Global;
 use super::failure::Failure;
-use super::{open, run, supervise, terminal};
+use super::{open, prepare, supervise, terminal};
 use crate::journal::{Event, State};
 use crate::runner::{Options, Session, execute};
 use crate::store::journal::Journal;
@@ -58,7 +58,7 @@ pub fn stop(global: &Global, wanted: &str) -> Result<ExitCode, Failure> {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);
-        let secrets = run::secrets(&directory.read_json("plan.json")?);
+        let secrets = prepare::secrets(&directory.read_json("plan.json")?);
         let session = Session::open(
             std::sync::Arc::new(engine),
             directory,

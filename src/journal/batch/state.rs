@@ -158,6 +158,13 @@ impl BatchState {
         })
     }
 
+    /// Whether a turn's run has begun and not ended.
+    #[must_use]
+    pub fn is_open(&self, turn: usize) -> bool {
+        let turn = self.turns.get(&turn);
+        turn.is_some_and(|turn| turn.run.is_some() && turn.end.is_none())
+    }
+
     /// The runs whose results count, in the order of turns: of each turn the latest, whatever came
     /// of it.
     pub fn runs(&self) -> impl Iterator<Item = (usize, &str)> {

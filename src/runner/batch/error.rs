@@ -10,4 +10,12 @@ pub enum BatchError {
     /// The batch's directory, or a run of it that somebody else has.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Somebody else has the batch.
+    #[error("batch {batch} is being executed by process {pid}\n  end it: retrial stop {batch}")]
+    Busy {
+        /// The batch.
+        batch: String,
+        /// Whose.
+        pid: String,
+    },
 }

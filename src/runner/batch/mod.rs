@@ -21,4 +21,4 @@ pub use error::BatchError;
 pub use execute::{BatchEnded, execute};
 pub use lanes::{Lanes, lanes};
 pub use make::{Makes, Refused};
-pub use session::{BatchSession, Seen, Taking};
+pub use session::{BatchSession, Seen, Taking, Teller};

@@ -93,7 +93,12 @@ impl<'a> BatchSession<'a> {
     /// Where another process has it, or its files cannot be read or written.
     pub fn open(taking: Taking<'a>) -> Result<Self, BatchError> {
         let directory = taking.directory;
-        let lock = RunLock::take(&directory.lock(), directory.id())?;
+        let lock = match RunLock::take(&directory.lock(), directory.id()) {
+            Err(StoreError::Busy { run: batch, pid }) => {
+                return Err(BatchError::Busy { batch, pid });
+            }
+            other => other?,
+        };
         let path = directory.journal();
         let before = if path.exists() {
             Journal::read::<BatchEvent>(&path)?

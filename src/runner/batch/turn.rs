@@ -26,9 +26,9 @@ pub(super) async fn take(
     let retries = batch.plan.conduct.retries;
     loop {
         let next = batch.ask(|state| state.next(turn, retries));
-        // What is running is brought to a clean end even then.
-        let goes_on = matches!(next, Next::GoOn { .. });
-        if batch.stop.is_cancelled() || (batch.halted().is_some() && !goes_on) {
+        // What runs since before a kill is brought to a clean end even then.
+        let open = batch.ask(|state| state.is_open(turn));
+        if !open && (batch.stop.is_cancelled() || batch.halted().is_some()) {
             return Ok(());
         }
         let end = match next {
