@@ -10,6 +10,7 @@
 //! - `images`: pulled ahead.
 
 mod error;
+mod evidence;
 mod execute;
 mod images;
 mod lanes;
@@ -18,6 +19,7 @@ mod session;
 mod turn;
 
 pub use error::BatchError;
+pub use evidence::evidence_of_cells;
 pub use execute::{BatchEnded, execute};
 pub use lanes::{Lanes, lanes};
 pub use make::{Makes, Refused};
