@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Direction of imports: `cli → runner → {engine, evidence, fetch, host, store, catalog} → {recipe,
-//! plan, doctor, logs, journal, verdict}`; `report` takes a finished model and returns text. The pure
-//! modules (`recipe`, `plan`, `doctor`, `logs`, `journal`, `telemetry`, `verdict`, `report`) never touch a
+//! plan, doctor, logs, journal, verdict, history}`; `report` takes a finished model and returns text. The pure
+//! modules (`recipe`, `plan`, `doctor`, `logs`, `journal`, `telemetry`, `verdict`, `history`, `report`) never touch a
 //! file, a socket or a clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -20,6 +20,7 @@ pub mod engine;
 pub mod evidence;
 pub mod export;
 pub mod fetch;
+pub mod history;
 pub mod host;
 pub mod journal;
 pub mod logs;

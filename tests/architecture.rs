@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 10] = [
+const PURE: [&str; 11] = [
     "batch",
     "recipe",
     "plan",
@@ -15,6 +15,7 @@ const PURE: [&str; 10] = [
     "journal",
     "rounds",
     "telemetry",
+    "history",
 ];
 const IMPURE: [&str; 8] = [
     "tokio",

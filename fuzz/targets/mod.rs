@@ -5,13 +5,17 @@
 
 mod logs;
 mod recipes;
+mod results;
 
 type Target = fn(&[u8]);
 
 /// The targets by name; the seeds of each lie in `seeds/NAME`.
 pub const TARGETS: &[(&str, Target)] = &[
+    ("accuracy", results::accuracy),
+    ("compliance", results::compliance),
     ("detail", logs::detail),
     ("docker_run", recipes::docker_run),
+    ("endpoints", results::endpoints),
     ("expressions", recipes::expressions),
     ("journal", logs::journal),
     ("json", logs::json),
@@ -22,7 +26,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("recipe", recipes::recipe),
     ("rows", logs::rows),
     ("rules", recipes::rules),
+    ("submission", results::submission),
     ("summary", logs::summary),
+    ("telemetry", results::telemetry),
     ("units", logs::units),
 ];
 

@@ -10,14 +10,32 @@
 //! (`runner::batch`, `verdict::batch`).
 
 mod cell;
+mod claim;
+mod keys;
+mod known;
+mod matrix;
 mod model;
+mod names;
+mod read;
 mod schedule;
+mod typed;
 mod values;
+mod yaml;
 
 pub use cell::{BatchPlan, Cell, LeftOut};
+pub use claim::{Claim, Part, Says};
+pub use known::Known;
+pub use matrix::plan;
 pub use model::{
     Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Other, Placed, PullAhead,
     WrittenClaim,
 };
+pub use names::same_scenario;
+pub use read::{is_batch, read};
 pub use schedule::{Schedule, Turn};
+pub use typed::{Typed, from_typed};
 pub use values::Values;
+pub use yaml::text as yaml;
+
+#[cfg(test)]
+mod tests;

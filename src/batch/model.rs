@@ -24,7 +24,7 @@ pub struct Batch {
     /// What holds in all cells.
     pub set: Vec<Placed<(String, String)>>,
     /// Only these scenarios; all if empty.
-    pub scenarios: Vec<String>,
+    pub scenarios: Vec<Placed<String>>,
     /// Only these modes; all if empty.
     pub modes: Vec<Mode>,
     /// The values of the cells that others are compared with.

@@ -7,15 +7,22 @@ use super::{CatalogError, builtin, disk};
 use crate::rounds::{Round, Rounds};
 
 static BUILT_IN: LazyLock<Rounds> = LazyLock::new(|| {
-    let rounds = builtin::rules();
-    // That every one of them is read is held by a test.
-    Rounds::new(
-        rounds
-            .iter()
-            .filter_map(|source| Round::parse(source).ok())
-            .collect(),
-    )
+    let sources = builtin::rules().into_iter();
+    // Its path is a round's name, and every one of them is read: a test holds that.
+    sources.fold(Rounds::default(), |rounds, source| {
+        let path = source.path.clone();
+        match named(&path) {
+            Some((suite, round)) => rounds.with_text(suite, round, source),
+            None => rounds,
+        }
+    })
 });
+
+/// `templates/rules/mlperf-inference/v6.0.yaml`: the suite and the round.
+fn named(path: &str) -> Option<(&str, &str)> {
+    let path = path.strip_prefix("templates/rules/")?;
+    path.strip_suffix(".yaml")?.split_once('/')
+}
 
 /// The rules of the built-in rounds.
 #[must_use]
@@ -47,6 +54,7 @@ mod tests {
                 Ok(round) => {
                     let path = format!("templates/rules/{}/{}.yaml", round.suite, round.round);
                     assert_eq!(*source.path, *path);
+                    assert_eq!(named(&path), Some((&*round.suite, &*round.round)));
                     names.push(round.round);
                 }
                 Err(problems) => panic!("{problems}"),

@@ -2,6 +2,7 @@
 
 mod batch;
 mod results;
+mod runs;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub use batch::{BatchArguments, MatrixArguments};
 pub use results::{CompareArguments, ExportArguments, JudgeArguments};
+pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::recipe::model::Mode;
@@ -219,8 +221,12 @@ pub enum Command {
         #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
         gpus: Vec<String>,
     },
-    /// The runs there are, newest last
-    Runs,
+    /// The runs there are, newest last; remove some, take some to another machine
+    Runs {
+        /// Which, or what to do with them
+        #[command(flatten)]
+        runs: RunsArguments,
+    },
     /// A recipe to start from
     New {
         /// A file's name, ending in .yaml, or a directory

@@ -54,13 +54,10 @@ fn subject(global: &Global, name: &str, arguments: &CompareArguments) -> Result<
             ..JudgeArguments::default()
         };
         let groups = judge::gather(global, path, &asked)?.into_iter();
-        return Ok(Subject {
-            name: name.to_owned(),
-            groups: groups
-                .map(|(_, context, evidence)| (context, evidence))
-                .collect(),
-            environment: Vec::new(),
-        });
+        let groups: Vec<_> = groups
+            .map(|(_, context, evidence)| (context, evidence))
+            .collect();
+        return Ok(Subject::of(name, &groups, Vec::new()));
     }
     let run = if path.join("plan.json").exists() {
         let path = path
@@ -70,18 +67,17 @@ fn subject(global: &Global, name: &str, arguments: &CompareArguments) -> Result<
     } else {
         open::home(global).find(name)?
     };
-    let (context, evidence) = evidence_of(&run, false)?;
-    Ok(Subject {
-        name: run.id().to_owned(),
-        groups: vec![(context, evidence)],
-        environment: environment::of_run(&run),
-    })
+    let evidence = evidence_of(&run, false)?;
+    let mut subject = Subject::of(run.id(), &[evidence], environment::of_run(&run));
+    subject.runs = 1;
+    Ok(subject)
 }
 
 fn print(global: &Global, comparison: &Comparison) {
     terminal::print(&match global.output {
         Output::Text => {
-            report::terminal::comparison(comparison, terminal::width(), terminal::color())
+            let (width, color) = (terminal::width(), terminal::color());
+            report::terminal::comparison(comparison, width, color, global.verbose)
         }
         Output::Json => {
             let text = serde_json::to_string(comparison).unwrap_or_default();

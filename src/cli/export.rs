@@ -26,7 +26,7 @@ use crate::verdict::ExitCode;
 pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let rounds = catalog::rounds();
     let Some(round) = rounds.get("mlperf-inference", &arguments.layout) else {
-        let known: Vec<&str> = rounds.iter().map(|round| round.round.as_str()).collect();
+        let known: Vec<&str> = rounds.names().collect();
         return Err(Failure::usage(format!(
             "no layout {}; there are: {}",
             arguments.layout,

@@ -101,7 +101,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
-        Command::Runs => runs::runs(&global),
+        Command::Runs { runs } => runs::runs(&global, runs),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
             kept: Some(key),
@@ -120,6 +120,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
 
 /// Verdicts and comparisons have forms for CI; a list has none.
 fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Failure> {
+    let is_list = matches!(command, Command::Runs { runs } if runs.what.is_none());
+    if is_list && global.output == Output::Markdown {
+        return Ok(());
+    }
     let has = matches!(
         command,
         Command::Run { .. }

@@ -177,6 +177,9 @@ pub struct ContainerState {
     pub pid: Option<u32>,
     /// Labels.
     pub labels: BTreeMap<String, String>,
+    /// Environment of its first process, `NAME=VALUE` each: the image's and its own.
+    #[serde(default)]
+    pub env: Vec<String>,
 }
 
 /// A container engine.

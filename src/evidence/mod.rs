@@ -9,6 +9,7 @@ pub mod environment;
 pub mod exported;
 pub mod figures;
 pub mod folder;
+pub mod history;
 pub mod loadgen;
 pub mod place;
 pub mod readings;

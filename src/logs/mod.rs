@@ -11,6 +11,7 @@
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
 //! - [`loadgen`]: MLPerf Inference's `mlperf_log_summary.txt` and `mlperf_log_detail.txt`;
 //!   [`accuracy`]: its `accuracy.txt`.
+//! - [`packages`]: what is installed in a container.
 //! - [`check`]: a rule that was checked in such files.
 
 pub mod accuracy;
@@ -25,6 +26,7 @@ pub mod loadgen;
 pub mod mllog;
 pub mod nearest;
 pub mod number;
+pub mod packages;
 pub mod pattern;
 pub mod rows;
 mod sanitize;

@@ -93,12 +93,17 @@ fn table(rows: &[Row], verdict: &Verdict) -> String {
 /// A comparison.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    let mut text = String::from("## Comparison\n\n");
+    let title = comparison.title.as_deref().unwrap_or("Comparison");
+    let mut text = format!("## {}\n\n", escaped(&clean(title)));
     for (position, subject) in comparison.subjects.iter().enumerate() {
         let role = if position == 0 { ", the baseline" } else { "" };
+        let runs = match subject.runs {
+            0 | 1 => String::new(),
+            several => format!("{several} runs; "),
+        };
         let _ = writeln!(
             text,
-            "- **{}** {}: {} ({}{role})",
+            "- **{}** {}: {} ({runs}{}{role})",
             subject.letter,
             code(&subject.name),
             escaped(&clean(&subject.title)),
@@ -159,31 +164,48 @@ fn compared(comparison: &Comparison) -> String {
     grid(&head, rows)
 }
 
+/// Differences of one group that a summary has room for.
+const DIFFERENCES: usize = 30;
+
 fn environment(comparison: &Comparison) -> String {
-    let mut differs = comparison
-        .environment
+    let letters = comparison
+        .subjects
         .iter()
-        .filter(|fact| fact.differs)
-        .peekable();
-    if differs.peek().is_none() {
-        return String::new();
+        .map(|subject| subject.letter.as_str());
+    let head: Vec<&str> = std::iter::once("differs").chain(letters).collect();
+    let mut rows = Vec::new();
+    let mut notes = Vec::new();
+    for group in &comparison.environment {
+        let told = group.differs.len().min(DIFFERENCES);
+        for fact in &group.differs[..told] {
+            let values = fact.values.iter();
+            let values = values.map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));
+            let what = format!("{}: {}", group.group.word(), fact.what);
+            rows.push(std::iter::once(what).chain(values).collect());
+        }
+        let more = group.differs.len() - told + group.left_out;
+        if more > 0 {
+            notes.push(format!("{}: {more} more differ", group.group.word()));
+        }
+        if !group.not_known.is_empty() {
+            let of = group.not_known.join(", ");
+            notes.push(format!("{}: not known of {of}", group.group.word()));
+        }
     }
-    let mut head = vec!["differs"];
-    head.extend(
-        comparison
-            .subjects
-            .iter()
-            .map(|subject| subject.letter.as_str()),
-    );
-    let rows = differs.map(|fact| {
-        let values = fact.values.iter();
-        let values = values.map(|value| value.clone().unwrap_or_else(|| NOTHING.to_owned()));
-        std::iter::once(fact.what.clone()).chain(values).collect()
-    });
-    format!("\n{}", grid(&head, rows))
+    let mut text = String::new();
+    if !rows.is_empty() {
+        text += &format!("\n{}", grid(&head, rows.into_iter()));
+    }
+    if !notes.is_empty() {
+        text.push('\n');
+    }
+    for note in notes {
+        let _ = writeln!(text, "- {}", escaped(&note));
+    }
+    text
 }
 
-fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let rule: Vec<&str> = head.iter().map(|_| "---").collect();
     let mut text = format!("| {} |\n| {} |\n", head.join(" | "), rule.join(" | "));
     for row in rows {
@@ -193,7 +215,7 @@ fn grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     text
 }
 
-fn quoted(notice: Option<&str>) -> String {
+pub(super) fn quoted(notice: Option<&str>) -> String {
     notice.map_or_else(String::new, |notice| {
         format!("\n> {}\n", escaped(&clean(notice)))
     })

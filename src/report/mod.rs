@@ -8,6 +8,7 @@ pub mod junit;
 pub mod markdown;
 pub mod progress;
 mod rows;
+pub mod runs;
 pub mod schema;
 pub mod terminal;
 pub mod tree;

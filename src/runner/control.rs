@@ -13,12 +13,13 @@ mod step;
 
 pub use step::{StepControl, StepExit};
 
-const SCRIPTS: [(&str, &str); 5] = [
+const SCRIPTS: [(&str, &str); 6] = [
     ("init", include_str!("control/init")),
     ("step", include_str!("control/step")),
     ("end", include_str!("control/end")),
     ("look", include_str!("control/look")),
     ("processes", include_str!("control/processes")),
+    ("packages", include_str!("control/packages")),
 ];
 
 /// The container's own time, in seconds, after the longest step: for collecting and judging.

@@ -8,7 +8,7 @@ use super::error::RunError;
 use super::quiet::{self, Measuring};
 use super::session::Session;
 use super::watching::Watching;
-use super::{collect, container, copy_out, exec, fill, host, image, judge, models};
+use super::{collect, container, copy_out, exec, fill, host, image, installed, judge, models};
 use crate::fetch::Wanted;
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::kept::FillStep;
@@ -266,6 +266,7 @@ impl Run<'_> {
                 path,
             } => collect::collect(session, step, *measurement, *trial, *of, path).await,
             Action::Judge => {
+                installed::record(session).await;
                 self.verdict = Some(judge::judge_and_keep(session, step)?);
                 Ok(StepEnd::Done { exit_code: None })
             }

@@ -25,6 +25,7 @@ mod fill;
 mod follow;
 mod host;
 mod image;
+mod installed;
 mod judge;
 mod kept;
 mod latest;

@@ -304,7 +304,7 @@ fn looks_that_cost_much_are_had_less_often() {
     for cost in [30, 34] {
         pace.looked(Duration::from_millis(cost));
     }
-    assert_eq!(pace.pause(), Duration::from_millis(3200));
+    assert_eq!(pace.pause(), Duration::from_millis(4480));
 }
 
 #[test]

@@ -106,7 +106,7 @@ pub fn rounds(asked: &JudgeArguments) -> Result<Rounds, Failure> {
 /// A round by its name.
 pub fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Failure> {
     rounds.get("mlperf-inference", name).ok_or_else(|| {
-        let known: Vec<&str> = rounds.iter().map(|round| round.round.as_str()).collect();
+        let known: Vec<&str> = rounds.names().collect();
         Failure::usage(format!(
             "there are no rules of a round {name:?}; there are {}, and --rules FILE brings others",
             known.join(", ")

@@ -147,6 +147,7 @@ fn state(found: ContainerInspectResponse) -> ContainerState {
     let status = state.status.map(|s| s.to_string()).unwrap_or_default();
     // Before its first start a container already has the exit code 0.
     let ended = !running && status != "created";
+    let config = found.config.unwrap_or_default();
     ContainerState {
         id: found.id.unwrap_or_default(),
         name: found.name.unwrap_or_default().replacen('/', "", 1),
@@ -160,12 +161,8 @@ fn state(found: ContainerInspectResponse) -> ContainerState {
             .pid
             .and_then(|pid| u32::try_from(pid).ok())
             .filter(|pid| *pid > 0),
-        labels: found
-            .config
-            .and_then(|config| config.labels)
-            .unwrap_or_default()
-            .into_iter()
-            .collect(),
+        labels: config.labels.unwrap_or_default().into_iter().collect(),
+        env: config.env.unwrap_or_default(),
     }
 }
 

@@ -74,6 +74,7 @@ impl Engine for Fake {
             image: image(&spec.image).id,
             pid: None,
             labels: spec.labels.clone(),
+            env: Vec::new(),
         };
         state.containers.insert(id.clone(), (spec.clone(), made));
         Ok(id)

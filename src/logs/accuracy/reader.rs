@@ -1,6 +1,6 @@
 //! Reads an `accuracy.txt` as it comes, a line at a time.
 
-use super::forms::{FORMS, Forms, Gives};
+use super::forms::{FORMS, Gives, small};
 use super::{Accuracy, Found, MOST_OTHERS};
 use crate::logs::figure::parse_number;
 use crate::logs::lines::{Line, LineSplitter};
@@ -65,18 +65,14 @@ impl Reader {
     }
 
     fn read(&mut self, line: &Line<'_>, ended: bool) {
-        // A table that is fixed; a test compiles it.
-        let Some(Forms { any, each }) = FORMS.as_ref() else {
+        let text = line.text.as_ref();
+        let Some(small) = small(text) else {
             return;
         };
-        let text = line.text.as_ref();
-        if !any.is_match(text) {
-            return;
-        }
-        for (pattern, gives) in each {
-            let Some(value) = pattern
-                .captures_iter(text)
-                .last()
+        for form in FORMS.iter() {
+            let Some(value) = form
+                .for_line(&small)
+                .and_then(|pattern| pattern.captures_iter(text).last())
                 .and_then(|captures| captures.name("value"))
             else {
                 continue;
@@ -84,7 +80,7 @@ impl Reader {
             let open = text.contains('{') && !text.contains('}');
             let cut = value.end() == text.len() && (line.goes_on || (!ended && open));
             let after = &text[value.end()..];
-            self.take(*gives, value.as_str(), after, text, cut);
+            self.take(form.gives, value.as_str(), after, text, cut);
         }
     }
 

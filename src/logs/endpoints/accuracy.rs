@@ -55,8 +55,8 @@ impl AccuracyResults {
     /// Samples of all data sets.
     #[must_use]
     pub fn samples(&self) -> Option<u64> {
-        let counts = self.scores.iter().map(|score| score.samples);
-        let sum: Option<u64> = counts.sum();
+        let mut counts = self.scores.iter().map(|score| score.samples);
+        let sum = counts.try_fold(0_u64, |sum, count| sum.checked_add(count?));
         sum.filter(|_| !self.scores.is_empty())
     }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::report::Entry;
-use crate::verdict::comparison::{Options, Subject, compare};
+use crate::verdict::comparison::{Fact, FactGroup, Options, Subject, compare};
 use crate::verdict::tests::build::*;
 use crate::verdict::{Context, Evidence, Qualifier, QualifierKind, judge};
 
@@ -31,10 +31,9 @@ fn a_verdict() {
 
 #[test]
 fn a_comparison() {
-    let subject = |name: &str, values: &[f64]| Subject {
-        name: name.to_owned(),
-        groups: vec![(mlperf(), vec![offline(values)])],
-        environment: vec![("kernel".to_owned(), format!("6.1 of {name}"))],
+    let subject = |name: &str, values: &[f64]| {
+        let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
+        Subject::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
     };
     let subjects = [
         subject("before", &[100.0, 101.0, 99.0]),

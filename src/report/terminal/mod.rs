@@ -9,6 +9,7 @@ mod batch;
 mod compared;
 mod grid;
 mod layout;
+mod runs;
 pub(super) mod style;
 
 use self::grid::{wrap, wrapped};
@@ -19,6 +20,7 @@ use crate::verdict::{Outcome, QualifierKind, Verdict};
 
 pub use batch::batch;
 pub use compared::comparison;
+pub use runs::runs;
 
 /// Narrower than this nothing is made to fit.
 const NARROWEST: usize = 60;

@@ -1,26 +1,18 @@
 //! From the evidence of several runs to one table: who is faster, corrected for all figures.
 
+use super::environment::{EnvironmentGroup, environments};
+use super::fact::Fact;
+use super::measurement::Measurement;
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{Measured, Pair};
-use super::{FailIf, Side, environment, sentence};
+use super::{FailIf, Side, Subject, sentence};
 use crate::recipe::model::Mode;
-use crate::verdict::{Context, Evidence, ExitCode, Outcome, holm, judge, notice, number};
+use crate::verdict::{ExitCode, holm, number};
 
 /// Version of the document.
 const SCHEMA: u32 = 1;
 /// Rates that differ by less are one: `LoadGen` prints six digits.
 const PRINTED_RATE: f64 = 1e-5;
-
-/// A run, or a folder of results.
-#[derive(Debug, Clone)]
-pub struct Subject {
-    /// What it is called.
-    pub name: String,
-    /// What was measured: each group is judged by itself.
-    pub groups: Vec<(Context, Vec<Evidence>)>,
-    /// What is known of where it was measured, by name, in the order in which it is told.
-    pub environment: Vec<(String, String)>,
-}
 
 /// How to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,18 +38,25 @@ impl Default for Options {
 /// Compares every subject with the first.
 #[must_use]
 pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
-    let judged: Vec<(SubjectSummary, Vec<Measured<'_>>)> = subjects
+    let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
+    let measured: Vec<Vec<Measured<'_>>> = subjects
         .iter()
-        .enumerate()
-        .map(|(position, subject)| measured(subject, letter(position)))
+        .zip(&letters)
+        .map(|(subject, letter)| {
+            let measured = subject.measured.iter();
+            measured
+                .map(|measured| Measured { letter, measured })
+                .collect()
+        })
         .collect();
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
     let mut pairs = Vec::new();
-    if let Some(((_, baseline), others)) = judged.split_first() {
-        for (_, candidate) in others {
+    if let Some((baseline, others)) = measured.split_first() {
+        for candidate in others {
             pair_up(baseline, candidate, options.paired, &mut pairs, &mut notes);
         }
     }
+    notes.extend(subjects.iter().flat_map(|subject| subject.notes.clone()));
     let alpha = 1.0 - options.confidence;
     let changes = changes(&pairs, alpha);
     let limits = limits(&pairs, options, alpha);
@@ -71,21 +70,28 @@ pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
             figure
         })
         .collect();
-    let of_suite = |(context, _): &(Context, Vec<Evidence>)| notice(&context.submission);
     Comparison {
         schema: SCHEMA,
+        title: None,
         paired: options.paired,
         confidence: options.confidence,
         figures,
         notes,
-        environment: environment::facts(subjects),
+        environment: environment(subjects, &letters),
         fail_if: options.fail_if,
         exit_code: exit_code(&pairs, &limits, options),
-        notice: subjects
+        notice: subjects.iter().find_map(|subject| subject.notice.clone()),
+        subjects: subjects
             .iter()
-            .flat_map(|subject| &subject.groups)
-            .find_map(of_suite),
-        subjects: judged.into_iter().map(|(summary, _)| summary).collect(),
+            .zip(letters.iter().cloned())
+            .map(|(subject, letter)| SubjectSummary {
+                letter,
+                name: subject.name.clone(),
+                title: subject.title.clone(),
+                runs: subject.runs,
+                outcome: subject.outcome,
+            })
+            .collect(),
     }
 }
 
@@ -98,96 +104,46 @@ fn letter(position: usize) -> String {
     }
 }
 
-fn measured(subject: &Subject, letter: String) -> (SubjectSummary, Vec<Measured<'_>>) {
-    let mut all = Vec::new();
-    let mut titles = Vec::new();
-    let mut outcome = Outcome::Measured;
-    for (context, evidence) in &subject.groups {
-        let verdict = judge(context, evidence);
-        outcome = outcome.max(verdict.outcome);
-        titles.push(title(context));
-        for (evidence, result) in evidence.iter().zip(verdict.results) {
-            all.push(Measured {
-                letter: letter.clone(),
-                context,
-                evidence,
-                result,
-            });
-        }
-    }
-    titles.dedup();
-    let title = match titles.as_slice() {
-        [] => String::new(),
-        [one] => one.clone(),
-        several => format!("{} benchmarks", several.len()),
-    };
-    let summary = SubjectSummary {
-        letter,
-        name: subject.name.clone(),
-        title,
-        outcome,
-    };
-    (summary, all)
-}
-
-fn title(context: &Context) -> String {
-    let submission = &context.submission;
-    let words = [
-        submission.submitter.as_deref(),
-        Some(submission.suite.as_str()),
-        submission.round.as_deref(),
-        Some(submission.benchmark.as_str()),
-    ];
-    let mut words: Vec<String> = words
-        .into_iter()
-        .flatten()
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
+/// What is known of where they were measured, and what was seen meanwhile.
+fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup> {
+    let facts: Vec<Vec<Fact>> = subjects
+        .iter()
+        .map(|subject| {
+            let seen = subject.measured.iter().flat_map(Measurement::facts);
+            subject.environment.iter().cloned().chain(seen).collect()
+        })
         .collect();
-    words.extend(
-        context
-            .variant
-            .iter()
-            .map(|(axis, value)| format!("{axis} {value}")),
-    );
-    words.join(" ")
+    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
+    environments(letters, &facts)
 }
 
 fn pair_up<'a>(
-    baseline: &'a [Measured<'a>],
-    candidate: &'a [Measured<'a>],
+    baseline: &[Measured<'a>],
+    candidate: &[Measured<'a>],
     paired: bool,
     pairs: &mut Vec<Pair<'a>>,
     notes: &mut Vec<String>,
 ) {
     // Folders of one benchmark each may be named as somebody pleased.
     let of_one = |all: &[Measured<'_>]| {
-        let mut names = all.iter().map(|one| &one.result.benchmark);
+        let mut names = all.iter().map(|one| &one.measured.benchmark);
         let first = names.next();
         names.all(|name| Some(name) == first)
     };
     let by_name = !(of_one(baseline) && of_one(candidate));
-    let same = |one: &Measured<'_>, other: &Measured<'_>| {
-        one.evidence.mode == other.evidence.mode
-            && one
-                .evidence
-                .scenario
-                .eq_ignore_ascii_case(&other.evidence.scenario)
-            && (!by_name || one.result.benchmark == other.result.benchmark)
-    };
-    let compared = |one: &&Measured<'_>| one.evidence.mode != Mode::Compliance;
+    let same =
+        |one: &Measured<'_>, other: &Measured<'_>| one.measured.is_like(other.measured, by_name);
+    let compared = |one: &&Measured<'a>| one.measured.mode != Mode::Compliance;
     for one in baseline.iter().filter(compared) {
         let Some(other) = candidate.iter().find(|other| same(one, other)) else {
             notes.push(only(one));
             continue;
         };
         notes.extend(other_target(one, other));
-        let theirs = other.figures();
-        for figure in one.figures() {
-            if theirs.contains(&figure) {
-                pairs.push(Pair::of(one, other, &figure, paired));
-            } else {
-                notes.push(format!("{} of {}", only(one), figure));
+        for figure in &one.measured.figures {
+            match Pair::of(*one, *other, figure, paired) {
+                Some(pair) => pairs.push(pair),
+                None => notes.push(format!("{} of {}", only(one), figure.name)),
             }
         }
     }
@@ -205,25 +161,21 @@ fn pair_up<'a>(
 fn only(one: &Measured<'_>) -> String {
     format!(
         "only {} has {} {}",
-        one.letter, one.evidence.scenario, one.evidence.mode
+        one.letter, one.measured.scenario, one.measured.mode
     )
 }
 
 /// A server's throughput is the rate that it was asked for, as long as it keeps up.
 fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
-    let scenario = one.evidence.scenario.to_ascii_lowercase();
-    if one.evidence.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
+    let scenario = one.measured.scenario.to_ascii_lowercase();
+    if one.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
         return None;
     }
-    let rate = |of: &Measured<'_>| {
-        let mut trials = of.evidence.trials.iter();
-        trials.find_map(|trial| trial.parameters.get("target_qps").copied())
-    };
-    let (ours, theirs) = (rate(one)?, rate(other)?);
+    let (ours, theirs) = (one.measured.target_qps?, other.measured.target_qps?);
     ((ours - theirs).abs() > PRINTED_RATE * ours.abs()).then(|| {
         format!(
             "{}: {} was asked for {} queries/s and {} for {}: throughput follows what is asked for",
-            one.evidence.scenario,
+            one.measured.scenario,
             one.letter,
             number::grouped(ours),
             other.letter,
@@ -279,7 +231,7 @@ fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Side>], options: &Options) -> 
         .iter()
         .zip(limits)
         .filter_map(|(pair, side)| {
-            let candidate = &pair.candidate.result;
+            let candidate = pair.candidate.measured;
             Some(match (*side)? {
                 Side::Open if !candidate.valid => ExitCode::from(candidate.outcome),
                 Side::Holds => ExitCode::Success,

@@ -4,6 +4,9 @@
 //! degrees of freedom. Paired (interleaved trials, the first of A with the first of B): the trials'
 //! own ratios, judged as the trials of one figure are. What drifts during a session is then in both
 //! of a pair and cancels.
+//!
+//! What was printed is known to half of its last digit and no better: trials that printed the same
+//! figure scatter by less than that, not by nothing. No bound is narrower.
 
 use crate::recipe::model::{Aggregate, Better, Claim};
 use crate::verdict::asked::{Asked, Side};
@@ -35,6 +38,8 @@ pub struct Difference {
     /// The log ratio, oriented so that above zero the candidate is better.
     pub center: f64,
     ground: Ground,
+    /// By how much the ratio of what was rounded may be off.
+    printed: f64,
 }
 
 impl Difference {
@@ -55,6 +60,7 @@ impl Difference {
         Self {
             center: of_candidate.center - of_baseline.center,
             ground: ground(&of_candidate, &of_baseline),
+            printed: printed(candidate, baseline),
         }
     }
 
@@ -85,20 +91,25 @@ impl Difference {
         Some(Self {
             center: estimate.center,
             ground: Ground::Pairs(estimate),
+            printed: printed(candidate, baseline),
         })
     }
 
     /// One-sided bounds of the log ratio, each with error `alpha`.
     #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
-        match &self.ground {
-            Ground::Pairs(estimate) => estimate.bounds(alpha),
+        let (lower, upper) = match &self.ground {
+            Ground::Pairs(estimate) => estimate.bounds(alpha)?,
             Ground::Samples { error, degrees } => {
                 let half = quantile(alpha, *degrees) * error;
-                Some((self.center - half, self.center + half))
+                (self.center - half, self.center + half)
             }
-            Ground::Nothing => None,
-        }
+            Ground::Nothing => return None,
+        };
+        Some((
+            lower.min(self.center - self.printed),
+            upper.max(self.center + self.printed),
+        ))
     }
 
     /// On which side of a claim with a margin (a fraction) it lies, with error `alpha` on either.
@@ -108,6 +119,27 @@ impl Difference {
             Asked::of(claim, margin).side(lower, upper)
         })
     }
+}
+
+/// Half of the last digit that any trial has, of either side. What is fixed is no rounded
+/// measurement: accuracies are compared as they are printed.
+fn printed(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
+    let is_fixed = |sample: Sample<'_>| sample.noise == Some(0.0);
+    if is_fixed(candidate) && is_fixed(baseline) {
+        return 0.0;
+    }
+    let all = candidate.values.iter().chain(baseline.values);
+    let digits = all.map(|value| decimals(*value)).max().unwrap_or(0);
+    let half = 0.5 * 10_f64.powi(-digits);
+    let least = |sample: Sample<'_>| sample.values.iter().copied().fold(f64::INFINITY, f64::min);
+    half / least(candidate) + half / least(baseline)
+}
+
+/// Digits after the point in the shortest way to write a figure.
+fn decimals(value: f64) -> i32 {
+    let text = value.to_string();
+    let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+    i32::try_from(digits).unwrap_or(i32::MAX).min(300)
 }
 
 fn ground(candidate: &Estimate, baseline: &Estimate) -> Ground {
@@ -230,16 +262,31 @@ mod tests {
     }
 
     #[rstest]
-    #[case(&[100.0, 100.0], &[100.0, 100.0], Side::Worse)]
-    #[case(&[101.0, 101.0], &[100.0, 100.0], Side::Holds)]
-    fn without_scatter_they_are_compared_as_they_are(
+    // 100.5 and 100.5 may have been printed as 101 and 100: that is no difference.
+    #[case(&[100.0, 100.0], &[100.0, 100.0], Side::Open)]
+    #[case(&[101.0, 101.0], &[100.0, 100.0], Side::Open)]
+    #[case(&[102.0, 102.0], &[100.0, 100.0], Side::Holds)]
+    #[case(&[101.0, 101.0], &[100.0, 100.05], Side::Holds)]
+    fn without_scatter_they_are_as_exact_as_they_are_printed(
         #[case] candidate: &[f64],
         #[case] baseline: &[f64],
         #[case] better: Side,
     ) {
         let found = welch(candidate, baseline);
         assert_eq!(found.side(Claim::Better, 0.0, 0.05), better);
-        assert_eq!(found.side(Claim::NotWorse, 0.0, 0.05), Side::Holds);
+        assert_eq!(found.side(Claim::NotWorse, 0.02, 0.05), Side::Holds);
+    }
+
+    #[test]
+    fn what_is_fixed_is_compared_as_it_is() {
+        let fixed = |values: &'static [f64]| Sample {
+            values,
+            noise: Some(0.0),
+        };
+        let (one, other) = (fixed(&[43.9]), fixed(&[44.0]));
+        let found = Difference::of(one, other, Better::Higher, Aggregate::Mean);
+        let (lower, upper) = found.bounds(0.025).unwrap();
+        assert!(upper - lower < 1e-12, "{lower} {upper}");
     }
 
     #[test]

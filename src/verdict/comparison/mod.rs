@@ -8,16 +8,24 @@
 mod build;
 mod difference;
 mod environment;
+mod fact;
 mod limit;
+mod measurement;
 mod model;
 mod pair;
 mod sentence;
+mod stacks;
+mod subject;
 
-pub use build::{Options, Subject, compare};
+pub use build::{Options, compare};
 pub use difference::{Difference, Sample};
-pub use environment::EnvironmentFact;
+pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, environments};
+pub use fact::{Fact, FactGroup};
 pub use limit::{FailIf, FailIfError};
+pub use measurement::{MeasuredFigure, Measurement, Seen};
 pub use model::{Change, ComparedFigure, Comparison, MeasuredSide, SubjectSummary};
+pub use stacks::is_known_stack;
+pub use subject::Subject;
 
 pub use super::asked::Side;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EnvironmentFact, FailIf, Side};
+use super::{EnvironmentGroup, FailIf, Side};
 use crate::recipe::model::{Aggregate, Better, Mode};
 use crate::verdict::{Bounds, ExitCode, Outcome};
 
@@ -14,6 +14,9 @@ use crate::verdict::{Bounds, ExitCode, Outcome};
 pub struct Comparison {
     /// Version of this document.
     pub schema: u32,
+    /// What its subjects have in common, where it is one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What was compared; the first is the baseline.
     pub subjects: Vec<SubjectSummary>,
     /// Trials were taken in turns: the first of one belongs to the first of the other.
@@ -24,8 +27,8 @@ pub struct Comparison {
     pub figures: Vec<ComparedFigure>,
     /// What is worth knowing: figures that only one has, other target rates.
     pub notes: Vec<String>,
-    /// What is known of where they were measured.
-    pub environment: Vec<EnvironmentFact>,
+    /// What is known of where they were measured: what differs, and what does not.
+    pub environment: Vec<EnvironmentGroup>,
     /// `--fail-if`
     pub fail_if: Option<FailIf>,
     /// What the process exits with.
@@ -43,6 +46,9 @@ pub struct SubjectSummary {
     pub name: String,
     /// What it measured: suite, round, benchmark, variant.
     pub title: String,
+    /// How many runs it is made of; 0 for a folder of results.
+    #[serde(default)]
+    pub runs: usize,
     /// Its own verdict.
     pub outcome: Outcome,
 }

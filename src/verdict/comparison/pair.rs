@@ -1,129 +1,77 @@
 //! One figure of two subjects: its trials, their ratio, what that shows.
 
 use super::difference::{Difference, Sample};
+use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{ComparedFigure, MeasuredSide};
 use super::{Change, FailIf, Side};
-use crate::recipe::model::{Aggregate, Better, Claim, Mode};
-use crate::verdict::compare::{self, exp};
-use crate::verdict::reference;
+use crate::recipe::model::{Claim, Mode};
+use crate::verdict::Bounds;
+use crate::verdict::compare::exp;
 use crate::verdict::statistics::aggregate;
-use crate::verdict::{Bounds, Context, Evidence, ResultVerdict, convergence};
 
 /// One scenario in one mode of one subject.
+#[derive(Clone, Copy)]
 pub(super) struct Measured<'a> {
-    pub letter: String,
-    pub context: &'a Context,
-    pub evidence: &'a Evidence,
-    pub result: ResultVerdict,
+    pub letter: &'a str,
+    pub measured: &'a Measurement,
 }
 
-impl Measured<'_> {
-    /// The figures that are worth comparing, in order of their weight.
-    pub fn figures(&self) -> Vec<String> {
-        let evidence = self.evidence;
-        let mut names: Vec<String> = evidence.published_metric.iter().cloned().collect();
-        names.extend(evidence.expect.iter().map(|(name, _)| name.clone()));
-        names.extend(self.result.deciding.clone());
-        let given: Vec<&String> = evidence
-            .trials
-            .iter()
-            .flat_map(|trial| trial.figures.keys())
-            .collect();
-        let told = |name: &&&String| {
-            let accuracy = evidence.mode != Mode::Performance;
-            accuracy || evidence.meta_of(name).is_some()
-        };
-        names.extend(given.iter().filter(told).map(|name| (*name).clone()));
-        let mut seen = std::collections::BTreeSet::new();
-        names.retain(|name| given.contains(&name) && seen.insert(name.clone()));
-        names
-    }
-
-    /// The trials of a figure, times what their convergence makes of them; none where one of them
-    /// has no usable figure.
-    fn values(&self, figure: &str) -> Option<Vec<f64>> {
-        let factor = convergence::of(self.evidence, figure)
-            .and_then(Result::ok)
-            .map_or(1.0, |convergence| convergence.factor);
-        let dropped = convergence::dropped(self.evidence, figure);
-        let trials = self.evidence.trials.iter().enumerate();
-        let values: Option<Vec<f64>> = trials
-            .map(|(position, trial)| {
-                let value = trial.figures.get(figure)?.value;
-                let usable = value.is_finite() && value > 0.0;
-                (usable || dropped == Some(position)).then_some(value * factor)
-            })
-            .collect();
-        values.filter(|values| !values.is_empty())
-    }
-
-    fn noise(&self, figure: &str) -> Option<f64> {
-        let expectations = self
-            .evidence
-            .expect
-            .iter()
-            .find(|(name, _)| name == figure)
-            .map(|(_, list)| list.as_slice());
-        let decides = expectations
-            .and_then(|list| reference::decisive(list).and_then(|position| list.get(position)));
-        reference::noise(self.context, self.evidence, figure, decides)
+impl<'a> Measured<'a> {
+    /// A figure of it.
+    pub fn figure(&self, name: &str) -> Option<&'a MeasuredFigure> {
+        let mut figures = self.measured.figures.iter();
+        figures.find(|figure| figure.name == name)
     }
 }
 
 /// One figure on both sides.
 pub(super) struct Pair<'a> {
-    pub baseline: &'a Measured<'a>,
-    pub candidate: &'a Measured<'a>,
-    pub figure: String,
-    pub unit: String,
-    pub better: Better,
-    pub aggregate: Aggregate,
-    values: [Option<Vec<f64>>; 2],
+    pub baseline: Measured<'a>,
+    pub candidate: Measured<'a>,
+    figures: [&'a MeasuredFigure; 2],
     /// None where they cannot be compared.
     pub difference: Option<Difference>,
 }
 
 impl<'a> Pair<'a> {
+    /// The figure of the first, if the other has it.
     pub fn of(
-        baseline: &'a Measured<'a>,
-        candidate: &'a Measured<'a>,
-        figure: &str,
+        baseline: Measured<'a>,
+        candidate: Measured<'a>,
+        figure: &'a MeasuredFigure,
         paired: bool,
-    ) -> Self {
-        let unit = compare::unit(baseline.evidence, figure);
-        let meta = reference::meta(baseline.evidence, figure, &unit);
-        let values = [baseline.values(figure), candidate.values(figure)];
-        let valid = baseline.result.valid && candidate.result.valid;
-        let difference = match &values {
-            [Some(one), Some(other)] if valid => {
-                let of = |values, side: &Measured<'_>| Sample {
-                    values,
-                    noise: side.noise(figure),
-                };
-                let (baseline, candidate) = (of(one, baseline), of(other, candidate));
+    ) -> Option<Self> {
+        let other = candidate.figure(&figure.name)?;
+        let valid = baseline.measured.valid && candidate.measured.valid;
+        let difference = match (&figure.trials, &other.trials) {
+            (Some(one), Some(theirs)) if valid => {
+                let of = |values, noise| Sample { values, noise };
+                let (one, theirs) = (of(one, figure.noise), of(theirs, other.noise));
+                let (better, how) = (figure.better, figure.aggregate);
                 if paired {
-                    Difference::paired(candidate, baseline, meta.better, meta.aggregate)
+                    Difference::paired(theirs, one, better, how)
                 } else {
-                    let how = meta.aggregate;
-                    Some(Difference::of(candidate, baseline, meta.better, how))
+                    Some(Difference::of(theirs, one, better, how))
                 }
             }
             _ => None,
         };
-        Self {
+        Some(Self {
             baseline,
             candidate,
-            figure: figure.to_owned(),
-            unit,
-            better: meta.better,
-            aggregate: meta.aggregate,
-            values,
+            figures: [figure, other],
             difference: difference.filter(|difference| difference.center.is_finite()),
-        }
+        })
+    }
+
+    /// How many trials each side has.
+    pub fn trials(&self) -> [usize; 2] {
+        self.figures
+            .map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
     }
 
     pub fn is_performance(&self) -> bool {
-        self.candidate.evidence.mode == Mode::Performance
+        self.candidate.measured.mode == Mode::Performance
     }
 
     /// Whether a bound with this error shows a difference, and which.
@@ -149,13 +97,16 @@ impl<'a> Pair<'a> {
 
     /// As it is shown; the sentence is still to be written.
     pub fn finish(&self, alpha: f64, change: Change, limit: Option<Side>) -> ComparedFigure {
-        let side = |of: &Measured<'_>, values: &Option<Vec<f64>>| MeasuredSide {
-            subject: of.letter.clone(),
-            value: values
+        let [ours, theirs] = self.figures;
+        let side = |letter: &str, figure: &MeasuredFigure| MeasuredSide {
+            subject: letter.to_owned(),
+            value: figure
+                .trials
                 .as_ref()
-                .and_then(|values| aggregate(values, self.aggregate)),
+                .and_then(|values| aggregate(values, ours.aggregate)),
             // JSON has no infinity: a run that did not converge has no figure.
-            trials: values
+            trials: figure
+                .trials
                 .iter()
                 .flatten()
                 .copied()
@@ -167,15 +118,15 @@ impl<'a> Pair<'a> {
             .as_ref()
             .and_then(|difference| difference.bounds(alpha / 2.0));
         ComparedFigure {
-            benchmark: self.candidate.result.benchmark.clone(),
-            scenario: self.candidate.evidence.scenario.clone(),
-            mode: self.candidate.evidence.mode,
-            figure: self.figure.clone(),
-            unit: self.unit.clone(),
-            better: self.better,
-            aggregate: self.aggregate,
-            baseline: side(self.baseline, &self.values[0]),
-            candidate: side(self.candidate, &self.values[1]),
+            benchmark: self.candidate.measured.benchmark.clone(),
+            scenario: self.candidate.measured.scenario.clone(),
+            mode: self.candidate.measured.mode,
+            figure: ours.name.clone(),
+            unit: ours.unit.clone(),
+            better: ours.better,
+            aggregate: ours.aggregate,
+            baseline: side(self.baseline.letter, ours),
+            candidate: side(self.candidate.letter, theirs),
             ratio: self.difference.as_ref().map(|one| exp(one.center)),
             interval: bounds.map(|(lower, upper)| Bounds {
                 lower: exp(lower),

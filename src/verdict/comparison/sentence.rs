@@ -75,19 +75,16 @@ fn ground(figure: &ComparedFigure, options: &Options) -> String {
 
 fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
     let broken = |one: &Measured<'_>| {
-        (!one.result.valid).then(|| format!("{} is {}", one.letter, one.result.outcome))
+        (!one.measured.valid).then(|| format!("{} is {}", one.letter, one.measured.outcome))
     };
-    let broken: Vec<String> = [pair.baseline, pair.candidate]
+    let broken: Vec<String> = [&pair.baseline, &pair.candidate]
         .into_iter()
         .filter_map(broken)
         .collect();
-    let (ours, theirs) = (
-        pair.baseline.evidence.trials.len(),
-        pair.candidate.evidence.trials.len(),
-    );
+    let [ours, theirs] = pair.trials();
     if !broken.is_empty() {
         broken.join(", ")
-    } else if options.paired && ours != theirs {
+    } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
         format!("{ours} and {theirs} trials make no pairs")
     } else {
         "a trial of it has no figure".to_owned()

@@ -7,14 +7,11 @@ use crate::verdict::tests::build::*;
 use crate::verdict::{Evidence, ExitCode};
 
 fn subject(name: &str, evidence: Vec<Evidence>) -> Subject {
-    Subject {
-        name: name.to_owned(),
-        groups: vec![(context(), evidence)],
-        environment: vec![
-            ("kernel".to_owned(), "6.1".to_owned()),
-            ("host".to_owned(), name.to_owned()),
-        ],
-    }
+    let environment = vec![
+        Fact::new(FactGroup::Host, "kernel", "6.1"),
+        Fact::new(FactGroup::Host, "host", name),
+    ];
+    Subject::of(name, &[(context(), evidence)], environment)
 }
 
 fn of(baseline: &[f64], candidate: &[f64], options: &Options) -> Comparison {
@@ -225,14 +222,58 @@ fn one_alone_is_compared_with_nothing() {
 #[test]
 fn environments_side_by_side() {
     let comparison = of(&[100.0], &[100.0], &Options::default());
-    let told: Vec<(&str, bool)> = comparison
-        .environment
-        .iter()
-        .map(|fact| (fact.what.as_str(), fact.differs))
-        .collect();
-    assert_eq!(told, [("kernel", false), ("host", true)]);
+    let [host] = comparison.environment.as_slice() else {
+        panic!("{:?}", comparison.environment);
+    };
+    assert_eq!((host.alike[0].what.as_str(), host.same), ("kernel", 1));
+    assert_eq!(host.differs[0].what, "host");
     assert_eq!(
-        comparison.environment[1].values,
+        host.differs[0].values,
         [Some("before".to_owned()), Some("after".to_owned())]
     );
+}
+
+#[test]
+fn runs_are_pooled_in_their_order() {
+    let run = |name: &str, value: f64| subject(name, vec![offline(&[value])]);
+    let of = |name: &str, values: &[f64]| {
+        let runs = values.iter().map(|value| run(name, *value)).collect();
+        Subject::pooled(name, runs)
+    };
+    let subjects = [
+        of("before", &[100.0, 97.5, 94.25]),
+        of("after", &[102.0, 99.5, 96.25]),
+    ];
+    let options = Options {
+        paired: true,
+        ..Options::default()
+    };
+    let comparison = compare(&subjects, &options);
+    assert_eq!(comparison.figures[0].change, Change::Faster);
+    assert_eq!(comparison.figures[0].baseline.trials, [100.0, 97.5, 94.25]);
+    assert_eq!(comparison.subjects[1].runs, 3);
+    assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
+}
+
+#[test]
+fn a_run_that_broke_the_rules_is_left_out_of_a_pool_and_told() {
+    let mut broken = offline(&[50.0]);
+    broken.trials[0].validity = crate::verdict::Validity::Invalid(vec!["too short".to_owned()]);
+    let runs = vec![
+        subject("one", vec![offline(&[100.0])]),
+        subject("two", vec![broken.clone()]),
+        subject("three", vec![offline(&[101.0])]),
+    ];
+    let pool = Subject::pooled("cell", runs);
+    assert_eq!(pool.measured[0].figures[0].trials, Some(vec![100.0, 101.0]));
+    assert_eq!(
+        pool.notes,
+        [
+            "the 3 runs of cell differ among themselves in host",
+            "Offline performance of run two is invalid, and left out of cell"
+        ]
+    );
+    // Of nothing but broken ones nothing is compared.
+    let alone = Subject::pooled("cell", vec![subject("two", vec![broken])]);
+    assert!(!alone.measured[0].valid);
 }

@@ -1,29 +1,35 @@
 //! Runs side by side: their figures, what the intervals show, and what differs between the places.
 
-use unicode_width::UnicodeWidthStr;
+mod environment;
+#[cfg(test)]
+mod tests;
 
-use super::grid::{Cell, GAP, columns, fold, wrap, wrapped};
+use super::grid::{Cell, columns, fold, wrap, wrapped};
 use super::style::Paint;
 use super::{NARROWEST, WIDEST, line_of};
 use crate::recipe::model::Mode;
 use crate::report::human;
 use crate::report::words::clean;
-use crate::verdict::comparison::{Change, ComparedFigure, Comparison, EnvironmentFact};
+use crate::verdict::comparison::{Change, ComparedFigure, Comparison};
 use crate::verdict::number;
 
 /// Stands where there is nothing to say.
 const NOTHING: &str = "–";
 /// Names of figures are folded at their underscores to no less than this.
 const FOLDED: usize = 18;
-/// Digits of a digest that are shown: as many as Docker shows.
-const DIGEST: usize = 12;
 
-/// The table of a comparison, with a sentence for each figure.
+/// The table of a comparison, with a sentence for each figure; `all`: every fact of the environments.
 #[must_use]
-pub fn comparison(comparison: &Comparison, width: u16, color: bool) -> String {
+pub fn comparison(comparison: &Comparison, width: u16, color: bool, all: bool) -> String {
     let paint = Paint { color };
     let width = usize::from(width).clamp(NARROWEST, WIDEST);
     let mut text = String::from("\n");
+    if let Some(title) = &comparison.title {
+        for line in wrap(&clean(title), width, 0) {
+            line_of(&mut text, &paint.bold(&line));
+        }
+        text.push('\n');
+    }
     text += &subjects(comparison, width, paint);
     text.push('\n');
     if !comparison.figures.is_empty() {
@@ -49,7 +55,7 @@ pub fn comparison(comparison: &Comparison, width: u16, color: bool) -> String {
     }
     if !comparison.environment.is_empty() {
         text.push('\n');
-        text += &environment(comparison, width, paint);
+        text += &environment::environment(comparison, width, paint, all);
     }
     if let Some(notice) = &comparison.notice {
         text.push('\n');
@@ -64,8 +70,12 @@ fn subjects(comparison: &Comparison, width: usize, paint: Paint) -> String {
     let mut text = String::new();
     for (position, subject) in comparison.subjects.iter().enumerate() {
         let role = if position == 0 { ", the baseline" } else { "" };
+        let runs = match subject.runs {
+            0 | 1 => String::new(),
+            several => format!("; {}", human::count(several, "run")),
+        };
         let line = format!(
-            "{}  {} ({}; {}{role})",
+            "{}  {} ({}{runs}; {}{role})",
             subject.letter, subject.name, subject.title, subject.outcome
         );
         for (number, line) in wrap(&clean(&line), width, 3).into_iter().enumerate() {
@@ -226,88 +236,5 @@ fn color(change: Change) -> &'static str {
         Change::Slower | Change::NotCompared => "31",
         // Accuracy moves a little with every change; whether it is enough the verdict says.
         Change::Better | Change::Worse | Change::NoDifference => "2",
-    }
-}
-
-/// What differs as a table; what does not, in one line.
-fn environment(comparison: &Comparison, width: usize, paint: Paint) -> String {
-    let (differs, same): (Vec<&EnvironmentFact>, Vec<&EnvironmentFact>) =
-        comparison.environment.iter().partition(|fact| fact.differs);
-    let mut text = String::new();
-    if !differs.is_empty() {
-        let letters: Vec<&str> = comparison
-            .subjects
-            .iter()
-            .map(|subject| subject.letter.as_str())
-            .collect();
-        let mut head = vec![("differs", "")];
-        head.extend(letters.iter().map(|letter| (*letter, "")));
-        let row = |fact: &&EnvironmentFact| -> Vec<Cell> {
-            let values = fact
-                .values
-                .iter()
-                .map(|value| Cell::of([shown(value.as_deref())]));
-            std::iter::once(Cell::of([clean(&fact.what)]))
-                .chain(values)
-                .collect()
-        };
-        let rows: Vec<Vec<Cell>> = differs.iter().map(row).collect();
-        text += &columns(&head, &rows, width, paint)
-            .unwrap_or_else(|| listed(&differs, &letters, width, paint));
-    }
-    if !same.is_empty() {
-        let words: Vec<String> = same
-            .iter()
-            .map(|fact| {
-                format!(
-                    "{} {}",
-                    fact.what,
-                    shown(fact.values.first().and_then(|value| value.as_deref()))
-                )
-            })
-            .collect();
-        let line = format!("the same: {}", clean(&words.join("; ")));
-        text += &wrapped(&line, width, 2);
-    }
-    text
-}
-
-fn listed(facts: &[&EnvironmentFact], letters: &[&str], width: usize, paint: Paint) -> String {
-    let widest = letters
-        .iter()
-        .map(|letter| letter.width())
-        .max()
-        .unwrap_or(1)
-        + GAP;
-    let mut text = String::new();
-    line_of(
-        &mut text,
-        &paint.dim(&format!(
-            "{} of the environment differ:",
-            human::count(facts.len(), "fact")
-        )),
-    );
-    for fact in facts {
-        line_of(&mut text, &format!("  {}", clean(&fact.what)));
-        for (letter, value) in letters.iter().zip(&fact.values) {
-            let padding = " ".repeat(widest - letter.width());
-            let line = format!("    {letter}{padding}{}", shown(value.as_deref()));
-            text += &wrapped(&line, width, 4 + widest);
-        }
-    }
-    text
-}
-
-/// A digest is cut as Docker cuts it; whole, it is in the JSON.
-fn shown(value: Option<&str>) -> String {
-    let Some(value) = value else {
-        return NOTHING.to_owned();
-    };
-    let value = clean(value);
-    match value.strip_prefix("sha256:") {
-        Some(digits) if digits.len() > DIGEST && digits.is_ascii() => {
-            format!("sha256:{}…", &digits[..DIGEST])
-        }
-        _ => value,
     }
 }

@@ -1,0 +1,101 @@
+//! What lies in a folder of results beside LoadGen's logs.
+
+use retrial::logs::accuracy::{self, Reader};
+use retrial::logs::compliance::{self, Asked, Files, Test};
+use retrial::logs::endpoints::{self, AccuracyResults, Performance};
+use retrial::logs::{check::Check, submission};
+use retrial::telemetry::{Summary, table};
+
+use super::{first_line, pieces};
+
+/// `accuracy.txt`: in pieces as at once, and every figure a number.
+pub fn accuracy(data: &[u8]) {
+    let whole = accuracy::parse_bytes(data);
+    let mut reader = Reader::new();
+    pieces(data).for_each(|piece| reader.push(piece));
+    let in_pieces = reader.finish();
+    assert_eq!(in_pieces, whole);
+    for (name, found) in &whole.figures {
+        assert!(found.value.is_finite() && found.half_digit >= 0.0, "{name}");
+        assert!(whole.figure(&name.to_lowercase()).is_some());
+    }
+}
+
+/// An audit's test by its name (the first line) over what its script wrote (the rest): a text without the word that the
+/// test asks for never passes.
+pub fn compliance(data: &[u8]) {
+    let Some((name, text)) = first_line(data) else {
+        return;
+    };
+    let Ok(test) = name.parse::<Test>() else {
+        return;
+    };
+    let text = String::from_utf8_lossy(text).into_owned();
+    let files = Files {
+        verify_accuracy: Ok(text.clone()),
+        verify_performance: Ok(text.clone()),
+        verify_output_len: Ok(text.clone()),
+        accuracy: Some(vec!["mlperf_log_accuracy.json".to_owned()]),
+        performance: Some(Vec::new()),
+        baseline: Ok(accuracy::parse_bytes(text.as_bytes())),
+        compliance: Ok(accuracy::parse_bytes(text.as_bytes())),
+    };
+    let result = compliance::check(&Asked::new(test), &files);
+    told(&result.checks);
+    let lower = text.to_lowercase();
+    if !["test pass", "pass: true", "pass:"]
+        .iter()
+        .any(|word| lower.contains(word))
+    {
+        assert!(!result.passed(), "{test:?} passes without a word");
+    }
+}
+
+/// An endpoint's `config.yaml`, a line of `---`, and a JSON document that is its summary or its accuracy.
+pub fn endpoints(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let (config, results) = text.split_once("\n---\n").unwrap_or((&text, "{}"));
+    let config = endpoints::config(config).unwrap_or_default();
+    let Ok(results) = submission::object(results) else {
+        return;
+    };
+    let performance = Performance::read(&config, &results);
+    let _ = (performance.statement(), performance.metric("latency"));
+    for figure in performance.figures.values() {
+        assert!(figure.value.is_finite());
+    }
+    let scores = AccuracyResults::read(&results);
+    let _ = (scores.samples(), scores.figures("acc", true));
+}
+
+/// A system's description, which is read as one of measurements too.
+pub fn submission(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(object) = submission::object(&text) else {
+        return;
+    };
+    told(&submission::check_system(&object, "closed", "AMD"));
+    told(&submission::check_measurements(&object));
+}
+
+/// telemetry.csv: what is read is written as it was, and can be summarised.
+pub fn telemetry(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let rows = table::read(&text);
+    let lines: String = rows.iter().map(|row| row.line()).collect();
+    assert_eq!(table::read(&lines).len(), rows.len(), "{lines}");
+    let time = rows.iter().map(|row| row.time);
+    if let (Some(from), Some(to)) = (time.clone().min(), time.max()) {
+        let summary = Summary::of(&rows, (from, to), from, 8);
+        let _ = summary.map(|summary| summary.per_joule("tokens_per_second", 1.0, "tokens/s"));
+    }
+}
+
+fn told(checks: &[Check]) {
+    for check in checks {
+        assert!(
+            !check.rule.is_empty() && check.found.len() < 1 << 16,
+            "{check:?}"
+        );
+    }
+}

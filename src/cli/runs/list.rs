@@ -1,0 +1,57 @@
+//! The runs there are.
+
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::cli::arguments::{Global, Output};
+use crate::cli::failure::Failure;
+use crate::cli::{open, terminal};
+use crate::history::{Filter, Order, Row, order};
+use crate::report;
+use crate::verdict::ExitCode;
+
+/// Lists the runs that are meant.
+pub fn list(
+    global: &Global,
+    filter: &Filter,
+    by: Order,
+    limit: Option<usize>,
+) -> Result<ExitCode, Failure> {
+    let mut rows = super::index(global).runs(filter);
+    order(&mut rows, by);
+    if let Some(limit) = limit {
+        rows.drain(..rows.len().saturating_sub(limit));
+    }
+    if rows.is_empty() && global.output != Output::Json {
+        let runs = open::home(global).runs();
+        terminal::note(&if filter.is_all() {
+            format!("no runs in {} yet", runs.display())
+        } else {
+            format!(
+                "no run in {} has all of that; `retrial runs` shows all",
+                runs.display()
+            )
+        });
+        return Ok(ExitCode::Success);
+    }
+    let zone = TimeZone::system();
+    terminal::print(&match global.output {
+        Output::Json => format!("{}\n", as_json(&rows)?),
+        Output::Markdown => report::runs::markdown(&rows, &zone),
+        _ => report::terminal::runs(&rows, terminal::width(), terminal::color(), &zone),
+    });
+    Ok(ExitCode::Success)
+}
+
+fn as_json(rows: &[Row]) -> Result<String, Failure> {
+    let all: Result<Vec<Value>, _> = rows
+        .iter()
+        .map(|row| {
+            let mut value = serde_json::to_value(row)?;
+            value["state"] = json!(row.state());
+            Ok(value)
+        })
+        .collect();
+    all.and_then(|all| serde_json::to_string(&all))
+        .map_err(|error: serde_json::Error| Failure::host(error.to_string()))
+}

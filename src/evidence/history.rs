@@ -1,0 +1,155 @@
+//! What is known of a run at a glance, from its files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::environment::{digest, gpus};
+use crate::history::{Deciding, Row, Stand};
+use crate::journal::{Event, State, What};
+use crate::plan::Plan;
+use crate::plan::host::HostView;
+use crate::recipe::model::Mode;
+use crate::store::open::read_beneath;
+use crate::store::{Home, Index, RunDirectory};
+use crate::verdict::{ResultVerdict, Verdict};
+
+/// A journal of one run is not larger.
+const LARGEST_JOURNAL: u64 = 64 << 20;
+
+/// What a glance takes out of host.json.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HostFile {
+    tool: String,
+    host: HostView,
+}
+
+/// The index of a home, up to date.
+#[must_use]
+pub fn open(home: &Home) -> Index {
+    Index::open(home, read)
+}
+
+/// What is known of a run; what its files do not say is empty.
+#[must_use]
+pub fn read(directory: &RunDirectory) -> Row {
+    let mut row = Row {
+        id: directory.id().to_owned(),
+        path: directory.path().to_owned(),
+        ..Row::default()
+    };
+    row.read_journal(directory);
+    if let Ok(plan) = directory.read_json::<Plan>("plan.json") {
+        row.take_plan(plan);
+    }
+    if let Ok(host) = directory.read_json::<HostFile>("host.json") {
+        row.take_host(host);
+    }
+    if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
+        row.take_verdict(verdict);
+    }
+    row
+}
+
+impl Row {
+    /// Of a journal only the lines that say something of the whole run: reading all of them would
+    /// take longer than everything else together.
+    fn read_journal(&mut self, directory: &RunDirectory) {
+        let journal = Path::new("journal.jsonl");
+        let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
+        let mut state = State::default();
+        let mut ended: Option<Timestamp> = None;
+        for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
+            if matches!(event.what, What::RunEnded { .. }) {
+                ended = Some(event.time);
+            }
+            state.apply(&event);
+        }
+        self.began = state.since;
+        self.digest = digest(&state);
+        if let Some((exit_code, because)) = state.over {
+            self.stand = Stand::Ended;
+            self.ended = ended;
+            self.exit_code = Some(exit_code);
+            self.because = because;
+        }
+    }
+
+    fn take_plan(&mut self, plan: Plan) {
+        let params = plan.params.into_iter();
+        self.recipe = plan.recipe;
+        self.recipe_hash = plan.recipe_hash;
+        self.title = plan.title;
+        self.submission = plan.submission;
+        self.batch = plan.batch;
+        self.variant = plan.variant;
+        self.params = params
+            .map(|(name, value)| (name, value.to_string()))
+            .collect::<BTreeMap<_, _>>();
+        self.modified = plan.modified;
+        self.image = plan.image;
+    }
+
+    fn take_host(&mut self, written: HostFile) {
+        let host = written.host;
+        self.tool = written.tool;
+        self.gpus = gpus(&host.gpus);
+        self.host = host.hostname;
+        self.rocm = host.rocm.unwrap_or_default();
+        self.driver = host.amdgpu.or(host.nvidia).unwrap_or_default();
+        self.kernel = host.kernel;
+    }
+
+    fn take_verdict(&mut self, verdict: Verdict) {
+        self.deciding = deciding(&verdict);
+        self.outcome = Some(verdict.outcome);
+        let mut kinds: Vec<_> = verdict.qualifiers.iter().map(|one| one.kind).collect();
+        kinds.dedup();
+        self.qualifiers = kinds;
+        self.sentence = verdict.sentence;
+    }
+}
+
+/// An event that says something of the whole run.
+fn of_whole_run(line: &[u8]) -> Option<Event> {
+    // As `Event` writes it; in a text of another event the quotes would be escaped.
+    const TOLD: [&str; 4] = ["run_began", "run_ended", "image", "model_resolved"];
+    let text = std::str::from_utf8(line).ok()?;
+    let (_, event) = text.split_once("\"event\":\"")?;
+    let (event, _) = event.split_once('"')?;
+    TOLD.contains(&event)
+        .then(|| serde_json::from_str(text).ok())
+        .flatten()
+}
+
+/// The deciding figure of the result that made the outcome what it is; of speed before others.
+fn deciding(verdict: &Verdict) -> Option<Deciding> {
+    let decided =
+        |result: &&ResultVerdict| result.deciding.is_some() && result.outcome == verdict.outcome;
+    let mut all = verdict.results.iter().filter(decided);
+    let first = all.clone().next();
+    let result = all
+        .find(|result| result.mode == Mode::Performance)
+        .or(first)
+        .or_else(|| {
+            verdict
+                .results
+                .iter()
+                .find(|result| result.deciding.is_some())
+        })?;
+    let figure = result.deciding.clone()?;
+    let known = result.figures.get(&figure);
+    Some(Deciding {
+        scenario: result.scenario.clone(),
+        mode: result.mode,
+        value: known
+            .map(|known| known.value)
+            .filter(|value| value.is_finite()),
+        unit: known.map(|known| known.unit.clone()).unwrap_or_default(),
+        ratio: result.ratio,
+        figure,
+    })
+}

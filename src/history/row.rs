@@ -1,0 +1,179 @@
+//! One run, at a glance.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::OfBatch;
+use crate::recipe::model::{Mode, Submission};
+use crate::verdict::{ExitCode, Outcome, QualifierKind};
+
+/// What is known of a run at a glance. What its files do not say is empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its id: its directory's name.
+    #[serde(rename = "run")]
+    pub id: String,
+    /// Its directory.
+    pub path: PathBuf,
+    /// The recipe's name or path.
+    pub recipe: String,
+    /// SHA-256 of the resolved recipe.
+    pub recipe_hash: String,
+    /// The recipe's title.
+    pub title: String,
+    /// What was published.
+    pub submission: Submission,
+    /// The batch that it is a part of.
+    pub batch: Option<OfBatch>,
+    /// Chosen value of each variant axis.
+    pub variant: BTreeMap<String, String>,
+    /// Parameters.
+    pub params: BTreeMap<String, String>,
+    /// Parameters that `--set` changed.
+    pub modified: Vec<String>,
+    /// When it was begun first.
+    pub began: Option<Timestamp>,
+    /// When it ended last.
+    pub ended: Option<Timestamp>,
+    /// The machine.
+    pub host: String,
+    /// Its GPUs: `8 x MI355X`.
+    pub gpus: String,
+    /// `ROCm` of the machine.
+    pub rocm: String,
+    /// The driver of its GPUs.
+    pub driver: String,
+    /// Its kernel.
+    pub kernel: String,
+    /// The image, as the plan names it.
+    pub image: String,
+    /// The image's digest, or its id where it was built.
+    pub digest: String,
+    /// The tool's version.
+    pub tool: String,
+    /// The machine that it was imported from.
+    pub imported_from: Option<String>,
+    /// Whether it is over.
+    pub stand: Stand,
+    /// Its verdict's outcome.
+    pub outcome: Option<Outcome>,
+    /// What stands beside it.
+    pub qualifiers: Vec<QualifierKind>,
+    /// What the tool ended with.
+    pub exit_code: Option<u8>,
+    /// Why it ended early.
+    pub because: Option<String>,
+    /// Its verdict's sentence.
+    pub sentence: String,
+    /// The figure that decided.
+    pub deciding: Option<Deciding>,
+    /// What was measured, for comparisons: JSON.
+    #[serde(skip)]
+    pub measured: Option<String>,
+}
+
+/// The figure that decided a run's outcome, or by which its suite publishes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Deciding {
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The figure's name.
+    pub figure: String,
+    /// Its value; none where a trial has none.
+    pub value: Option<f64>,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// How good it is next to the published figure: above 1 is better.
+    pub ratio: Option<f64>,
+}
+
+/// Whether a run is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stand {
+    /// A process follows it.
+    Running {
+        /// Which.
+        pid: u32,
+    },
+    /// It was begun and did not end, and nobody follows it.
+    #[default]
+    Interrupted,
+    /// It ended.
+    Ended,
+}
+
+impl Row {
+    /// Where it stands, in a word: `running`, its verdict's outcome, `stopped`, `failed` or
+    /// `interrupted`.
+    #[must_use]
+    pub fn state(&self) -> &'static str {
+        let stopped = Some(ExitCode::Interrupted.code());
+        match (self.stand, self.outcome) {
+            (Stand::Running { .. }, _) => "running",
+            (_, Some(outcome)) => outcome.word(),
+            (Stand::Ended, None) if self.exit_code == stopped => "stopped",
+            (Stand::Ended, None) => "failed",
+            (Stand::Interrupted, None) => "interrupted",
+        }
+    }
+
+    /// How long it took from its beginning to its end, seconds.
+    #[must_use]
+    pub fn seconds(&self) -> Option<f64> {
+        let lasted = self.ended?.duration_since(self.began?);
+        Some(lasted.as_secs_f64().max(0.0))
+    }
+
+    /// What was varied: `backend=vllm,rocm=7.1.1`, and what `--set` changed.
+    #[must_use]
+    pub fn choices(&self) -> String {
+        let changed = self.modified.iter();
+        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?)));
+        let all = self.variant.iter().chain(changed);
+        let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
+        all.join(",")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_one_word_for_what_is_known() {
+        let mut row = Row::default();
+        assert_eq!(row.state(), "interrupted");
+        row.stand = Stand::Ended;
+        row.exit_code = Some(3);
+        assert_eq!(row.state(), "failed");
+        row.exit_code = Some(130);
+        assert_eq!(row.state(), "stopped");
+        row.outcome = Some(Outcome::NotReproduced);
+        assert_eq!(row.state(), "not reproduced");
+        row.stand = Stand::Running { pid: 1 };
+        assert_eq!(row.state(), "running");
+    }
+
+    #[test]
+    fn what_was_chosen_names_axes_and_what_was_set() {
+        let pairs = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter();
+            pairs
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let row = Row {
+            variant: pairs(&[("rocm", "7.1.1"), ("backend", "vllm")]),
+            params: pairs(&[("batch", "4"), ("results", "/results")]),
+            modified: vec!["batch".to_owned()],
+            ..Row::default()
+        };
+        assert_eq!(row.choices(), "backend=vllm,rocm=7.1.1,batch=4");
+    }
+}

@@ -1,0 +1,68 @@
+//! The runs there are, a line each, with as many columns as there is room for.
+
+use jiff::tz::TimeZone;
+
+use super::grid::{Cell, columns, wrapped};
+use super::style::{Paint, color};
+use super::{NARROWEST, WIDEST};
+use crate::history::Row;
+use crate::report::runs::{Column, notice_of};
+
+/// What is left out first where there is no room.
+const LEAST_TOLD: [Column; 6] = [
+    Column::Began,
+    Column::Took,
+    Column::Host,
+    Column::What,
+    Column::Figure,
+    Column::Choices,
+];
+
+/// The table of runs, for a terminal so wide.
+#[must_use]
+pub fn runs(rows: &[Row], width: u16, colored: bool, zone: &TimeZone) -> String {
+    let paint = Paint { color: colored };
+    let width = usize::from(width).max(NARROWEST);
+    let notice = notice_of(rows);
+    let unverified = if notice.is_some() { "unverified" } else { "" };
+    let mut shown = Column::ALL.to_vec();
+    // What is empty in every run needs no column.
+    shown.retain(|column| rows.iter().any(|row| !column.cell(row, zone).is_empty()));
+    let mut leave = LEAST_TOLD.iter();
+    loop {
+        let head: Vec<(&str, &str)> = shown
+            .iter()
+            .map(|column| match column {
+                Column::Figure => (column.head(), unverified),
+                column => (column.head(), ""),
+            })
+            .collect();
+        let lines: Vec<Vec<Cell>> = rows
+            .iter()
+            .map(|row| {
+                shown
+                    .iter()
+                    .map(|column| cell(*column, row, zone))
+                    .collect()
+            })
+            .collect();
+        let next = leave.find(|column| shown.contains(column));
+        let room = if next.is_some() { width } else { usize::MAX };
+        if let Some(mut text) = columns(&head, &lines, room, paint) {
+            if let Some(notice) = &notice {
+                text.push('\n');
+                text += &wrapped(notice, width.min(WIDEST), 0);
+            }
+            return text;
+        }
+        shown.retain(|column| Some(column) != next);
+    }
+}
+
+fn cell(column: Column, row: &Row, zone: &TimeZone) -> Cell {
+    let text = column.cell(row, zone);
+    match row.outcome {
+        Some(outcome) if column == Column::Outcome => Cell::painted(text, color(outcome)),
+        _ => Cell::of([text]),
+    }
+}

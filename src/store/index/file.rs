@@ -1,0 +1,144 @@
+//! The index's file: opened as it is, or made anew beside its place and renamed, so that a kill
+//! leaves the old one or the new one.
+//!
+//! Writers take turns by a lock of their own (`index.lock`). It guards what `SQLite`'s own locks do
+//! not: a file that is put in the place of one into which somebody is writing would inherit that
+//! one's rollback journal.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::schema::{self, Kind};
+
+/// How long a process waits for others that write: as long as a large index takes to make.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it waits for a page that another process has just now.
+const BUSY: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Where the index of a home lies.
+#[derive(Debug, Clone)]
+pub struct Place {
+    home: PathBuf,
+}
+
+/// Why there is no index to be had from the disk.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// Something else has it, or it is damaged.
+    #[error("{0}")]
+    Database(#[from] rusqlite::Error),
+    /// The disk takes nothing.
+    #[error("{0}")]
+    Disk(#[from] std::io::Error),
+    /// Another process has been writing it for too long.
+    #[error("another process is writing it")]
+    Busy,
+    /// It is a newer version's.
+    #[error("a newer version of retrial made it")]
+    Newer,
+}
+
+impl Place {
+    pub fn of(home: &Path) -> Self {
+        Self {
+            home: home.to_owned(),
+        }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.home.join("index.sqlite")
+    }
+
+    fn part(&self) -> PathBuf {
+        self.home.join("index.sqlite.part")
+    }
+
+    /// Opens the index that there is. None where there is none that is of use.
+    pub fn open(&self) -> Result<Option<Connection>, IndexError> {
+        match self.try_open() {
+            Ok(connection) => Ok(Some(connection)),
+            Err(IndexError::Database(error)) if !passes(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn try_open(&self) -> Result<Connection, IndexError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(self.path(), flags)?;
+        connection.busy_timeout(BUSY)?;
+        match schema::kind(&connection)? {
+            Kind::Ours => Ok(connection),
+            Kind::Newer => Err(IndexError::Newer),
+            Kind::Other => Err(rusqlite::Error::InvalidQuery.into()),
+        }
+    }
+
+    /// Waits until no other process writes.
+    pub fn lock(&self) -> Result<File, IndexError> {
+        let lock = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.home.join("index.lock"))?;
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if Instant::now() > until => {
+                    return Err(IndexError::Busy);
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Makes the index anew by `fill`, whatever lies in its place. Only under the lock.
+    pub fn replace(
+        &self,
+        fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
+    ) -> Result<Connection, IndexError> {
+        let part = self.part();
+        // Of a process that was killed.
+        remove(&part)?;
+        let connection = Connection::open(&part)?;
+        // Until it is renamed nobody else has it, and a half of it is of no use.
+        connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")?;
+        schema::create(&connection)?;
+        fill(&connection)?;
+        connection.execute_batch("COMMIT;")?;
+        drop(connection);
+        File::open(&part)?.sync_all()?;
+        // The old one's, of a process that was killed: it is not the new one's.
+        remove(&self.home.join("index.sqlite-journal"))?;
+        fs::rename(&part, self.path())?;
+        self.try_open()
+    }
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether trying again later helps, or another place: then the file is not at fault.
+pub fn passes(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::PermissionDenied
+                | ErrorCode::ReadOnly
+                | ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::FileLockingProtocolFailed
+        )
+    )
+}

@@ -1,0 +1,73 @@
+//! What run directories there are, and whether they are as they were: by the files of a run that
+//! change, without opening any.
+
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rayon::prelude::*;
+use rustix::fs::{AtFlags, Mode, OFlags, open, statat};
+
+/// The files whose change changes what is known of a run. The first makes a directory a run's.
+const WATCHED: [&str; 3] = ["journal.jsonl", "verdict.json", "plan.json"];
+/// A file that was written so shortly ago may be written again and look the same: file systems
+/// keep times in ticks, some in seconds.
+const RACY: Duration = Duration::from_secs(2);
+
+/// A run's directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name: the run's id.
+    pub id: String,
+    /// How its files look from outside: sizes, times and inodes. None where one of them was written
+    /// just now: that it looks the same later proves nothing.
+    pub signature: Option<Vec<u8>>,
+}
+
+/// The runs below a directory, in no order; none where it is not there.
+pub fn list(runs: &Path) -> Vec<Listed> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let Ok(directory) = open(runs, flags, Mode::empty()) else {
+        return Vec::new();
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let racy = now.unwrap_or_default().saturating_sub(RACY).as_secs();
+    let racy = i64::try_from(racy).unwrap_or(i64::MAX);
+    let names: Vec<String> = names(runs).collect();
+    names
+        .into_par_iter()
+        .with_min_len(64)
+        .filter_map(|id| look(directory.as_fd(), id, racy))
+        .collect()
+}
+
+/// Names of directories that may be runs. What begins with a dot is not yet, or no longer, one.
+pub fn names(runs: &Path) -> impl Iterator<Item = String> + use<> {
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+}
+
+fn look(runs: BorrowedFd<'_>, id: String, racy: i64) -> Option<Listed> {
+    let mut bytes = Vec::with_capacity(WATCHED.len() * 32);
+    let mut settled = true;
+    for (position, name) in WATCHED.iter().enumerate() {
+        let found = statat(runs, format!("{id}/{name}"), AtFlags::empty());
+        let Ok(found) = found else {
+            if position == 0 {
+                return None;
+            }
+            bytes.push(0);
+            continue;
+        };
+        settled &= found.st_mtime < racy;
+        bytes.extend(found.st_size.to_le_bytes());
+        bytes.extend(found.st_mtime.to_le_bytes());
+        bytes.extend(found.st_mtime_nsec.to_le_bytes());
+        bytes.extend(found.st_ino.to_le_bytes());
+    }
+    let signature = settled.then_some(bytes);
+    Some(Listed { id, signature })
+}

@@ -1,0 +1,147 @@
+//! Brings the index up to date with the run directories: what is new or changed is read, what is
+//! gone is forgotten, and nothing else is touched.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use rayon::prelude::*;
+use rusqlite::Connection;
+
+use super::Read;
+use super::columns;
+use super::file::{IndexError, Place, passes};
+use super::listing::Listed;
+use crate::history::{Order, Row, order};
+use crate::store::RunDirectory;
+
+/// Runs that are read before they are written: so many fit into memory.
+const CHUNK: usize = 4096;
+
+/// The runs as their directories are now.
+pub struct Directories<'a> {
+    pub runs: &'a Path,
+    pub listed: &'a [Listed],
+    pub read: Read,
+}
+
+/// What has to be done to be up to date.
+#[derive(Debug, Default)]
+struct Changes {
+    read: Vec<Listed>,
+    gone: Vec<String>,
+}
+
+/// The index on the disk, up to date.
+pub fn up_to_date(place: &Place, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+    if let Some(connection) = place.open()? {
+        match changes(&connection, directories.listed) {
+            Ok(changes) if changes.is_empty() => return Ok(connection),
+            Ok(changes) => {
+                let _lock = place.lock()?;
+                match directories.write(&connection, &changes) {
+                    Ok(()) => return Ok(connection),
+                    Err(error) if passes(&error) => return Err(error.into()),
+                    Err(_) => {}
+                }
+            }
+            Err(error) if passes(&error) => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    let _lock = place.lock()?;
+    // While we waited for it, another process may have made it.
+    if let Some(connection) = place.open()?
+        && let Ok(changes) = changes(&connection, directories.listed)
+        && directories.write(&connection, &changes).is_ok()
+    {
+        return Ok(connection);
+    }
+    directories.replace(place)
+}
+
+/// The index on the disk, made anew.
+pub fn made_anew(place: &Place, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+    let _lock = place.lock()?;
+    directories.replace(place)
+}
+
+/// Every run, by what the index on the disk knows as far as it can be read; nothing is written.
+pub fn in_memory(place: &Place, directories: &Directories<'_>) -> Vec<Row> {
+    let known = place.open().ok().flatten().and_then(|connection| {
+        let changes = changes(&connection, directories.listed).ok()?;
+        let stale: HashSet<&str> = changes.read.iter().map(|one| one.id.as_str()).collect();
+        let mut rows = columns::all(&connection, directories.runs).ok()?;
+        rows.retain(|row| !stale.contains(row.id.as_str()) && !changes.gone.contains(&row.id));
+        rows.extend(directories.rows(&changes.read));
+        Some(rows)
+    });
+    known.map_or_else(|| directories.all(), sorted)
+}
+
+fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+    order(&mut rows, Order::Began);
+    rows
+}
+
+impl Changes {
+    fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.gone.is_empty()
+    }
+}
+
+/// What is not in the index as it is in the directories.
+fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Changes> {
+    let mut statement = connection.prepare("SELECT id, signature FROM directories")?;
+    let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let known: HashMap<String, Vec<u8>> = pairs.collect::<rusqlite::Result<_>>()?;
+    let there: HashSet<&str> = listed.iter().map(|one| one.id.as_str()).collect();
+    let is_new = |one: &&Listed| {
+        let signature = one.signature.as_ref();
+        signature.is_none() || known.get(&one.id) != signature
+    };
+    Ok(Changes {
+        read: listed.iter().filter(is_new).cloned().collect(),
+        gone: known
+            .keys()
+            .filter(|id| !there.contains(id.as_str()))
+            .cloned()
+            .collect(),
+    })
+}
+
+impl Directories<'_> {
+    /// Every run, read from its directory, the newest last.
+    pub fn all(&self) -> Vec<Row> {
+        sorted(self.rows(self.listed))
+    }
+
+    fn replace(&self, place: &Place) -> Result<Connection, IndexError> {
+        place.replace(|connection| self.fill(connection, self.listed))
+    }
+
+    /// Writes what changed, all of it or nothing.
+    fn write(&self, connection: &Connection, changes: &Changes) -> rusqlite::Result<()> {
+        let transaction = connection.unchecked_transaction()?;
+        for id in &changes.gone {
+            columns::forget(&transaction, id)?;
+        }
+        self.fill(&transaction, &changes.read)?;
+        transaction.commit()
+    }
+
+    /// Reads runs and writes what is known of them.
+    fn fill(&self, connection: &Connection, listed: &[Listed]) -> rusqlite::Result<()> {
+        for chunk in listed.chunks(CHUNK) {
+            for (one, row) in chunk.iter().zip(&self.rows(chunk)) {
+                columns::put(connection, one, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&self, listed: &[Listed]) -> Vec<Row> {
+        let rows = listed.par_iter();
+        rows.map(|one| (self.read)(&RunDirectory::at(self.runs.join(&one.id))))
+            .collect()
+    }
+}

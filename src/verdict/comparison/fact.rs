@@ -1,0 +1,84 @@
+//! What is known of where something was measured, a fact at a time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a fact is about; in the order in which differences are told.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum FactGroup {
+    /// The image: reference, digest, `ROCm` in it, labels.
+    Image,
+    /// What is installed in the container that measured.
+    Packages,
+    /// Variants, parameters and models.
+    Parameters,
+    /// Environment variables of the container.
+    Variables,
+    /// GPUs, their drivers, power limits and modes.
+    Gpus,
+    /// The machine and its engine.
+    Host,
+    /// Settings of the machine that change what is measured.
+    Settings,
+    /// What was seen of GPUs and container while it measured.
+    Telemetry,
+}
+
+impl FactGroup {
+    /// All, in the order in which they are told.
+    pub const ALL: [Self; 8] = [
+        Self::Image,
+        Self::Packages,
+        Self::Parameters,
+        Self::Variables,
+        Self::Gpus,
+        Self::Host,
+        Self::Settings,
+        Self::Telemetry,
+    ];
+
+    /// Its heading.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Packages => "packages",
+            Self::Parameters => "parameters",
+            Self::Variables => "variables",
+            Self::Gpus => "GPUs",
+            Self::Host => "host",
+            Self::Settings => "settings",
+            Self::Telemetry => "telemetry",
+        }
+    }
+}
+
+/// One fact of where something was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fact {
+    /// What it is about.
+    pub group: FactGroup,
+    /// Its name: `kernel`, `digest`, `torch (python)`, ….
+    pub what: String,
+    /// Its value.
+    pub value: String,
+    /// The value as a number, where it was measured: two that lie close together are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<f64>,
+}
+
+impl Fact {
+    /// A fact that is one or the other.
+    #[must_use]
+    pub fn new(group: FactGroup, what: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            group,
+            what: what.into(),
+            value: value.into(),
+            number: None,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The journal of a planted run: every step of its plan, one after the other.
+
+use jiff::{SignedDuration, Timestamp};
+use retrial::journal::{Event, StepEnd, StepFault, What};
+use retrial::plan::step::{Action, Purpose};
+use retrial::plan::{Plan, Step};
+use sha2::{Digest, Sha256};
+
+use super::Went;
+
+/// A journal, and when its measurements began.
+pub struct Planted {
+    pub text: String,
+    pub measured: Vec<Timestamp>,
+}
+
+/// What every step does for how long.
+fn seconds(step: &Step) -> i64 {
+    match &step.action {
+        Action::Exec(_) => 400,
+        Action::Pull { .. } => 8,
+        _ => 1,
+    }
+}
+
+pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
+    let mut writer = Writer {
+        now: began,
+        text: String::new(),
+    };
+    let mut measured = Vec::new();
+    writer.say(
+        None,
+        What::RunBegan {
+            run: id.to_owned(),
+            steps: plan.steps.len(),
+            pid: 4242,
+            done_before: Vec::new(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+    );
+    let mut failed = false;
+    for step in &plan.steps {
+        let is_measure = matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }));
+        let last = matches!(step.action, Action::Judge | Action::Remove);
+        if failed && !last {
+            let because = "a step before it failed".to_owned();
+            writer.end(step, StepEnd::Skipped { because }, 0);
+            continue;
+        }
+        writer.say(
+            Some(step),
+            What::StepBegan {
+                doing: step.name.clone(),
+                timeout_s: Some(43_200),
+            },
+        );
+        if is_measure {
+            measured.push(writer.now + SignedDuration::from_secs(2));
+        }
+        if is_measure && went == Went::Interrupted {
+            break;
+        }
+        if let Some(what) = happening(&step.action, id) {
+            writer.say(Some(step), what);
+        }
+        failed |= is_measure && went == Went::Failed;
+        let end = if is_measure && failed {
+            StepEnd::Failed {
+                fault: StepFault::Command,
+                because: "it ended with exit code 1".to_owned(),
+                exit_code: Some(1),
+                last_lines: vec!["HIP out of memory".to_owned()],
+                advice: String::new(),
+            }
+        } else {
+            let exit_code = matches!(step.action, Action::Exec(_)).then_some(0);
+            StepEnd::Done { exit_code }
+        };
+        writer.end(step, end, seconds(step));
+    }
+    if went != Went::Interrupted {
+        let exit_code = match went {
+            Went::Failed => 4,
+            Went::Invalid => 1,
+            _ => 0,
+        };
+        let because = failed.then(|| "a step failed".to_owned());
+        writer.say(None, What::RunEnded { exit_code, because });
+    }
+    Planted {
+        text: writer.text,
+        measured,
+    }
+}
+
+/// What is told of a step between its beginning and its end.
+fn happening(action: &Action, id: &str) -> Option<What> {
+    Some(match action {
+        Action::Pull { reference, .. } => {
+            let repository = reference.split(':').next().unwrap_or_default();
+            What::Image {
+                id: format!("sha256:{}", hash(&format!("{reference} id"))),
+                digests: vec![format!("{repository}@sha256:{}", hash(reference))],
+                size: 24_000_000_000,
+            }
+        }
+        Action::Create => What::ContainerCreated {
+            id: hash(id),
+            name: format!("retrial-{id}"),
+        },
+        Action::Collect { path, .. } => What::Collected {
+            from: path.clone(),
+            to: "results".to_owned(),
+            files: 4,
+            bytes: 20_000,
+            left_out: Vec::new(),
+        },
+        Action::Judge => What::Judged {
+            outcome: "told in verdict.json".to_owned(),
+            sentence: String::new(),
+        },
+        Action::Remove => What::ContainerRemoved { id: hash(id) },
+        _ => return None,
+    })
+}
+
+fn hash(of: &str) -> String {
+    hex::encode(Sha256::digest(of))
+}
+
+struct Writer {
+    now: Timestamp,
+    text: String,
+}
+
+impl Writer {
+    fn say(&mut self, step: Option<&Step>, what: What) {
+        let event = Event {
+            time: self.now,
+            node: "local".to_owned(),
+            container: step.and_then(|step| step.container.clone()),
+            step: step.map(|step| step.number),
+            name: step.map(|step| step.name.clone()),
+            what,
+        };
+        self.text += &serde_json::to_string(&event).unwrap();
+        self.text.push('\n');
+    }
+
+    fn end(&mut self, step: &Step, end: StepEnd, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+        let seconds = seconds as f64;
+        self.say(Some(step), What::StepEnded { end, seconds });
+    }
+}
