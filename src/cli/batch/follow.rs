@@ -16,6 +16,7 @@ use crate::cli::signals::{self, Heeds};
 use crate::cli::{open, supervise, terminal};
 use crate::engine::api::Engine;
 use crate::journal::batch::BatchWhat;
+use crate::plan::Plan;
 use crate::runner::batch::{BatchEnded, BatchSession, Taking, Teller, execute, lanes};
 use crate::store::BatchDirectory;
 use crate::verdict::ExitCode;
@@ -35,8 +36,8 @@ impl Taken {
         let batch = &record.plan;
         let lanes = lanes(batch).len();
         let plans = cells.plans(global, batch, &record.asked, &batch.conduct.gpus)?;
-        let each = plans.iter().map(|(_, plan)| plan);
-        let gpus = gpus_of_lanes(lanes, &batch.conduct.gpus, each, &plans.host)?;
+        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let gpus = gpus_of_lanes(lanes, &batch.conduct.gpus, &each, &plans.host)?;
         Ok(Self {
             record,
             cells,

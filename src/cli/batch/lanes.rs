@@ -5,17 +5,17 @@ use crate::plan::Plan;
 use crate::plan::host::HostView;
 
 /// The GPUs of each lane, as `--gpus` takes them. One lane has what the batch may use.
-pub fn gpus_of_lanes<'a>(
+pub fn gpus_of_lanes(
     lanes: usize,
     chosen: &[String],
-    plans: impl Iterator<Item = &'a Plan> + Clone,
+    plans: &[&Plan],
     host: &HostView,
 ) -> Result<Vec<Vec<String>>, Failure> {
     if lanes < 2 {
         return Ok(vec![chosen.to_vec()]);
     }
     let mut requests = Vec::new();
-    for plan in plans.clone() {
+    for plan in plans {
         let Some(request) = &plan.requires.gpus else {
             return Err(Failure::usage(format!(
                 "--parallel is for runs on GPUs of their own, and {} asks for none: they would take the processors from each other",
@@ -24,8 +24,8 @@ pub fn gpus_of_lanes<'a>(
         };
         requests.push(request);
     }
-    let not_apart = |plan: &&Plan| plan.given.as_ref().is_none_or(|given| !given.isolated);
-    if let Some(plan) = plans.clone().find(not_apart) {
+    let not_apart = |plan: &&&Plan| plan.given.as_ref().is_none_or(|given| !given.isolated);
+    if let Some(plan) = plans.iter().find(not_apart) {
         return Err(Failure::usage(format!(
             "--parallel: the container of {} can reach every GPU of this host, so that runs cannot be kept apart\n  take away what gives it them all: --least-privilege",
             plan.recipe
