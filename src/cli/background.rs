@@ -19,7 +19,10 @@ const TAKEN_OVER: Duration = Duration::from_secs(10);
 /// Leaves a run or a batch that was written down to a process of its own.
 pub fn detach(global: &Global, kind: Kind, record: &Record) -> Result<ExitCode, Failure> {
     let journal = record.journal();
-    let journal = std::fs::OpenOptions::new().create(true).append(true).open(&journal);
+    let journal = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&journal);
     journal.map_err(StoreError::io("create", &record.journal()))?;
     let before = length(record);
     let program = std::env::current_exe()

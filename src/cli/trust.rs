@@ -117,7 +117,10 @@ pub fn ask(home: &Home, plans: &[Asking<'_>], allowed: &[String]) -> Result<(), 
         return Ok(());
     }
     let text = text(&missing);
-    let flag = format!("--allow {}", names(missing.iter().flat_map(|one| &one.powers)).join(","));
+    let flag = format!(
+        "--allow {}",
+        names(missing.iter().flat_map(|one| &one.powers)).join(",")
+    );
     let mut recipes: Vec<String> = Vec::new();
     for one in &missing {
         let look = format!("retrial plan {}", one.plan.recipe);

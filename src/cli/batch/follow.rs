@@ -153,8 +153,9 @@ struct Stopping {
 
 impl Heeds for Stopping {
     fn stop(&self) {
-        let text = "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
-            .to_owned();
+        let text =
+            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
+                .to_owned();
         let _ = self.teller.say(BatchWhat::Warning { text });
         self.stop.cancel();
     }

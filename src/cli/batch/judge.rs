@@ -36,7 +36,10 @@ pub fn judged(global: &Global, directory: &BatchDirectory) -> Result<BatchVerdic
     let plan: BatchPlan = directory.read_json("batch.json")?;
     let home = open::home(global);
     let cells = evidence_of_cells(&home, directory, &plan)?;
-    let others = plan.others.iter().map(|other| of_other(global, &home, other));
+    let others = plan
+        .others
+        .iter()
+        .map(|other| of_other(global, &home, other));
     let others: Vec<OtherEvidence> = others.collect();
     Ok(judge_batch(Some(directory.id()), &plan, &cells, &others))
 }

@@ -104,8 +104,15 @@ fn needs(plan: &Plan) -> String {
     });
     let models: Vec<_> = models.collect();
     let ports = &plan.container;
-    serde_json::json!([plan.image, models, plan.requires, plan.given, plan.recipe, ports.network])
-        .to_string()
+    serde_json::json!([
+        plan.image,
+        models,
+        plan.requires,
+        plan.given,
+        plan.recipe,
+        ports.network
+    ])
+    .to_string()
 }
 
 #[async_trait(?Send)]

@@ -100,6 +100,8 @@ impl Lines {
                 ..
             } => {
                 let again = match attempt {
+                    // Its own progress says the rest.
+                    1 if gpus.is_empty() => return None,
                     1 => String::new(),
                     attempt => format!(", attempt {attempt}"),
                 };
@@ -154,7 +156,9 @@ impl Lines {
                 (end.outcome.is_some() && end.seconds > 0.0).then_some(end.seconds)
             });
             let times: Vec<f64> = times.collect();
-            let number = u32::try_from(times.len()).ok().filter(|number| *number > 0)?;
+            let number = u32::try_from(times.len())
+                .ok()
+                .filter(|number| *number > 0)?;
             Some(times.iter().sum::<f64>() / f64::from(number))
         };
         mean(true).or_else(|| mean(false))

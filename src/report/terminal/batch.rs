@@ -48,7 +48,11 @@ pub fn batch(verdict: &BatchVerdict, evidence: &str, width: u16, color: bool) ->
         text.push('\n');
     }
     for left in verdict.left_out.iter().take(LEFT_OUT) {
-        let line = format!("– {}: left out, {}", clean(&left.name), clean(&left.because));
+        let line = format!(
+            "– {}: left out, {}",
+            clean(&left.name),
+            clean(&left.because)
+        );
         text += &wrapped(&line, width, 2);
     }
     if verdict.left_out.len() > LEFT_OUT {

@@ -41,13 +41,15 @@ pub fn evidence_of_cells(
 
 fn of_turn(home: &Home, turn: Option<&TurnState>, trial: u32) -> RunEvidence {
     let run = turn.and_then(|turn| turn.run.clone()).unwrap_or_default();
-    let lost = |because: &str, exit| Err(Lost {
-        because: because.to_owned(),
-        exit,
-    });
+    let lost = |because: &str, exit| {
+        Err(Lost {
+            because: because.to_owned(),
+            exit,
+        })
+    };
     let ended = turn.and_then(|turn| turn.end.as_ref());
     let found = match ended {
-        _ if run.is_empty() && ended.is_none() => lost("it was not begun", ExitCode::Interrupted),
+        _ if run.is_empty() && ended.is_none() => lost("it was not begun", ExitCode::Inconclusive),
         None => lost("it has not ended", ExitCode::Interrupted),
         Some((end, _)) => {
             let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
