@@ -26,7 +26,7 @@ help: ## this list
 .PHONY: demo
 demo: lab build ## the main job: build the quickstart's image, run the real LoadGen in it, judge (about three minutes)
 	$(call say,retrial run examples/quickstart)
-	@$(LAB); recipe=$$(tests/lab/quickstart); set -x; $(BINARY) run "$$recipe"
+	@$(LAB); recipe=$$(tests/lab/example quickstart); set -x; $(BINARY) run "$$recipe"
 
 .PHONY: test
 test: tools fmt clippy deny build schema recipes doc lab nextest ## every check, with a real engine and registries

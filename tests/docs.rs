@@ -172,7 +172,8 @@ fn check(file: &str) {
     let text = std::fs::read_to_string(&path).unwrap();
     let directory = tempfile::tempdir().unwrap();
     // The examples, with this machine's own certificates where it has some.
-    let quickstart = Command::new(root().join("tests/lab/quickstart"))
+    let quickstart = Command::new(root().join("tests/lab/example"))
+        .arg("quickstart")
         .output()
         .unwrap();
     let quickstart = String::from_utf8(quickstart.stdout).unwrap();

@@ -253,6 +253,60 @@ fn files_that_are_missing_or_no_files_are_told() {
 }
 
 #[test]
+fn what_is_wrong_with_the_tree_itself_is_in_every_form() {
+    let tree = tree();
+    let mapping = tree.path().join("closed/Example/model_mapping.json");
+    fs::write(mapping, "no JSON").unwrap();
+    let said = judge(tree.path(), &[]);
+    let faults = said.json["faults"].as_array().unwrap();
+    assert_eq!(faults[0]["path"], "closed/Example/model_mapping.json");
+    for (form, expected) in [
+        ("junit", "closed/Example/model_mapping.json"),
+        ("markdown", "## The tree"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args(["judge", "--output", form])
+            .arg(tree.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(output.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn power_is_the_meters_mean_while_the_run_was_measured() {
+    let tree = tree();
+    let run = tree.path().join(BENCHMARK).join(OFFLINE);
+    let detail = fs::read_to_string(run.join("mlperf_log_detail.txt")).unwrap();
+    let moment = |key: &str| {
+        let (_, rest) = detail.split_once(&format!(r#""{key}", "value": ""#)).unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let meter = |begin: &str, watts: &str| format!("Time,{begin},Watts,{watts},Volts,230.0\n");
+    let (day, end) = (moment("power_begin"), moment("power_end"));
+    let (hour, _) = end.rsplit_once(':').unwrap();
+    let log = [
+        meter(&day, "9000.0"),
+        meter(&format!("{hour}:00.000"), "8000.0"),
+        meter(&format!("{hour}:00.001"), "8100.0"),
+        meter(&end, "9000.0"),
+    ];
+    fs::write(run.join("spl.txt"), log.concat()).unwrap();
+    let said = judge(tree.path(), &[]);
+    let power = &said.result(OFFLINE)["figures"]["average_power_w"];
+    assert_eq!(power["unit"], "W");
+    assert_eq!(power["value"], 8050.0);
+    let lacks = said.broken_benchmark().join("\n");
+    assert!(lacks.contains("ranging"), "{lacks}");
+
+    fs::write(run.join("spl.txt"), meter(&day, "9000.0")).unwrap();
+    let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
+    assert!(broken.contains("1 samples, and none between"), "{broken}");
+}
+
+#[test]
 fn the_log_of_a_performance_run_is_no_second_result() {
     let tree = tree();
     let offline = tree.path().join(BENCHMARK).join("Offline");

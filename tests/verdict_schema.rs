@@ -22,6 +22,7 @@ fn root() -> &'static Path {
 #[rstest]
 #[case("docs/verdict.schema.json", "verdict", schema::verdict())]
 #[case("docs/comparison.schema.json", "comparison", schema::comparison())]
+#[case("docs/tree.schema.json", "tree", schema::tree())]
 fn the_committed_schemas_are_up_to_date(
     #[case] file: &str,
     #[case] of: &str,
@@ -132,6 +133,15 @@ fn printed_results_fit() {
     for result in results {
         assert_eq!(fits(&schema, of_result, result, ""), Ok(()));
     }
+}
+
+#[test]
+fn a_printed_tree_fits() {
+    let schema: Value = serde_json::from_str(&schema::tree()).unwrap();
+    let tree = root().join("examples/submission");
+    let judged = printed(&tree, &["judge", "."]);
+    assert_eq!(fits(&schema, &schema, &judged, ""), Ok(()));
+    assert_eq!(judged["results"].as_array().unwrap().len(), 8);
 }
 
 #[test]

@@ -372,6 +372,8 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`.
     Comparison,
+    /// Verdicts on a submission tree: `judge --output json`.
+    Tree,
 }
 
 /// How `run` goes about it.

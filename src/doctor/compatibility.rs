@@ -1,7 +1,7 @@
 //! Which amdgpu driver goes with which `ROCm` release, and which GPUs a release has code for.
 //!
-//! Source: `ROCm`'s compatibility matrices and release notes 6.1 to 7.1.1, and those of the
-//! drivers 30.30 and later. What is not listed is told as such, not guessed: since 6.4 AMD
+//! Source: `ROCm`'s compatibility matrices and release notes 6.1 to 7.2.2, its table of drivers and
+//! user space (in the installation guide of 6.3), and the notes of the drivers 30.30 and later. What is not listed is told as such, not guessed: since 6.4 AMD
 //! supports a driver and a user space that are up to a year apart.
 
 /// A driver's series by the version of its kernel module (`/sys/module/amdgpu/version`).
@@ -23,10 +23,22 @@ struct Release {
     targets: &'static [&'static str],
 }
 
-const RELEASES: [Release; 4] = [
+const RELEASES: [Release; 7] = [
     Release {
         begins: "6.1",
         drivers: &["6.3", "6.2", "6.1"],
+        targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
+    },
+    Release {
+        begins: "6.2",
+        // Until 6.4 a driver goes with two releases before and after its own.
+        drivers: &["6.4", "6.3", "6.2", "6.1", "6.0"],
+        targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
+    },
+    Release {
+        begins: "6.3",
+        // 30.30's notes list 6.3, and the drivers between are nearer to it.
+        drivers: &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2", "6.1"],
         targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
     },
     Release {
@@ -48,6 +60,14 @@ const RELEASES: [Release; 4] = [
     Release {
         begins: "7.1",
         drivers: &["30.30", "30.20", "30.10", "6.4"],
+        targets: &[
+            "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
+            "gfx1201",
+        ],
+    },
+    Release {
+        begins: "7.2",
+        drivers: &["30.30", "30.20", "30.10"],
         targets: &[
             "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
             "gfx1201",

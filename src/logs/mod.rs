@@ -28,6 +28,7 @@ pub mod nearest;
 pub mod number;
 pub mod packages;
 pub mod pattern;
+pub mod power;
 pub mod rows;
 mod sanitize;
 pub mod scan;

@@ -220,11 +220,17 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
         Action::Build {
             context,
             dockerfile,
+            args,
             tag,
-            ..
-        } => vec![format!(
-            "docker build -t {tag} -f {context}/{dockerfile} {context}"
-        )],
+        } => {
+            let mut given = String::new();
+            for (key, value) in args {
+                let _ = write!(given, "--build-arg {key}={value} ");
+            }
+            vec![format!(
+                "docker build -t {tag} {given}-f {context}/{dockerfile} {context}"
+            )]
+        }
         Action::FetchModel {
             repository,
             revision,

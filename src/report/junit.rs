@@ -7,6 +7,7 @@
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::Entry;
+use super::tree::Fault;
 use super::words::{clean, title};
 use crate::verdict::comparison::{Change, ComparedFigure, Comparison, Side};
 use crate::verdict::{Outcome, ResultVerdict, Verdict, number};
@@ -14,6 +15,26 @@ use crate::verdict::{Outcome, ResultVerdict, Verdict, number};
 /// The report of verdicts.
 #[must_use]
 pub fn verdicts(entries: &[Entry<'_>]) -> String {
+    written(&of_entries(entries))
+}
+
+/// The report of a submission tree: its verdicts, and what is wrong with the tree itself.
+#[must_use]
+pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
+    let mut report = of_entries(entries);
+    if !faults.is_empty() {
+        let mut suite = TestSuite::new("submission tree");
+        for fault in faults {
+            let said = clean(&fault.to_string());
+            let status = status(Outcome::Invalid, &said);
+            suite.add_test_case(case(&fault.path, "submission tree", status, &said));
+        }
+        report.add_test_suite(suite);
+    }
+    written(&report)
+}
+
+fn of_entries(entries: &[Entry<'_>]) -> Report {
     let mut report = Report::new("retrial");
     for entry in entries {
         let verdict = entry.verdict;
@@ -31,7 +52,7 @@ pub fn verdicts(entries: &[Entry<'_>]) -> String {
             report.add_test_suite(suite);
         }
     }
-    written(&report)
+    report
 }
 
 /// What is asked of a submission besides its results: its system's description, its scenarios.

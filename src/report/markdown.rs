@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::Entry;
 use super::rows::{self, Row};
+use super::tree::Fault;
 use super::words::{clean, headline, reasons, symbol, title};
 use crate::verdict::comparison::{ComparedFigure, Comparison};
 use crate::verdict::{Outcome, Verdict, number};
@@ -16,6 +17,20 @@ const NOTHING: &str = "–";
 pub fn verdicts(entries: &[Entry<'_>]) -> String {
     let sections: Vec<String> = entries.iter().map(section).collect();
     sections.join("\n")
+}
+
+/// Verdicts of a submission tree, and what is wrong with the tree itself.
+#[must_use]
+pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
+    let mut text = verdicts(entries);
+    if !faults.is_empty() {
+        text += "\n## The tree\n\n";
+    }
+    for fault in faults {
+        let said = escaped(&clean(&fault.to_string()));
+        let _ = writeln!(text, "- {} {said}", symbol(Outcome::Invalid));
+    }
+    text
 }
 
 fn section(entry: &Entry<'_>) -> String {

@@ -3,6 +3,7 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
+use super::tree::TreeVerdict;
 use crate::verdict::Verdict;
 use crate::verdict::comparison::Comparison;
 
@@ -16,6 +17,12 @@ pub fn verdict() -> String {
 #[must_use]
 pub fn comparison() -> String {
     written::<Comparison>("Retrial comparison")
+}
+
+/// Of the verdicts on a submission tree.
+#[must_use]
+pub fn tree() -> String {
+    written::<TreeVerdict>("Retrial verdicts on a submission tree")
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {

@@ -1,6 +1,9 @@
 //! The results of a submission tree, one line each, as they are judged; what was broken below.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::human;
 use super::terminal::style::Paint;
@@ -10,6 +13,50 @@ use crate::verdict::{BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdic
 
 /// How many broken rules of a result are told where nobody asked for more.
 const BROKEN_SHOWN: usize = 4;
+
+/// What `judge --output json` prints of a tree.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TreeVerdict {
+    /// One per scenario, mode and compliance test.
+    pub results: Vec<ResultVerdict>,
+    /// What holds for the tree as a whole.
+    #[serde(flatten)]
+    pub rest: Rest,
+}
+
+/// What holds for a tree as a whole; it is told after its results.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Rest {
+    /// One per benchmark and system.
+    pub benchmarks: Vec<BenchmarkVerdict>,
+    /// What is wrong with the tree itself, and belongs to no result.
+    pub faults: Vec<Fault>,
+    /// How many there were.
+    pub counts: Counts,
+    /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
+    pub notice: Option<String>,
+}
+
+/// Something that is wrong with the tree itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fault {
+    /// Where, below its root.
+    pub path: String,
+    /// What is there.
+    pub found: String,
+    /// What should be.
+    pub asked: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}: {}; asked {}",
+            self.path, self.found, self.asked
+        )
+    }
+}
 
 /// How a tree is told.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +79,7 @@ pub struct Tree {
 }
 
 /// What was judged so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Systems.
     pub systems: usize,
@@ -266,16 +313,10 @@ impl Tree {
 
     /// The end: what is wrong with the tree itself, the counts, the notice.
     #[must_use]
-    pub fn end(&self, faults: &[(String, String, String)]) -> String {
+    pub fn end(&self, faults: &[Fault]) -> String {
         let mut text = String::from("\n");
-        for (path, found, asked) in faults {
-            let _ = writeln!(
-                text,
-                "! {}: {}; asked {}",
-                clean(path),
-                clean(found),
-                clean(asked)
-            );
+        for fault in faults {
+            let _ = writeln!(text, "! {}", clean(&fault.to_string()));
         }
         let counts = self.counts;
         let _ = writeln!(

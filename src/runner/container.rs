@@ -217,7 +217,21 @@ fn user() -> String {
     let name = ["SUDO_USER", "USER", "LOGNAME"]
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
-    name.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string())
+    name.unwrap_or_else(|| {
+        let id = rustix::process::getuid().as_raw().to_string();
+        // A cron job or a container has no such variable.
+        let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        named(&known, &id).unwrap_or(id)
+    })
+}
+
+/// The name of a user by its id, in a file like `/etc/passwd`.
+fn named(known: &str, id: &str) -> Option<String> {
+    known.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1) == Some(id)).then(|| name.to_owned())
+    })
 }
 
 /// The container with what belongs to this run: name, labels, control directory.

@@ -1,12 +1,13 @@
 //! The word on a benchmark of a submission as a whole, beside the verdicts on its results.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RuleCheck;
 use crate::rounds::SystemType;
 
 /// One benchmark on one system of a submission.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchmarkVerdict {
     /// Where it lies below the tree's root.
     pub path: String,

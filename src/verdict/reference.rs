@@ -84,7 +84,7 @@ fn direction(figure: &str, unit: &str) -> Better {
     let time = matches!(unit, "ns" | "us" | "µs" | "ms" | "s" | "min" | "h");
     let named = figure.split('_').any(|word| {
         let word = word.to_ascii_lowercase();
-        matches!(word.as_str(), "latency" | "ttft" | "tpot" | "wer" | "fid")
+        matches!(word.as_str(), "latency" | "ttft" | "tpot" | "wer" | "fid" | "power" | "energy")
     });
     if time || named {
         Better::Lower
@@ -105,6 +105,8 @@ mod tests {
     #[case("early_stopping_latency_ns", "ns", Better::Lower)]
     #[case("ttft_p99_ms", "", Better::Lower)]
     #[case("FID_SCORE", "", Better::Lower)]
+    #[case("average_power_w", "W", Better::Lower)]
+    #[case("energy_per_query_mj", "mJ", Better::Lower)]
     #[case("rouge1", "", Better::Higher)]
     #[case("exact_match", "%", Better::Higher)]
     fn directions(#[case] figure: &str, #[case] unit: &str, #[case] better: Better) {

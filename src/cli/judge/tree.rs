@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::terminal;
 use crate::evidence::tree::{self, Found, Frame, Judged};
 use crate::recipe::model::JudgeRules;
-use crate::report::tree::{Style, Tree};
+use crate::report::tree::{Fault, Rest, Style, Tree};
 use crate::report::{Entry, junit, markdown};
 use crate::rounds::{Round, Rounds};
 use crate::verdict::{BenchmarkVerdict, ExitCode, Verdict};
@@ -164,17 +164,12 @@ impl Out {
     }
 
     fn end(self, found: &Found) {
-        let faults: Vec<(String, String, String)> = found
-            .faults
-            .iter()
-            .map(|fault| {
-                (
-                    fault.path.display().to_string(),
-                    fault.found.clone(),
-                    fault.asked.clone(),
-                )
-            })
-            .collect();
+        let faults = found.faults.iter().map(|fault| Fault {
+            path: fault.path.display().to_string(),
+            found: fault.found.clone(),
+            asked: fault.asked.clone(),
+        });
+        let faults: Vec<Fault> = faults.collect();
         let judged = self.benchmarks.iter().zip(&self.verdicts);
         let entries: Vec<Entry<'_>> = judged
             .map(|(benchmark, verdict)| Entry {
@@ -185,21 +180,17 @@ impl Out {
             .collect();
         match self.output {
             Output::Text => return terminal::print(&self.tree.end(&faults)),
-            Output::Junit => return terminal::print(&junit::verdicts(&entries)),
-            Output::Markdown => return terminal::print(&markdown::verdicts(&entries)),
+            Output::Junit => return terminal::print(&junit::tree(&entries, &faults)),
+            Output::Markdown => return terminal::print(&markdown::tree(&entries, &faults)),
             Output::Json => {}
         }
-        let faults: Vec<_> = faults
-            .into_iter()
-            .map(|(path, found, asked)| serde_json::json!({"path": path, "found": found, "asked": asked}))
-            .collect();
-        let rest = serde_json::json!({
-            "benchmarks": self.benchmarks,
-            "faults": faults,
-            "counts": self.tree.counts(),
-            "notice": self.notice,
-        });
-        let rest = rest.to_string();
+        let rest = Rest {
+            benchmarks: self.benchmarks,
+            faults,
+            counts: self.tree.counts(),
+            notice: self.notice,
+        };
+        let rest = serde_json::to_string(&rest).unwrap_or_default();
         let begin = if self.any { "" } else { "{\"results\": [" };
         terminal::print(&format!("{begin}\n], {}\n", rest.trim_start_matches('{')));
     }

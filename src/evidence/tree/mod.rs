@@ -21,6 +21,7 @@ mod layout;
 mod names;
 mod performance;
 mod place;
+mod power;
 pub mod published;
 mod required;
 mod round;

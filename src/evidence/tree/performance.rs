@@ -6,7 +6,7 @@ use super::files::Missing;
 use super::find::folders;
 use super::gather::{asked_of, broken, empty, measurement, told};
 use super::place::Place;
-use super::{Frame, inferred};
+use super::{Frame, inferred, power};
 use crate::evidence::folder::{self, DETAIL, Logs, SUMMARY};
 use crate::evidence::loadgen::loadgen_evidence;
 use crate::logs::check::Check;
@@ -43,6 +43,13 @@ pub(super) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missi
         }
         evidence.published_metric = Some(metric);
         evidence.rules = asked_of(place, Some(rules));
+    }
+    match power::figure(place, &logs.run, files) {
+        Some(Ok((name, figure))) => {
+            trial.figures.insert(name, figure);
+        }
+        Some(Err(check)) => evidence.checks.push(check),
+        None => {}
     }
     evidence.checks.extend(other_mode(&logs));
     evidence.checks.extend(other_runs(place));

@@ -1,8 +1,6 @@
 //! The streaming parser of the detail log.
 
 use jiff::Timestamp;
-use jiff::civil::DateTime;
-use jiff::fmt::strtime;
 use serde_json::Value;
 
 use super::entry::{self, Entry, Flags};
@@ -11,6 +9,7 @@ use crate::logs::figure::{Figure, NANOSECONDS, Source};
 use crate::logs::loadgen::early_stopping::Stop;
 use crate::logs::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::logs::loadgen::{Mode, ResultWord, Scenario};
+use crate::logs::power::moment;
 
 /// A line longer than this loses its middle; `loaded_qsl_set` of a large sample set is such a line.
 const LONGEST_LINE: usize = 1 << 20;
@@ -320,12 +319,7 @@ fn keep_value(detail: &mut Detail, key: &str, value: &Value) {
 }
 
 fn measured_ms(detail: &Detail) -> Option<i64> {
-    let time = |text: &Option<String>| -> Option<DateTime> {
-        strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.as_deref()?)
-            .ok()?
-            .to_datetime()
-            .ok()
-    };
+    let time = |text: &Option<String>| moment(text.as_deref()?);
     let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
     i64::try_from(span.as_millis()).ok()
 }
