@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::plan::host::HostView;
 use crate::runner::Prepared;
 
-/// The plan of a run, as the command line asks for it; what it lacks for certain is a failure.
+/// The plan of a run, as the command line asks for it.
 pub fn planned(
     global: &Global,
     arguments: &PlanArguments,
@@ -25,9 +25,18 @@ pub fn planned(
     plan.verify_kept = run.verify_kept;
     plan.no_wait = run.no_wait;
     plan.telemetry = run.telemetry;
-    secrets_are_set(global, arguments, &plan)?;
-    host_has_what_it_needs(&plan, run.force)?;
     Ok(plan)
+}
+
+/// Sees that nothing is missing that can be known without an engine.
+pub fn check(
+    global: &Global,
+    arguments: &PlanArguments,
+    run: &RunArguments,
+    plan: &Plan,
+) -> Result<(), Failure> {
+    secrets_are_set(global, arguments, plan)?;
+    host_has_what_it_needs(plan, run.force)
 }
 
 /// Looks at the host and its engine, and says what the run will be.

@@ -19,8 +19,9 @@ pub fn run(
     let host = open::host_and_engine(global, &opened);
     let plan = prepare::planned(global, arguments, run, &opened, &host)?;
     open::tell_warnings(global, &opened, &plan);
+    prepare::check(global, arguments, run, &plan)?;
     let home = open::home(global);
-    trust::ask(&home, &[trust::Asking::of(&opened, &plan)], &run.allow)?;
+    trust::ask(&home, &[trust::Asking::of(&opened, &plan)], &run.allow, true)?;
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let recipe = opened.resolved.yaml.clone();

@@ -100,8 +100,13 @@ struct Missing<'a> {
 
 /// Sees that every power of the plans is allowed: by `--allow`, by an earlier answer to the same
 /// resolved recipe with the same files beside it, or by an answer now, to all of them. What is built
-/// in is trusted.
-pub fn ask(home: &Home, plans: &[Asking<'_>], allowed: &[String]) -> Result<(), Failure> {
+/// in is trusted. Where no person may be asked, the failure says what to add.
+pub fn ask(
+    home: &Home,
+    plans: &[Asking<'_>],
+    allowed: &[String],
+    a_person: bool,
+) -> Result<(), Failure> {
     let unknown = |name: &&String| !power::NAMES.contains(&name.as_str());
     if let Some(unknown) = allowed.iter().find(unknown) {
         let names = power::NAMES.join(", ");
@@ -129,7 +134,7 @@ pub fn ask(home: &Home, plans: &[Asking<'_>], allowed: &[String]) -> Result<(), 
         }
     }
     let look = recipes.join("    ");
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    if !(a_person && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Err(Failure::usage(format!(
             "{text}  look at it: {look}\n  if you trust it: {flag}"
         )));

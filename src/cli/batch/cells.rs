@@ -86,6 +86,9 @@ impl Cells {
             match prepare::planned(&quiet, &arguments, &run, opened, &host) {
                 Ok(plan) => {
                     open::tell_warnings(&quiet, opened, &plan);
+                    if let Err(failure) = prepare::check(&quiet, &arguments, &run, &plan) {
+                        failures.add(&cell.name, failure);
+                    }
                     plans.push((turn.cell, turn.clone(), plan));
                 }
                 Err(failure) => failures.add(&cell.name, failure),
@@ -96,7 +99,10 @@ impl Cells {
             Some(trust::Asking::of(opened, plan))
         });
         let asking: Vec<trust::Asking<'_>> = asking.collect();
-        if let Err(failure) = trust::ask(&open::home(global), &asking, &run.allow) {
+        // Nobody is asked for trust in what cannot run.
+        let a_person = failures.is_empty();
+        let asked = trust::ask(&open::home(global), &asking, &run.allow, a_person);
+        if let Err(failure) = asked {
             failures.add("", failure);
         }
         failures.result().map(|()| Plans { host, plans })
@@ -140,6 +146,11 @@ impl Failures {
         if !cell.is_empty() && !cells.iter().any(|known| known == cell) {
             cells.push(cell.to_owned());
         }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.exits.is_empty()
     }
 
     /// One failure of all.

@@ -153,7 +153,9 @@ impl Lines {
             let ended = ended.filter(|(other, _)| !same || cell(**other) == cell(turn));
             let times = ended.filter_map(|(_, state)| {
                 let (end, _) = state.end.as_ref()?;
-                (end.outcome.is_some() && end.seconds > 0.0).then_some(end.seconds)
+                // What failed took as long as it took to fail.
+                let measured = matches!(end.exit_code, 0 | 1 | 5);
+                (measured && end.seconds > 0.0).then_some(end.seconds)
             });
             let times: Vec<f64> = times.collect();
             let number = u32::try_from(times.len())
@@ -168,9 +170,10 @@ impl Lines {
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
 fn ended(end: &TurnEnd) -> String {
     let mut text = match (&end.outcome, end.exit_code) {
+        (_, 130) => "stopped".to_owned(),
+        (_, code @ 2..=4) => format!("failed with exit code {code}"),
         (Some(outcome), _) => outcome.clone(),
-        (None, 130) => "stopped".to_owned(),
-        (None, code) => format!("failed with exit code {code}"),
+        (None, code) => format!("ended with exit code {code}"),
     };
     for figure in end.figures.iter().take(FIGURES) {
         text += &format!(

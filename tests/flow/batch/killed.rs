@@ -1,5 +1,6 @@
 //! The batch is killed, as a crash would, or stopped: it goes on where it stands.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
@@ -102,25 +103,26 @@ fn similar_asserts(one: &str, other: &str) {
 fn at_any_event_of_its_journal() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "sleep 0.1"));
-    let mut seen = 0;
+    let kind = |entry: &Value| format!("{} {}", entry["event"], entry["turn"]);
+    let ended = |lab: &Lab| lab.happened("batch_ended").len() == 1;
+    let mut seen = BTreeSet::new();
     let mut killed = 0;
-    loop {
+    while !ended(&lab) {
         let mut batch = lab.start_batch(&["--trials", "2"]);
         lab.until("something new happened", |lab| {
-            lab.batch_journal().len() > seen
+            let journal = lab.batch_journal();
+            ended(lab)
+                || journal
+                    .last()
+                    .is_some_and(|last| !seen.contains(&kind(last)))
         });
-        let journal = lab.batch_journal();
-        if journal.iter().any(|entry| entry["event"] == "batch_ended") {
+        if ended(&lab) {
             batch.end().expect_exit(0);
             break;
         }
-        seen = journal.len();
+        seen.extend(lab.batch_journal().iter().map(kind));
         batch.kill();
         killed += 1;
-        if lab.happened("batch_ended").len() == 1 {
-            break;
-        }
-        seen = seen.max(lab.batch_journal().len());
     }
     assert!(killed >= 6, "killed only {killed} times");
     assert_eq!(lab.taken().len(), 4, "{:#?}", lab.batch_journal());

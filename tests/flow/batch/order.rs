@@ -168,8 +168,8 @@ fn whatever_is_wrong_is_said_before_anything_begins() {
     let asks = "requires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }\ncontainer: { privileged: true }\n";
     let lab = lab.recipe(&varied(asks, ""));
     let done = lab.batch(&["--trials", "5"]);
-    assert!(matches!(done.code, Some(2)), "{done:?}");
-    done.says("nothing was begun")
+    done.expect_exit(2)
+        .says("nothing was begun")
         .says("word=one and word=two: this host lacks")
         .says("--allow privileged");
     assert_eq!(lab.runs(), Vec::<std::path::PathBuf>::new());
