@@ -4,7 +4,7 @@
 use super::cell::{BatchPlan, Cell, LeftOut};
 use super::claim::{self, Subjects};
 use super::known::{Known, is_known, unknown_axis, unknown_value};
-use super::model::{Batch, Combination};
+use super::model::{Batch, Combination, Other, WrittenOther};
 use super::names::{RECIPE, same_scenario};
 use super::{Schedule, Values};
 use crate::recipe::{Choice, Diagnostic, Diagnostics};
@@ -399,11 +399,12 @@ impl Matrix<'_> {
         }
         let axes = self.axes();
         let (scenarios, figures) = self.measured();
+        let others: Vec<Other> = self.batch.others.iter().map(as_planned).collect();
         let subjects = Subjects {
             axes: &axes,
             cells: &self.cells,
             left_out: &self.left_out,
-            others: &self.batch.others,
+            others: &others,
             scenarios: &scenarios,
             figures: &figures,
         };
@@ -420,8 +421,8 @@ impl Matrix<'_> {
             conduct,
             cells: self.cells,
             left_out: self.left_out,
-            others: self.batch.others.clone(),
             claims,
+            others,
         };
         (Some(plan), self.problems)
     }
@@ -431,4 +432,11 @@ fn with_recipe(known: &Known, axes: &Values) -> Values {
     let mut values = axes.clone();
     values.set(RECIPE, &known.name);
     values
+}
+
+fn as_planned(other: &WrittenOther) -> Other {
+    Other {
+        name: other.name.clone(),
+        runs: other.runs.iter().map(|run| run.value.clone()).collect(),
+    }
 }

@@ -16,8 +16,10 @@ mod known;
 mod matrix;
 mod model;
 mod names;
+mod outlook;
 mod read;
 mod schedule;
+pub mod schema;
 mod typed;
 mod values;
 mod yaml;
@@ -28,12 +30,13 @@ pub use known::Known;
 pub use matrix::plan;
 pub use model::{
     Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Other, Placed, PullAhead,
-    WrittenClaim,
+    WrittenClaim, WrittenOther,
 };
 pub use names::same_scenario;
-pub use read::{is_batch, read};
+pub use outlook::{ImageNeed, ImageSource, ModelNeed, Outlook, ResolvedCell};
+pub use read::{is_batch, read, read_as_far};
 pub use schedule::{Schedule, Turn};
-pub use typed::{Typed, from_typed};
+pub use typed::Typed;
 pub use values::Values;
 pub use yaml::text as yaml;
 

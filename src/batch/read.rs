@@ -2,8 +2,8 @@
 
 use super::keys::BATCH;
 use super::model::{
-    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Other, Placed, PullAhead,
-    WrittenClaim,
+    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Placed, PullAhead,
+    WrittenClaim, WrittenOther,
 };
 use super::names::short_names;
 use crate::recipe::fill::read::Read;
@@ -32,13 +32,22 @@ pub fn is_batch(source: &Source) -> bool {
 /// # Errors
 /// Every problem of it, each with its place.
 pub fn read(source: &Source) -> Result<Batch, Diagnostics> {
+    match read_as_far(source) {
+        (Some(batch), problems) if !problems.has_errors() => Ok(batch),
+        (_, mut problems) => {
+            problems.sort(&source.path);
+            Err(problems)
+        }
+    }
+}
+
+/// As [`read`], but with the batch as far as it can be understood: what is wrong with its axes and
+/// claims can then be told at once with a key that is misspelt.
+#[must_use]
+pub fn read_as_far(source: &Source) -> (Option<Batch>, Diagnostics) {
     let mut problems = Diagnostics::default();
     let batch = try_read(source, &mut problems);
-    problems.sort(&source.path);
-    match batch {
-        Some(batch) if !problems.has_errors() => Ok(batch),
-        _ => Err(problems),
-    }
+    (batch, problems)
 }
 
 fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
@@ -49,15 +58,17 @@ fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
         problems.push(problem.help("begin with `schema: 1`; docs/batches.md has an example"));
         return None;
     }
+    for entry in node.entries().iter().filter(|entry| entry.append) {
+        let message = format!("`{}+` has nothing to append to", entry.key);
+        let problem = Diagnostic::error("append", message, entry.key_span.clone());
+        problems.push(problem.help("a batch extends nothing; take the + away"));
+    }
     let names = Names::default();
     let mut walk = Walk::new(&names, false);
     let walked = walk.object(&node, &BATCH, &source.span(0..0));
     problems.extend(walk.problems);
-    if problems.has_errors() {
-        return None;
-    }
     let directory = directory_of(&source.path);
-    let batch = fill(&walked, directory, problems)?;
+    let batch = fill(&walked, directory, problems);
     for axis in &batch.vary {
         twice(axis, problems);
     }
@@ -78,7 +89,7 @@ pub(super) fn twice(axis: &Axis, problems: &mut Diagnostics) {
     }
 }
 
-fn fill(node: &Node, directory: &str, problems: &mut Diagnostics) -> Option<Batch> {
+fn fill(node: &Node, directory: &str, problems: &mut Diagnostics) -> Batch {
     let confidence = node.fraction("confidence").unwrap_or(0.95);
     if !(confidence > 0.5 && confidence < 1.0)
         && let Some(at) = node.get("confidence")
@@ -90,8 +101,9 @@ fn fill(node: &Node, directory: &str, problems: &mut Diagnostics) -> Option<Batc
         );
         problems.push(problem.help("95% is usual"));
     }
-    Some(Batch {
-        title: node.string("title")?,
+    let baseline = node.get("baseline");
+    Batch {
+        title: node.string("title").unwrap_or_default(),
         description: node.string("description"),
         recipes: recipes(node, directory, problems),
         vary: node
@@ -116,53 +128,49 @@ fn fill(node: &Node, directory: &str, problems: &mut Diagnostics) -> Option<Batc
             .collect(),
         scenarios: node.items_of("scenarios").map(placed).collect(),
         modes: node.items_of("modes").filter_map(mode).collect(),
-        baseline: match node.get("baseline") {
-            None => None,
-            Some(baseline) => Some(match baseline.text() {
-                Some(_) => Combination::of_text(&placed(baseline), problems)?,
-                None => combination(baseline),
-            }),
-        },
+        baseline: baseline.and_then(|baseline| match baseline.text() {
+            Some(_) => Combination::of_text(&placed(baseline), problems),
+            None => Some(combination(baseline)),
+        }),
         conduct: Conduct {
             confidence,
-            ..conduct(node)?
+            ..conduct(node)
         },
         claims: node.items_of("claims").filter_map(claim).collect(),
         others: node
             .get("others")
             .into_iter()
             .flat_map(Node::named)
-            .map(|(name, other)| Other {
+            .map(|(name, other)| WrittenOther {
                 name: name.to_owned(),
                 runs: other
-                    .strings("runs")
-                    .iter()
-                    .map(|run| from(directory, run))
+                    .items_of("runs")
+                    .map(|run| Placed {
+                        value: from(directory, run.text().unwrap_or_default()),
+                        span: run.span.clone(),
+                    })
                     .collect(),
             })
             .collect(),
-    })
+    }
 }
 
-fn conduct(node: &Node) -> Option<Conduct> {
+fn conduct(node: &Node) -> Conduct {
     let usual = Conduct::default();
-    let word = |key: &str, known: bool| known || node.get(key).is_none();
-    let order = node.word("order", &Order::WORDS);
-    let on_failure = node.word("on_failure", &OnFailure::WORDS);
-    let pull_ahead = node.word("pull_ahead", &PullAhead::WORDS);
-    let known = word("order", order.is_some())
-        && word("on_failure", on_failure.is_some())
-        && word("pull_ahead", pull_ahead.is_some());
-    known.then(|| Conduct {
+    Conduct {
         trials: node.number("trials").unwrap_or(usual.trials),
-        order: order.unwrap_or_default(),
-        on_failure: on_failure.unwrap_or_default(),
+        order: node.word("order", &Order::WORDS).unwrap_or_default(),
+        on_failure: node
+            .word("on_failure", &OnFailure::WORDS)
+            .unwrap_or_default(),
         retries: node.number("retries").unwrap_or(usual.retries),
         parallel: node.number("parallel").unwrap_or(usual.parallel),
-        pull_ahead: pull_ahead.unwrap_or_default(),
+        pull_ahead: node
+            .word("pull_ahead", &PullAhead::WORDS)
+            .unwrap_or_default(),
         gpus: node.strings("gpus"),
         confidence: usual.confidence,
-    })
+    }
 }
 
 fn recipes(node: &Node, directory: &str, problems: &mut Diagnostics) -> Vec<BatchRecipe> {
@@ -199,7 +207,13 @@ fn axis(entry: &Entry) -> Axis {
             value: entry.key.clone(),
             span: entry.key_span.clone(),
         },
-        values: entry.value.items().iter().map(placed).collect(),
+        values: entry
+            .value
+            .items()
+            .iter()
+            .filter(|one| !one.is_null())
+            .map(placed)
+            .collect(),
     }
 }
 

@@ -37,7 +37,10 @@ pub(super) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
     let recipes: Vec<Known> = batch
         .recipes
         .iter()
-        .map(|recipe| known(&recipe.name, RECIPE))
+        .map(|recipe| Known {
+            path: recipe.recipe.value.clone(),
+            ..known(&recipe.name, RECIPE)
+        })
         .collect();
     plan(&batch, &recipes)
 }
@@ -147,7 +150,6 @@ fn several_recipes() {
 #[test]
 fn what_is_typed_is_the_same() {
     let typed = Typed {
-        recipes: vec!["./r.yaml".to_owned()],
         vary: vec![
             "rocm=6.4.1,7.1.1".to_owned(),
             "backend=rocm,migraphx".to_owned(),
@@ -156,7 +158,7 @@ fn what_is_typed_is_the_same() {
         claims: vec!["7.1.1 + migraphx is faster than 6.4.1 + migraphx".to_owned()],
         ..Typed::default()
     };
-    let batch = from_typed(&typed).unwrap();
+    let batch = typed.batch("./r.yaml").unwrap();
     assert_eq!(batch.title, "r over rocm and backend");
     let plan = super::plan(&batch, &[known("r", RECIPE)]).unwrap();
     // And as YAML it is the same again.

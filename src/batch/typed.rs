@@ -1,16 +1,17 @@
 //! A batch from the words of a command line: `retrial batch RECIPE --vary rocm=6.4.1,7.1.1`.
 
-use super::model::{Axis, Batch, BatchRecipe, Combination, Conduct, Placed, WrittenClaim};
+use super::model::{
+    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Placed, PullAhead,
+    WrittenClaim,
+};
 use super::names::short_names;
 use super::read::twice;
 use crate::recipe::model::Mode;
 use crate::recipe::{Diagnostic, Diagnostics, Source};
 
-/// What was typed.
+/// What was typed; what was not says nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Typed {
-    /// RECIPE…
-    pub recipes: Vec<String>,
     /// `--vary axis=value,value`
     pub vary: Vec<String>,
     /// `--exclude axis=value,axis=value`
@@ -25,62 +26,100 @@ pub struct Typed {
     pub baseline: Option<String>,
     /// `--claim SENTENCE`
     pub claims: Vec<String>,
-    /// The rest.
-    pub conduct: Conduct,
+    /// `--trials`
+    pub trials: Option<u32>,
+    /// `--order`
+    pub order: Option<Order>,
+    /// `--on-failure`
+    pub on_failure: Option<OnFailure>,
+    /// `--retries`
+    pub retries: Option<u32>,
+    /// `--parallel`
+    pub parallel: Option<u32>,
+    /// `--pull-ahead`
+    pub pull_ahead: Option<PullAhead>,
+    /// `--gpus`
+    pub gpus: Vec<String>,
 }
 
-/// The batch that was typed.
-///
-/// # Errors
-/// Every word that means nothing.
-pub fn from_typed(typed: &Typed) -> Result<Batch, Diagnostics> {
-    let mut problems = Diagnostics::default();
-    let recipes = typed
-        .recipes
-        .iter()
-        .map(|one| place("RECIPE", one))
-        .collect();
-    let recipes = short_names(recipes, &mut problems);
-    let vary = axes(&typed.vary, &mut problems);
-    let combination = |option: &str, text: &String, problems: &mut Diagnostics| {
-        Combination::of_text(&place(option, text), problems)
-    };
-    let exclude: Vec<Combination> = typed
-        .exclude
-        .iter()
-        .filter_map(|text| combination("--exclude", text, &mut problems))
-        .collect();
-    let baseline = typed.baseline.as_ref();
-    let baseline = baseline.and_then(|text| combination("--baseline", text, &mut problems));
-    if problems.has_errors() {
-        return Err(problems);
+impl Typed {
+    /// The batch of one recipe.
+    ///
+    /// # Errors
+    /// Every word that means nothing.
+    pub fn batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let recipes = short_names(vec![place("RECIPE", recipe)], &mut problems);
+        let mut batch = Batch {
+            title: String::new(),
+            description: None,
+            recipes,
+            vary: Vec::new(),
+            exclude: Vec::new(),
+            include: Vec::new(),
+            set: Vec::new(),
+            scenarios: Vec::new(),
+            modes: Vec::new(),
+            baseline: None,
+            conduct: Conduct::default(),
+            claims: Vec::new(),
+            others: Vec::new(),
+        };
+        problems.extend(self.stand_over(&mut batch));
+        batch.title = title(&batch.recipes, &batch.vary);
+        if problems.has_errors() {
+            Err(problems)
+        } else {
+            Ok(batch)
+        }
     }
-    Ok(Batch {
-        title: title(&recipes, &vary),
-        description: None,
-        recipes,
-        vary,
-        exclude,
-        include: Vec::new(),
-        set: typed.set.iter().map(set).collect(),
-        scenarios: typed
-            .scenarios
-            .iter()
-            .map(|one| place("--scenario", one))
-            .collect(),
-        modes: typed.modes.clone(),
-        baseline,
-        conduct: typed.conduct.clone(),
-        claims: typed
+
+    /// Puts what was typed over what a file says; what is wrong with it is given back.
+    pub fn stand_over(&self, batch: &mut Batch) -> Diagnostics {
+        let mut problems = Diagnostics::default();
+        for axis in axes(&self.vary, &mut problems) {
+            let mut known = batch.vary.iter_mut();
+            match known.find(|known| known.name.value == axis.name.value) {
+                Some(known) => *known = axis,
+                None => batch.vary.push(axis),
+            }
+        }
+        for text in &self.exclude {
+            let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
+            batch.exclude.extend(exclude);
+        }
+        for one in &self.set {
+            batch.set.retain(|known| known.value.0 != one.0);
+            batch.set.push(set(one));
+        }
+        if !self.scenarios.is_empty() {
+            let scenarios = self.scenarios.iter();
+            batch.scenarios = scenarios.map(|one| place("--scenario", one)).collect();
+        }
+        if !self.modes.is_empty() {
+            batch.modes.clone_from(&self.modes);
+        }
+        if let Some(text) = &self.baseline {
+            batch.baseline = Combination::of_text(&place("--baseline", text), &mut problems);
+        }
+        batch
             .claims
-            .iter()
-            .map(|text| WrittenClaim {
+            .extend(self.claims.iter().map(|text| WrittenClaim {
                 text: place("--claim", text),
                 source: None,
-            })
-            .collect(),
-        others: Vec::new(),
-    })
+            }));
+        let conduct = &mut batch.conduct;
+        conduct.trials = self.trials.unwrap_or(conduct.trials);
+        conduct.order = self.order.unwrap_or(conduct.order);
+        conduct.on_failure = self.on_failure.unwrap_or(conduct.on_failure);
+        conduct.retries = self.retries.unwrap_or(conduct.retries);
+        conduct.parallel = self.parallel.unwrap_or(conduct.parallel);
+        conduct.pull_ahead = self.pull_ahead.unwrap_or(conduct.pull_ahead);
+        if !self.gpus.is_empty() {
+            conduct.gpus.clone_from(&self.gpus);
+        }
+        problems
+    }
 }
 
 fn place(option: &str, text: &str) -> Placed<String> {

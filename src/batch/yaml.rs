@@ -71,7 +71,8 @@ pub fn text(batch: &Batch) -> String {
     }
     for other in &batch.others {
         let _ = writeln!(out, "  {}:", name(&other.name));
-        list(&mut out, "    runs", other.runs.iter().map(String::as_str));
+        let runs = other.runs.iter().map(|run| run.value.as_str());
+        list(&mut out, "    runs", runs);
     }
     out
 }

@@ -133,17 +133,20 @@ pub enum Command {
         #[arg(long)]
         resolved: bool,
     },
-    /// Validate recipes and templates: every problem at once
+    /// Validate recipes, templates and batches: every problem at once
     Check {
-        /// Recipes (built-in names, files or directories) and templates
+        /// Recipes (built-in names, files or directories), templates and batches
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
-    /// The exact steps, changing nothing
+    /// The exact steps, changing nothing; of a batch's file, or with --vary, its cells
     Plan {
         /// The recipe, and choices
         #[command(flatten)]
         plan: PlanArguments,
+        /// Of a batch: what is varied, and how
+        #[command(flatten)]
+        matrix: MatrixArguments,
         /// The form: `shell` is a script of docker commands that does what `run` does
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
@@ -374,6 +377,10 @@ pub enum SchemaOf {
     Comparison,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
+    /// Batches.
+    Batch,
+    /// The verdict on a batch: its verdict.json, `batch` with --output json.
+    BatchVerdict,
 }
 
 /// How `run` goes about it.

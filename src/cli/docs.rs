@@ -15,6 +15,8 @@ pub fn schema(of: SchemaOf) -> ExitCode {
         SchemaOf::Verdict => report::schema::verdict(),
         SchemaOf::Comparison => report::schema::comparison(),
         SchemaOf::Tree => report::schema::tree(),
+        SchemaOf::Batch => crate::batch::schema::json(),
+        SchemaOf::BatchVerdict => report::schema::batch_verdict(),
     });
     ExitCode::Success
 }

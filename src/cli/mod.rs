@@ -23,6 +23,7 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod plan_batch;
 mod prepare;
 mod ready;
 mod resume;
@@ -78,7 +79,11 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
-        Command::Plan { plan, format } => plan::plan(&global, &plan, format),
+        Command::Plan {
+            plan,
+            matrix,
+            format,
+        } => plan::plan(&global, &plan, &matrix, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
         Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {

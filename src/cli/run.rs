@@ -1,6 +1,6 @@
 //! `retrial run`: from a recipe to a verdict.
 
-use super::arguments::{Global, PlanArguments, PlanFormat, RunArguments};
+use super::arguments::{Global, MatrixArguments, PlanArguments, PlanFormat, RunArguments};
 use super::failure::Failure;
 use super::{background, open, prepare, supervise, trust};
 use crate::store::lookup::Kind;
@@ -13,7 +13,12 @@ pub fn run(
     run: &RunArguments,
 ) -> Result<ExitCode, Failure> {
     if run.dry_run {
-        return super::plan::plan(global, arguments, PlanFormat::Text);
+        return super::plan::plan(
+            global,
+            arguments,
+            &MatrixArguments::default(),
+            PlanFormat::Text,
+        );
     }
     let opened = open::recipe(&arguments.recipe)?;
     let host = open::host_and_engine(global, &opened);

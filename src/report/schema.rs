@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::tree::TreeVerdict;
 use crate::verdict::Verdict;
+use crate::verdict::batch::BatchVerdict;
 use crate::verdict::comparison::Comparison;
 
 /// Of a verdict, as pretty JSON with a newline at its end.
@@ -23,6 +24,12 @@ pub fn comparison() -> String {
 #[must_use]
 pub fn tree() -> String {
     written::<TreeVerdict>("Retrial verdicts on a submission tree")
+}
+
+/// Of the verdict on a batch.
+#[must_use]
+pub fn batch_verdict() -> String {
+    written::<BatchVerdict>("Retrial verdict on a batch")
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {

@@ -331,7 +331,7 @@ fn no_claim(words: &[Word], span: &Span) -> Problem {
     if let Some(from) = from {
         let ends = |word: &Word| word.is("than") || word.is("as");
         let to = words.iter().rposition(ends).filter(|to| *to > from);
-        let written = &words[from..=to.unwrap_or_else(|| (from + 1).min(words.len() - 1))];
+        let written = &words[from..=to.unwrap_or_else(|| (from + 2).min(words.len() - 1))];
         let message = format!("`{}` cannot be checked", text(written));
         let help = nearest(&text(written), verbs.clone()).map_or_else(
             || {

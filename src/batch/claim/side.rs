@@ -96,6 +96,18 @@ fn of_axis(
     subjects: &Subjects<'_>,
 ) -> Result<(String, String), Problem> {
     let Some((name, values)) = subjects.axes.iter().find(|(name, _)| name == axis) else {
+        if subjects
+            .axes
+            .iter()
+            .any(|(_, values)| same(values, axis).is_some())
+        {
+            let message = format!("`{axis}` is a value, and no axis");
+            return Err(wrong(
+                &message,
+                span,
+                "join values with ` + `: 7.1.1 + migraphx",
+            ));
+        }
         let names = subjects.axes.iter().map(|(name, _)| name.as_str());
         let help = if subjects.axes.is_empty() {
             "this batch varies nothing".to_owned()

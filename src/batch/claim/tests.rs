@@ -23,7 +23,7 @@ fn pairs(text: &str) -> String {
         let of = part.of.to_string();
         let mut line = format!("{} > {}", short(&part.candidate), short(&baseline));
         if let Some(gap) = &part.gap_to {
-            line += &format!(" to {gap}");
+            line += &format!(" to {}", short(gap));
         }
         if of.is_empty() {
             line

@@ -6,11 +6,14 @@ use super::{PlanArguments, RunArguments, name_and_value};
 use crate::batch::{OnFailure, Order, PullAhead};
 
 /// What is varied, and how a batch is gone about. What is given here stands over the batch's file.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct MatrixArguments {
     /// An axis of the recipe's variants, or a param, and its values
     #[arg(long = "vary", value_name = "NAME=VALUE,…", value_parser = name_and_values)]
     pub vary: Vec<(String, Vec<String>)>,
+    /// A combination that is left out: rocm=7.1.1,backend=rocm
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub exclude: Vec<String>,
     /// The values of the cells that others are compared with (else each axis's first)
     #[arg(long = "baseline", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub baseline: Vec<(String, String)>,
