@@ -22,6 +22,7 @@ fn root() -> &'static Path {
 #[rstest]
 #[case("docs/verdict.schema.json", "verdict", schema::verdict())]
 #[case("docs/comparison.schema.json", "comparison", schema::comparison())]
+#[case("docs/comparisons.schema.json", "comparisons", schema::comparisons())]
 #[case("docs/tree.schema.json", "tree", schema::tree())]
 fn the_committed_schemas_are_up_to_date(
     #[case] file: &str,

@@ -228,7 +228,7 @@ pub enum Command {
     Runs {
         /// Which, or what to do with them
         #[command(flatten)]
-        runs: RunsArguments,
+        runs: Box<RunsArguments>,
     },
     /// A recipe to start from
     New {
@@ -375,6 +375,8 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`.
     Comparison,
+    /// The comparisons of a history: `compare --by AXIS --output json`.
+    Comparisons,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
     /// Batches.

@@ -14,6 +14,7 @@ pub fn schema(of: SchemaOf) -> ExitCode {
         SchemaOf::Recipe => crate::recipe::schema::json(),
         SchemaOf::Verdict => report::schema::verdict(),
         SchemaOf::Comparison => report::schema::comparison(),
+        SchemaOf::Comparisons => report::schema::comparisons(),
         SchemaOf::Tree => report::schema::tree(),
         SchemaOf::Batch => crate::batch::schema::json(),
         SchemaOf::BatchVerdict => report::schema::batch_verdict(),

@@ -53,6 +53,11 @@ impl Failure {
         }
     }
 
+    /// What a person reads.
+    pub fn text(&self) -> &str {
+        self.text.trim_end()
+    }
+
     /// Prints it to standard error.
     pub fn tell(&self) {
         use std::io::Write as _;

@@ -106,7 +106,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             doctor::doctor(&global, recipe.as_ref(), &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
-        Command::Runs { runs } => runs::runs(&global, runs),
+        Command::Runs { runs } => runs::runs(&global, *runs),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
             kept: Some(key),

@@ -7,11 +7,13 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::environment::{digest, gpus};
+use super::measured;
 use crate::history::{Deciding, Row, Stand};
 use crate::journal::{Event, State, What};
 use crate::plan::Plan;
 use crate::plan::host::HostView;
 use crate::recipe::model::Mode;
+use crate::store::import::Mark;
 use crate::store::open::read_beneath;
 use crate::store::{Home, Index, RunDirectory};
 use crate::verdict::{ResultVerdict, Verdict};
@@ -41,15 +43,21 @@ pub fn read(directory: &RunDirectory) -> Row {
         path: directory.path().to_owned(),
         ..Row::default()
     };
+    row.imported_from = Mark::of(directory).map(|mark| mark.host);
     row.read_journal(directory);
-    if let Ok(plan) = directory.read_json::<Plan>("plan.json") {
-        row.take_plan(plan);
-    }
+    let plan = directory.read_json::<Plan>("plan.json").ok();
     if let Ok(host) = directory.read_json::<HostFile>("host.json") {
         row.take_host(host);
     }
     if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
+        row.measured = plan.as_ref().and_then(|plan| {
+            let measured = measured::of_verdict(plan, &verdict);
+            serde_json::to_string(&measured).ok()
+        });
         row.take_verdict(verdict);
+    }
+    if let Some(plan) = plan {
+        row.take_plan(plan);
     }
     row
 }

@@ -11,6 +11,7 @@ pub mod figures;
 pub mod folder;
 pub mod history;
 pub mod loadgen;
+pub mod measured;
 pub mod place;
 pub mod readings;
 pub mod run;

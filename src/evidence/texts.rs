@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+use crate::logs::natural::natural;
 use crate::logs::nearest::listed;
 use crate::store::open;
 
@@ -108,25 +109,6 @@ fn names_in(directory: &Path) -> Vec<String> {
     kept.map(|entry| entry.file_name().to_string_lossy().into_owned())
         .take(100_000)
         .collect()
-}
-
-/// A key that sorts numbers by their value.
-fn natural(text: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let letters = rest
-            .find(|letter: char| letter.is_ascii_digit())
-            .unwrap_or(rest.len());
-        let (word, after) = rest.split_at(letters);
-        let digits = after
-            .find(|letter: char| !letter.is_ascii_digit())
-            .unwrap_or(after.len());
-        let (number, after) = after.split_at(digits);
-        parts.push((word.to_owned(), number.parse().unwrap_or(u64::MAX)));
-        rest = after;
-    }
-    parts
 }
 
 #[cfg(test)]

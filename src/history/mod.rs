@@ -1,8 +1,10 @@
 //! What is known of a run at a glance, and how runs are chosen and ordered by it. Pure: a row is
 //! made of a run's files by `evidence`, kept by the store's index, and shown by reports.
 
+mod by;
 mod choose;
 mod row;
 
+pub use by::{Grouped, PLACES, Together, by};
 pub use choose::{Filter, Order, STATES, order};
 pub use row::{Deciding, Row, Stand};

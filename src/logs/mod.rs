@@ -24,6 +24,7 @@ pub mod lines;
 mod literal;
 pub mod loadgen;
 pub mod mllog;
+pub mod natural;
 pub mod nearest;
 pub mod number;
 pub mod packages;

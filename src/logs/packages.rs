@@ -381,14 +381,11 @@ mod tests {
 
     #[test]
     fn a_hostile_list_is_bounded_and_harmless() {
-        let mut text = String::from("@rpm \u{1b}[31mrpm\n");
-        for number in 0..MOST + 10 {
-            text += &format!("package{number} 1\n");
-        }
-        text += &format!(
-            "long {}\n\u{1b}]0;title\u{7}name 1\n@end\n",
-            "9".repeat(10_000)
-        );
+        let mut lines = vec!["@rpm \u{1b}[31mrpm".to_owned()];
+        lines.extend((0..MOST + 10).map(|number| format!("package{number} 1")));
+        lines.push(format!("long {}", "9".repeat(10_000)));
+        lines.push("\u{1b}]0;title\u{7}name 1\n@end\n".to_owned());
+        let mut text = lines.join("\n");
         text += &"@rpm again\nx 1\n".repeat(1000);
         let found = read(&text);
         let count: usize = found.places.iter().map(|place| place.packages.len()).sum();

@@ -71,10 +71,18 @@ fn rules_of_the_whole(entry: &Entry<'_>) -> TestSuite {
     suite
 }
 
-/// The report of a comparison: one suite for each scenario and mode.
+/// The report of comparisons: one suite for each scenario and mode.
 #[must_use]
-pub fn comparison(comparison: &Comparison) -> String {
+pub fn comparisons(all: &[Comparison]) -> String {
     let mut report = Report::new("retrial compare");
+    for comparison in all {
+        report.add_test_suites(suites(comparison));
+    }
+    written(&report)
+}
+
+fn suites(comparison: &Comparison) -> Vec<TestSuite> {
+    let mut suites = Vec::new();
     let of_one = |one: &ComparedFigure, other: &ComparedFigure| {
         (
             &one.benchmark,
@@ -92,8 +100,10 @@ pub fn comparison(comparison: &Comparison) -> String {
         let Some(first) = figures.first() else {
             continue;
         };
+        let title = comparison.title.as_ref();
+        let title = title.map_or_else(String::new, |title| format!("{title}: "));
         let name = format!(
-            "{} {} {}: {} against {}",
+            "{title}{} {} {}: {} against {}",
             first.benchmark,
             first.scenario,
             first.mode,
@@ -108,9 +118,9 @@ pub fn comparison(comparison: &Comparison) -> String {
                 .map(|notice| property("notice", notice)),
         );
         suite.add_test_cases(figures.iter().map(|figure| compared(figure, &name)));
-        report.add_test_suite(suite);
+        suites.push(suite);
     }
-    written(&report)
+    suites
 }
 
 fn written(report: &Report) -> String {

@@ -209,7 +209,8 @@ fn environment(comparison: &Comparison) -> String {
     }
     let mut text = String::new();
     if !rows.is_empty() {
-        text += &format!("\n{}", grid(&head, rows.into_iter()));
+        text.push('\n');
+        text += &grid(&head, rows.into_iter());
     }
     if !notes.is_empty() {
         text.push('\n');

@@ -8,6 +8,26 @@ use super::words::{clean, symbol};
 use crate::history::{Row, Stand};
 use crate::verdict::{notice, number};
 
+/// For whom the table is, and of which runs.
+pub(super) struct Reader {
+    /// In which times are told.
+    zone: TimeZone,
+    /// The figures are of several scenarios.
+    scenarios: bool,
+}
+
+impl Reader {
+    pub fn of(rows: &[Row], zone: &TimeZone) -> Self {
+        let figures = rows.iter().filter_map(|row| row.deciding.as_ref());
+        let mut scenarios = figures.map(|deciding| &deciding.scenario);
+        let first = scenarios.next();
+        Self {
+            zone: zone.clone(),
+            scenarios: scenarios.any(|scenario| Some(scenario) != first),
+        }
+    }
+}
+
 /// A longer text of somebody else's is cut.
 const LONGEST: usize = 48;
 
@@ -52,8 +72,8 @@ impl Column {
         }
     }
 
-    /// What stands in it; times are told in the zone of whoever reads it.
-    pub fn cell(self, row: &Row, zone: &TimeZone) -> String {
+    /// What stands in it.
+    pub fn cell(self, row: &Row, reader: &Reader) -> String {
         match self {
             Self::Run => clean(&row.id),
             Self::Outcome => match (row.stand, row.outcome) {
@@ -63,13 +83,13 @@ impl Column {
             },
             Self::What => cut(&row.title),
             Self::Choices => cut(&row.choices()),
-            Self::Figure => figure(row),
+            Self::Figure => figure(row, reader.scenarios),
             Self::Ratio => {
                 let ratio = row.deciding.as_ref().and_then(|deciding| deciding.ratio);
                 ratio.map(number::ratio).unwrap_or_default()
             }
             Self::Began => row.began.map_or_else(String::new, |began| {
-                let began = began.to_zoned(zone.clone());
+                let began = began.to_zoned(reader.zone.clone());
                 began.strftime("%Y-%m-%d %H:%M").to_string()
             }),
             Self::Took => row.seconds().map(human::duration).unwrap_or_default(),
@@ -78,14 +98,19 @@ impl Column {
     }
 }
 
-/// `Offline 98,123.9 tokens/s`; why there is none, where the run says so.
-fn figure(row: &Row) -> String {
+/// `98,123.9 tokens/s`, with its scenario where there are several; why there is none, where the run
+/// says so.
+fn figure(row: &Row, scenarios: bool) -> String {
     match (&row.deciding, &row.because) {
         (Some(deciding), _) => {
             let value = deciding.value;
             let value = value.map(|value| number::figure(value, &deciding.unit));
             let value = value.unwrap_or_else(|| "no figure".to_owned());
-            cut(&format!("{} {value}", deciding.scenario))
+            if scenarios {
+                cut(&format!("{} {value}", deciding.scenario))
+            } else {
+                cut(&value)
+            }
         }
         (None, Some(because)) => cut(because),
         (None, None) => String::new(),
@@ -111,13 +136,14 @@ pub(super) fn notice_of(rows: &[Row]) -> Option<String> {
 #[must_use]
 pub fn markdown(rows: &[Row], zone: &TimeZone) -> String {
     let notice = notice_of(rows);
+    let reader = Reader::of(rows, zone);
     let head = Column::ALL.map(|column| match (column, &notice) {
         (Column::Figure, Some(_)) => "figure (unverified)",
         (column, _) => column.head(),
     });
     let cells = rows.iter().map(|row| {
         let columns = Column::ALL.iter();
-        columns.map(|column| column.cell(row, zone)).collect()
+        columns.map(|column| column.cell(row, &reader)).collect()
     });
     grid(&head, cells) + &quoted(notice.as_deref())
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::tree::TreeVerdict;
 use crate::verdict::Verdict;
 use crate::verdict::batch::BatchVerdict;
-use crate::verdict::comparison::Comparison;
+use crate::verdict::comparison::{Comparison, Comparisons};
 
 /// Of a verdict, as pretty JSON with a newline at its end.
 #[must_use]
@@ -18,6 +18,12 @@ pub fn verdict() -> String {
 #[must_use]
 pub fn comparison() -> String {
     written::<Comparison>("Retrial comparison")
+}
+
+/// Of the comparisons of a history.
+#[must_use]
+pub fn comparisons() -> String {
+    written::<Comparisons>("Retrial comparisons")
 }
 
 /// Of the verdicts on a submission tree.

@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, open, openat, renameat,
-    statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, open, openat,
+    renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -107,6 +107,31 @@ impl Directory {
             Err(Errno::NOENT) | Ok(()) => Ok(()),
             Err(error) => Err(fault("remove", &self.path.join(name))(error)),
         }
+    }
+
+    /// Names of what is in it, in their order; what is no text cannot be named, and is not.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, StoreError> {
+        let entries = Dir::read_from(&self.descriptor).map_err(fault("read", &self.path))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(fault("read", &self.path))?;
+            match entry.file_name().to_str() {
+                Ok("." | "..") | Err(_) => {}
+                Ok(name) => names.push(name.to_owned()),
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Whether a directory of that name is there, no link to one.
+    #[must_use]
+    pub fn is_directory(&self, name: &str) -> bool {
+        let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW);
+        found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
     }
 
     /// Whether something of that name is there, be it a link.

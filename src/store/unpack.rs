@@ -1,5 +1,5 @@
-//! Unpacks an archive that came out of a container: regular files and directories only,
-//! beneath the target, within caps. What is left out is named.
+//! Unpacks an archive that came out of a container or from another machine: regular files and
+//! directories only, beneath the target, within caps. What is left out is named.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -30,12 +30,54 @@ pub struct Unpacked {
     unnamed: usize,
 }
 
+/// How an archive is unpacked.
+#[derive(Debug, Clone)]
+pub struct Manner {
+    most_bytes: u64,
+    most_files: usize,
+    /// What was executable in the archive is so, too.
+    runnable: bool,
+    /// The archive's own top folder stays.
+    whole: bool,
+}
+
+impl Manner {
+    /// Everything, with its top folders.
+    #[must_use]
+    pub fn whole(most_bytes: u64, most_files: usize) -> Self {
+        Self {
+            most_bytes,
+            most_files,
+            runnable: false,
+            whole: true,
+        }
+    }
+
+    fn results(most_bytes: u64, runnable: bool) -> Self {
+        Self {
+            most_bytes,
+            most_files: MOST_FILES,
+            runnable,
+            whole: false,
+        }
+    }
+
+    /// Where an entry goes below the target; none where it leads out.
+    fn place(&self, name: &Path) -> Option<PathBuf> {
+        if self.whole {
+            beneath(name)
+        } else {
+            below_top(name)
+        }
+    }
+}
+
 /// Unpacks `archive` into the new directory `to`, leaving out the archive's own top folder.
 ///
 /// # Errors
 /// Where the archive is cut off, too large, or the disk is full.
 pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, StoreError> {
-    unpack_as(archive, to, most_bytes, false)
+    unpack_file(archive, to, &Manner::results(most_bytes, false))
 }
 
 /// As [`unpack`]; what was executable in the archive is so, too.
@@ -43,27 +85,36 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
 /// # Errors
 /// As [`unpack`].
 pub fn unpack_runnable(archive: &Path, to: &Path, most: u64) -> Result<Unpacked, StoreError> {
-    unpack_as(archive, to, most, true)
+    unpack_file(archive, to, &Manner::results(most, true))
 }
 
-fn unpack_as(
+fn unpack_file(archive: &Path, to: &Path, manner: &Manner) -> Result<Unpacked, StoreError> {
+    let file = File::open(archive).map_err(StoreError::io("open", archive))?;
+    unpack_stream(BufReader::new(file), archive, to, manner)
+}
+
+/// Unpacks what is read of `archive` into the directory `to`.
+///
+/// # Errors
+/// As [`unpack`].
+pub fn unpack_stream(
+    from: impl Read,
     archive: &Path,
     to: &Path,
-    most_bytes: u64,
-    runnable: bool,
+    manner: &Manner,
 ) -> Result<Unpacked, StoreError> {
-    let file = File::open(archive).map_err(StoreError::io("open", archive))?;
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
     let mut seen = 0;
     let too_large = || StoreError::Unusable {
-        path: to.to_owned(),
+        path: archive.to_owned(),
         because: format!(
-            "the results are larger than {} or {MOST_FILES} files",
-            humansize::format_size(most_bytes, humansize::BINARY)
+            "what is in it is larger than {} or {} files",
+            humansize::format_size(manner.most_bytes, humansize::BINARY),
+            manner.most_files
         ),
     };
-    let mut entries = Archive::new(BufReader::new(file));
+    let mut entries = Archive::new(from);
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
         let mut entry = entry.map_err(StoreError::io("read", archive))?;
         let name = entry
@@ -71,10 +122,10 @@ fn unpack_as(
             .map_err(StoreError::io("read", archive))?
             .into_owned();
         seen += 1;
-        if seen > MOST_FILES {
+        if seen > manner.most_files {
             return Err(too_large());
         }
-        let Some(relative) = below_top(&name) else {
+        let Some(relative) = manner.place(&name) else {
             unpacked.leave_out(&name, "leads out of the results");
             continue;
         };
@@ -90,11 +141,11 @@ fn unpack_as(
                 fs::create_dir_all(&path).map_err(StoreError::io("create", &path))
             }
             EntryType::Regular | EntryType::Continuous => {
-                if unpacked.bytes.saturating_add(entry.size()) > most_bytes {
+                if unpacked.bytes.saturating_add(entry.size()) > manner.most_bytes {
                     return Err(too_large());
                 }
                 let mode = entry.header().mode().unwrap_or(0);
-                let mode = if runnable && mode & 0o111 != 0 {
+                let mode = if manner.runnable && mode & 0o111 != 0 {
                     0o777
                 } else {
                     0o666
@@ -158,17 +209,18 @@ fn write_file(entry: &mut impl Read, path: &Path, mode: u32) -> Result<u64, Stor
 
 /// The path below the archive's top folder; none where it leads out.
 fn below_top(name: &Path) -> Option<PathBuf> {
-    let mut parts = name.components().filter(|part| *part != Component::CurDir);
-    parts.next();
-    let mut relative = PathBuf::new();
-    for part in parts {
-        match part {
-            Component::Normal(part) => relative.push(part),
-            _ => return None,
-        }
-    }
-    (!name.is_absolute() && !name.components().any(|part| part == Component::ParentDir))
-        .then_some(relative)
+    Some(beneath(name)?.components().skip(1).collect())
+}
+
+/// The path as it is; none where it leads out.
+fn beneath(name: &Path) -> Option<PathBuf> {
+    let parts = name.components().filter(|part| *part != Component::CurDir);
+    parts
+        .map(|part| match part {
+            Component::Normal(part) => Some(part),
+            _ => None,
+        })
+        .collect()
 }
 
 #[cfg(test)]

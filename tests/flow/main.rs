@@ -7,6 +7,7 @@ mod lab;
 
 mod batch;
 mod bystanders;
+mod compared;
 mod disk;
 mod engines;
 mod failing;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::name_and_value;
+use super::{RunFilter, name_and_value};
 use crate::export::Division;
 use crate::verdict::comparison::FailIf;
 
@@ -58,10 +58,18 @@ pub struct JudgeArguments {
 /// What `compare` compares.
 #[derive(Debug, Clone, Args)]
 pub struct CompareArguments {
-    /// Runs (directory, id, a part of it, or `last`) and directories with LoadGen's logs; the first
-    /// is the baseline
-    #[arg(required = true, num_args = 2.., value_name = "RUN|DIR")]
+    /// The first is the baseline. Runs (directory, id, a part of it, or `last`), several of them
+    /// pooled (RUN+RUN), cells of batches (BATCH:CELL), and directories with LoadGen's logs
+    #[arg(required_unless_present = "by", conflicts_with = "by", num_args = 2.., value_name = "RUN|DIR")]
     pub subjects: Vec<String>,
+    /// Compare the runs of the history along this axis, everything else being equal: a variant, a
+    /// parameter, or host, gpus, driver, kernel, image, digest, retrial
+    #[arg(long, value_name = "AXIS")]
+    pub by: Option<String>,
+    /// What the others are compared with, in place of the first: one of what is named, or a value
+    /// of the axis
+    #[arg(long, value_name = "NAME|VALUE")]
+    pub baseline: Option<String>,
     /// Exit 1 if one is slower than the baseline by more than this, 5 if that is not decided:
     /// slower:2%
     #[arg(long, value_name = "LIMIT")]
@@ -69,12 +77,10 @@ pub struct CompareArguments {
     /// The trials were taken in turns: compare the first of one with the first of the other
     #[arg(long)]
     pub paired: bool,
-    /// The recipe by which folders of results are read
-    #[arg(long, value_name = "RECIPE")]
-    pub recipe: Option<String>,
-    /// Choose a variant of that recipe, or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-    pub settings: Vec<(String, String)>,
+    /// Which runs of the history; without --by, --recipe and --set say how folders of results are
+    /// read
+    #[command(flatten)]
+    pub filter: RunFilter,
 }
 
 /// What `export` makes of runs.

@@ -44,6 +44,9 @@ pub enum RunsCommand {
         /// Only say what would be removed
         #[arg(long)]
         dry_run: bool,
+        /// Also runs whose container may still be there
+        #[arg(long)]
+        force: bool,
     },
     /// Put runs into one archive, for another machine
     Pack {

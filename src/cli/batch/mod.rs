@@ -10,7 +10,7 @@ mod watch;
 
 pub use judge::judge;
 
-use super::arguments::{BatchArguments, Global};
+use super::arguments::{BatchArguments, Global, PlanFormat};
 use super::failure::Failure;
 use super::{background, batch_file, open, supervise, terminal};
 use crate::journal::batch::{BatchEvent, BatchState};
@@ -25,6 +25,10 @@ use record::{Asked, BatchRecord};
 
 /// Begins a batch, or goes on with the one that was begun so before.
 pub fn batch(global: &Global, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
+    if arguments.run.dry_run {
+        let BatchArguments { plan, matrix, .. } = arguments;
+        return super::plan_batch::plan(global, plan, matrix, PlanFormat::Text);
+    }
     let file = batch_file::open(global, &arguments.plan, &arguments.matrix)?;
     let cells = Cells::open(&file.plan)?;
     let record = BatchRecord {

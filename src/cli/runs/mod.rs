@@ -1,11 +1,14 @@
 //! `retrial runs`: the runs there are, and what can be done with them.
 
+mod exchange;
 mod list;
+mod remove;
 
-use super::arguments::{Global, RunsArguments};
+use super::arguments::{Global, RunFilter, RunsArguments, RunsCommand};
 use super::failure::Failure;
 use super::{open, terminal};
 use crate::evidence::history;
+use crate::history::{Filter, Row};
 use crate::store::Index;
 use crate::verdict::ExitCode;
 
@@ -16,12 +19,30 @@ pub fn runs(global: &Global, arguments: RunsArguments) -> Result<ExitCode, Failu
             let filter = arguments.filter.into();
             list::list(global, &filter, arguments.sort, arguments.limit)
         }
-        Some(_) => Err(Failure::usage("not yet")),
+        Some(RunsCommand::Remove {
+            runs,
+            filter,
+            yes,
+            dry_run,
+            force,
+        }) => {
+            let rows = chosen(global, &runs, filter)?;
+            let how = remove::How {
+                yes,
+                dry_run,
+                force,
+            };
+            remove::remove(global, &rows, how)
+        }
+        Some(RunsCommand::Pack { runs, filter, to }) => {
+            exchange::pack(global, &chosen(global, &runs, filter)?, &to)
+        }
+        Some(RunsCommand::Import { paths }) => Ok(exchange::import(global, &paths)),
     }
 }
 
 /// The index of the home, up to date.
-fn index(global: &Global) -> Index {
+pub fn index(global: &Global) -> Index {
     let index = history::open(&open::home(global));
     if let Some(note) = index.note()
         && !global.quiet
@@ -29,4 +50,32 @@ fn index(global: &Global) -> Index {
         terminal::note(&format!("note: {note}"));
     }
     index
+}
+
+/// The runs that are named, or that a filter means: one of both has to be there, so that nothing
+/// happens to all runs by oversight.
+fn chosen(global: &Global, named: &[String], filter: RunFilter) -> Result<Vec<Row>, Failure> {
+    let mut filter = Filter::from(filter);
+    if named.is_empty() && filter.is_all() {
+        return Err(Failure::usage(
+            "which runs? name them, or say what they are: --recipe, --outcome, --until, …",
+        ));
+    }
+    let home = open::home(global);
+    for name in named {
+        let run = home.find(name)?;
+        let beneath = run
+            .path()
+            .parent()
+            .and_then(|path| path.canonicalize().ok());
+        if beneath != home.runs().canonicalize().ok() {
+            return Err(Failure::usage(format!(
+                "{} is not in {}",
+                run.path().display(),
+                home.runs().display()
+            )));
+        }
+        filter.ids.push(run.id().to_owned());
+    }
+    Ok(index(global).runs(&filter))
 }

@@ -6,14 +6,15 @@ use super::grid::{Cell, columns, wrapped};
 use super::style::{Paint, color};
 use super::{NARROWEST, WIDEST};
 use crate::history::Row;
-use crate::report::runs::{Column, notice_of};
+use crate::report::runs::{Column, Reader, notice_of};
 
 /// What is left out first where there is no room.
-const LEAST_TOLD: [Column; 6] = [
+const LEAST_TOLD: [Column; 7] = [
     Column::Began,
     Column::Took,
     Column::Host,
     Column::What,
+    Column::Ratio,
     Column::Figure,
     Column::Choices,
 ];
@@ -24,10 +25,11 @@ pub fn runs(rows: &[Row], width: u16, colored: bool, zone: &TimeZone) -> String 
     let paint = Paint { color: colored };
     let width = usize::from(width).max(NARROWEST);
     let notice = notice_of(rows);
+    let reader = Reader::of(rows, zone);
     let unverified = if notice.is_some() { "unverified" } else { "" };
     let mut shown = Column::ALL.to_vec();
     // What is empty in every run needs no column.
-    shown.retain(|column| rows.iter().any(|row| !column.cell(row, zone).is_empty()));
+    shown.retain(|column| rows.iter().any(|row| !column.cell(row, &reader).is_empty()));
     let mut leave = LEAST_TOLD.iter();
     loop {
         let head: Vec<(&str, &str)> = shown
@@ -42,7 +44,7 @@ pub fn runs(rows: &[Row], width: u16, colored: bool, zone: &TimeZone) -> String 
             .map(|row| {
                 shown
                     .iter()
-                    .map(|column| cell(*column, row, zone))
+                    .map(|column| cell(*column, row, &reader))
                     .collect()
             })
             .collect();
@@ -59,8 +61,8 @@ pub fn runs(rows: &[Row], width: u16, colored: bool, zone: &TimeZone) -> String 
     }
 }
 
-fn cell(column: Column, row: &Row, zone: &TimeZone) -> Cell {
-    let text = column.cell(row, zone);
+fn cell(column: Column, row: &Row, reader: &Reader) -> Cell {
+    let text = column.cell(row, reader);
     match row.outcome {
         Some(outcome) if column == Column::Outcome => Cell::painted(text, color(outcome)),
         _ => Cell::of([text]),

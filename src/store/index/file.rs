@@ -129,9 +129,13 @@ fn remove(path: &Path) -> std::io::Result<()> {
 
 /// Whether trying again later helps, or another place: then the file is not at fault.
 pub fn passes(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(
+    let Some(error) = error.sqlite_error() else {
+        return false;
+    };
+    // Somebody removed it while we had it open.
+    error.extended_code != rusqlite::ffi::SQLITE_READONLY_DBMOVED
+        && matches!(
+            error.code,
             ErrorCode::DatabaseBusy
                 | ErrorCode::DatabaseLocked
                 | ErrorCode::PermissionDenied
@@ -140,5 +144,4 @@ pub fn passes(error: &rusqlite::Error) -> bool {
                 | ErrorCode::SystemIoFailure
                 | ErrorCode::FileLockingProtocolFailed
         )
-    )
 }

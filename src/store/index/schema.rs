@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Counted up with every change of the tables, and of what is put into them.
-pub const VERSION: i32 = 1;
+pub const VERSION: i32 = 2;
 /// `rtrl`: marks the file as ours.
 const APPLICATION: i32 = 0x7274_726c;
 

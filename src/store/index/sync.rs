@@ -33,28 +33,22 @@ struct Changes {
 
 /// The index on the disk, up to date.
 pub fn up_to_date(place: &Place, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+    if let Some(connection) = place.open()?
+        && let Ok(changes) = changes(&connection, directories.listed)
+        && changes.is_empty()
+    {
+        return Ok(connection);
+    }
+    let _lock = place.lock()?;
+    // Opened again: while we waited, another process may have put a new one in its place.
     if let Some(connection) = place.open()? {
-        match changes(&connection, directories.listed) {
-            Ok(changes) if changes.is_empty() => return Ok(connection),
-            Ok(changes) => {
-                let _lock = place.lock()?;
-                match directories.write(&connection, &changes) {
-                    Ok(()) => return Ok(connection),
-                    Err(error) if passes(&error) => return Err(error.into()),
-                    Err(_) => {}
-                }
-            }
+        let written = changes(&connection, directories.listed)
+            .and_then(|changes| directories.write(&connection, &changes));
+        match written {
+            Ok(()) => return Ok(connection),
             Err(error) if passes(&error) => return Err(error.into()),
             Err(_) => {}
         }
-    }
-    let _lock = place.lock()?;
-    // While we waited for it, another process may have made it.
-    if let Some(connection) = place.open()?
-        && let Ok(changes) = changes(&connection, directories.listed)
-        && directories.write(&connection, &changes).is_ok()
-    {
-        return Ok(connection);
     }
     directories.replace(place)
 }

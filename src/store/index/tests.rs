@@ -1,1 +1,332 @@
+//! The index follows the directories, whatever becomes of its file.
 
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::store::lock::RunLock;
+
+/// A home whose runs are a journal and a title.
+struct Scene {
+    directory: tempfile::TempDir,
+    home: Home,
+}
+
+/// What stands in plan.json is the title.
+fn read(run: &RunDirectory) -> Row {
+    let title = fs::read_to_string(run.join("plan.json")).unwrap_or_default();
+    let over = fs::read_to_string(run.journal()).is_ok_and(|journal| journal.contains("over"));
+    Row {
+        id: run.id().to_owned(),
+        path: run.path().to_owned(),
+        title,
+        stand: if over {
+            Stand::Ended
+        } else {
+            Stand::Interrupted
+        },
+        ..Row::default()
+    }
+}
+
+impl Scene {
+    fn new(runs: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::at(directory.path().join("home"));
+        let scene = Self { directory, home };
+        for run in runs {
+            scene.plant(run, "planted", "over");
+        }
+        scene
+    }
+
+    fn run(&self, id: &str) -> PathBuf {
+        self.home.runs().join(id)
+    }
+
+    /// A run whose files were written an hour ago.
+    fn plant(&self, id: &str, title: &str, journal: &str) {
+        let run = self.run(id);
+        fs::create_dir_all(&run).unwrap();
+        for (name, text) in [("journal.jsonl", journal), ("plan.json", title)] {
+            fs::write(run.join(name), text).unwrap();
+            let file = fs::File::options().write(true).open(run.join(name));
+            let then = SystemTime::now() - Duration::from_hours(1);
+            file.unwrap().set_modified(then).unwrap();
+        }
+    }
+
+    fn open(&self) -> Index {
+        Index::open(&self.home, read)
+    }
+
+    /// `id title` of each run, and the note.
+    fn told(&self) -> (Vec<String>, Option<String>) {
+        let mut index = self.open();
+        let rows = index.runs(&Filter::default());
+        let rows = rows.iter().map(|row| format!("{} {}", row.id, row.title));
+        (rows.collect(), index.note().map(str::to_owned))
+    }
+
+    fn file(&self) -> PathBuf {
+        self.home.root().join("index.sqlite")
+    }
+
+    fn holds(&self, runs: &[&str]) {
+        assert_eq!(
+            self.told(),
+            (runs.iter().map(|run| (*run).to_owned()).collect(), None)
+        );
+    }
+}
+
+#[test]
+fn what_is_new_changed_or_gone_is_seen_and_nothing_else_is_read() {
+    static READ: AtomicUsize = AtomicUsize::new(0);
+    fn counted(run: &RunDirectory) -> Row {
+        READ.fetch_add(1, Ordering::SeqCst);
+        read(run)
+    }
+    let scene = Scene::new(&["a", "b", "c"]);
+    let titles = || -> Vec<String> {
+        let rows = Index::open(&scene.home, counted).runs(&Filter::default());
+        rows.into_iter().map(|row| row.title).collect()
+    };
+    let since = || READ.swap(0, Ordering::SeqCst);
+    assert_eq!(titles().len(), 3);
+    assert_eq!(since(), 3);
+    assert_eq!(titles().len(), 3);
+    assert_eq!(since(), 0, "nothing changed");
+
+    scene.plant("b", "another", "over");
+    scene.plant("d", "new", "over");
+    fs::remove_dir_all(scene.run("a")).unwrap();
+    fs::rename(scene.run("c"), scene.directory.path().join("c")).unwrap();
+    assert_eq!(titles(), ["another", "new"]);
+    assert_eq!(since(), 2);
+    fs::rename(scene.directory.path().join("c"), scene.run("moved")).unwrap();
+    assert_eq!(titles(), ["another", "new", "planted"]);
+    assert_eq!(since(), 1);
+}
+
+#[test]
+fn what_was_written_just_now_is_read_again() {
+    let scene = Scene::new(&["a"]);
+    fs::write(scene.run("a").join("plan.json"), "one").unwrap();
+    scene.holds(&["a one"]);
+    // As long as before, and perhaps in the same tick of the clock.
+    fs::write(scene.run("a").join("plan.json"), "two").unwrap();
+    scene.holds(&["a two"]);
+}
+
+#[test]
+fn what_is_no_run_is_not_listed() {
+    let scene = Scene::new(&["a"]);
+    fs::create_dir_all(scene.run("empty")).unwrap();
+    fs::write(scene.run("file"), "").unwrap();
+    scene.plant(".removing-b", "half of it", "over");
+    scene.holds(&["a planted"]);
+}
+
+#[test]
+fn a_home_without_runs_does_not_come_into_being() {
+    let scene = Scene::new(&[]);
+    scene.holds(&[]);
+    assert!(!scene.home.root().exists());
+}
+
+#[test]
+fn a_file_that_is_no_index_is_made_anew() {
+    let scene = Scene::new(&["a", "b"]);
+    scene.holds(&["a planted", "b planted"]);
+    let whole = fs::read(scene.file()).unwrap();
+    let mut torn = whole.clone();
+    torn.truncate(whole.len() / 2);
+    let mut scribbled = whole.clone();
+    let from = whole.len() / 4;
+    scribbled[from..].fill(0x5a);
+    for bytes in [
+        &b""[..],
+        b"not a database",
+        &vec![0; 100_000],
+        &torn,
+        &scribbled,
+    ] {
+        fs::write(scene.file(), bytes).unwrap();
+        scene.holds(&["a planted", "b planted"]);
+        // And it was made well again.
+        assert_eq!(
+            Connection::open(scene.file())
+                .unwrap()
+                .query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0))
+                .unwrap(),
+            2
+        );
+    }
+}
+
+#[test]
+fn every_byte_may_be_cut_off() {
+    let scene = Scene::new(&["a", "b"]);
+    scene.holds(&["a planted", "b planted"]);
+    let whole = fs::read(scene.file()).unwrap();
+    for length in (0..whole.len()).step_by(997) {
+        fs::write(scene.file(), &whole[..length]).unwrap();
+        scene.holds(&["a planted", "b planted"]);
+    }
+}
+
+#[test]
+fn an_older_one_is_made_anew_and_a_newer_one_is_left_alone() {
+    let scene = Scene::new(&["a"]);
+    scene.holds(&["a planted"]);
+    let version = |set: i32| {
+        let connection = Connection::open(scene.file()).unwrap();
+        connection.pragma_update(None, "user_version", set).unwrap();
+    };
+    let known = || -> i32 {
+        let connection = Connection::open(scene.file()).unwrap();
+        connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap()
+    };
+    version(schema::VERSION - 1);
+    scene.plant("b", "new", "over");
+    scene.holds(&["a planted", "b new"]);
+    assert_eq!(known(), schema::VERSION);
+    version(schema::VERSION + 1);
+    let (rows, note) = scene.told();
+    assert_eq!(rows, ["a planted", "b new"]);
+    assert!(note.unwrap().contains("newer version"));
+    assert_eq!(known(), schema::VERSION + 1);
+}
+
+#[test]
+fn somebody_elses_database_is_replaced_and_a_directory_in_its_place_is_not() {
+    let scene = Scene::new(&["a"]);
+    let other = Connection::open(scene.file()).unwrap();
+    other.execute_batch("CREATE TABLE runs (id TEXT)").unwrap();
+    drop(other);
+    scene.holds(&["a planted"]);
+    fs::remove_file(scene.file()).unwrap();
+    fs::create_dir(scene.file()).unwrap();
+    let (rows, note) = scene.told();
+    assert_eq!(rows, ["a planted"]);
+    assert!(note.unwrap().contains("index.sqlite"));
+}
+
+#[test]
+fn a_table_that_lost_a_column_is_made_anew() {
+    let scene = Scene::new(&["a"]);
+    scene.holds(&["a planted"]);
+    let connection = Connection::open(scene.file()).unwrap();
+    connection
+        .execute_batch("ALTER TABLE runs DROP COLUMN title")
+        .unwrap();
+    drop(connection);
+    scene.holds(&["a planted"]);
+}
+
+#[test]
+fn one_that_somebody_does_not_let_go_of_is_read_around() {
+    let scene = Scene::new(&["a"]);
+    scene.holds(&["a planted"]);
+    let other = Connection::open(scene.file()).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let (rows, note) = scene.told();
+    assert_eq!(rows, ["a planted"]);
+    assert!(note.unwrap().contains("locked"));
+    drop(other);
+    scene.holds(&["a planted"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_read_where_it_is_and_the_rest_from_the_directories() {
+    let scene = Scene::new(&["a"]);
+    scene.holds(&["a planted"]);
+    scene.plant("b", "new", "over");
+    // Writers cannot take turns.
+    fs::remove_file(scene.home.root().join("index.lock")).unwrap();
+    fs::create_dir(scene.home.root().join("index.lock")).unwrap();
+    let (rows, note) = scene.told();
+    assert_eq!(rows, ["a planted", "b new"]);
+    assert!(note.unwrap().contains("not kept"));
+}
+
+#[test]
+fn half_an_index_of_a_process_that_was_killed_is_not_in_the_way() {
+    let scene = Scene::new(&["a"]);
+    fs::write(scene.home.root().join("index.sqlite.part"), "half").unwrap();
+    fs::write(
+        scene.home.root().join("index.sqlite-journal"),
+        "of the old one",
+    )
+    .unwrap();
+    scene.holds(&["a planted"]);
+    assert!(!scene.home.root().join("index.sqlite.part").exists());
+}
+
+#[test]
+fn many_at_once_agree() {
+    let ids: Vec<String> = (0..200).map(|number| format!("run-{number:03}")).collect();
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let scene = Scene::new(&ids);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let scene = &scene;
+            scope.spawn(move || {
+                for round in 0..5 {
+                    scene.plant(&format!("extra-{thread}"), &round.to_string(), "over");
+                    if thread == 0 {
+                        let _ = fs::remove_file(scene.file());
+                    }
+                    let (rows, note) = scene.told();
+                    assert_eq!(note, None);
+                    assert!(
+                        rows.contains(&format!("extra-{thread} {round}")),
+                        "{rows:?}"
+                    );
+                }
+            });
+        }
+    });
+    assert_eq!(scene.told().0.len(), 208);
+}
+
+#[test]
+fn who_follows_a_run_is_asked_each_time() {
+    let scene = Scene::new(&["over"]);
+    scene.plant("open", "going on", "");
+    let stands = || -> Vec<Stand> {
+        let rows = scene.open().runs(&Filter::default());
+        rows.iter().map(|row| row.stand).collect()
+    };
+    assert_eq!(stands(), [Stand::Interrupted, Stand::Ended]);
+    let held = RunLock::take(&scene.run("open").join("lock"), "open").unwrap();
+    let pid = std::process::id();
+    assert_eq!(stands(), [Stand::Running { pid }, Stand::Ended]);
+    drop(held);
+    assert_eq!(stands(), [Stand::Interrupted, Stand::Ended]);
+}
+
+#[test]
+fn every_column_comes_back_as_it_went_in() {
+    fn full(run: &RunDirectory) -> Row {
+        let text = include_str!("row.json").replace("/runs/ID", &run.path().display().to_string());
+        let mut row: Row = serde_json::from_str(&text.replace("ID", run.id())).unwrap();
+        row.measured = Some("[1]".to_owned());
+        row
+    }
+    let scene = Scene::new(&["a"]);
+    let rows = Index::open(&scene.home, full).runs(&Filter::default());
+    assert_eq!(rows, [full(&RunDirectory::at(scene.run("a")))]);
+    let kept: i64 = Connection::open(scene.file())
+        .unwrap()
+        .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(kept, 1);
+}

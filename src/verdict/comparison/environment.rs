@@ -111,10 +111,12 @@ fn side_by_side(
                 });
             }
         } else if found.differs.len() < MOST {
-            let value = |fact: &Option<&Fact>| fact.map(|fact| fact.value.clone());
             found.differs.push(EnvironmentFact {
                 what: what.to_owned(),
-                values: values.iter().map(value).collect(),
+                values: values
+                    .into_iter()
+                    .map(|fact| fact.map(|fact| fact.value.clone()))
+                    .collect(),
             });
         } else {
             found.left_out += 1;
@@ -164,10 +166,11 @@ pub(super) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
             if values.len() > 1 {
                 several.push(key.1.to_owned());
             }
-            let mut value = values[..values.len().min(TOLD)].join(", ");
-            if values.len() > TOLD {
-                value += &format!(" and {} more", values.len() - TOLD);
-            }
+            let told = values[..values.len().min(TOLD)].join(", ");
+            let value = match values.len().saturating_sub(TOLD) {
+                0 => told,
+                more => format!("{told} and {more} more"),
+            };
             Fact::new(key.0, key.1, value)
         })
         .collect();

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::recipe::model::{Aggregate, Better, Mode};
 use crate::telemetry::Summary;
 use crate::verdict::compare;
@@ -11,8 +13,11 @@ use crate::verdict::{Context, Evidence, Outcome, ResultVerdict, convergence, num
 
 use super::fact::{Fact, FactGroup};
 
+/// Of fewer looks a mean says nothing.
+const FEWEST_LOOKS: usize = 10;
+
 /// One scenario in one mode of a run, or of several pooled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The benchmark.
     pub benchmark: String,
@@ -25,15 +30,17 @@ pub struct Measurement {
     /// Its own outcome.
     pub outcome: Outcome,
     /// The rate that a server was asked for, queries per second, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_qps: Option<f64>,
     /// What is worth comparing, in order of weight.
     pub figures: Vec<MeasuredFigure>,
     /// What was seen of GPUs and container meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<Seen>,
 }
 
 /// A figure with its trials.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredFigure {
     /// Its name.
     pub name: String,
@@ -45,19 +52,42 @@ pub struct MeasuredFigure {
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction, if there is ground to assume one.
     pub noise: Option<f64>,
-    /// The trials; none where one of them has no usable figure.
+    /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
+    /// did not converge is null in it.
+    #[serde(with = "endless")]
     pub trials: Option<Vec<f64>>,
 }
 
 /// One thing that was seen, once a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// What: `mean power`.
-    pub what: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
+    pub what: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
     /// Of each run.
     pub values: Vec<f64>,
+}
+
+/// Trials in JSON.
+mod endless {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde asks for it")]
+    pub fn serialize<S: Serializer>(
+        trials: &Option<Vec<f64>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        trials.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<f64>>, D::Error> {
+        let trials = Option::<Vec<Option<f64>>>::deserialize(deserializer)?;
+        let value = |trial: Option<f64>| trial.unwrap_or(f64::INFINITY);
+        Ok(trials.map(|trials| trials.into_iter().map(value).collect()))
+    }
 }
 
 impl Measurement {
@@ -124,7 +154,7 @@ impl Measurement {
             let mut fact = Fact::new(
                 FactGroup::Telemetry,
                 what,
-                number::figure(rounded(mean), seen.unit),
+                number::figure(rounded(mean), &seen.unit),
             );
             fact.number = Some(mean);
             mean.is_finite().then_some(fact)
@@ -197,6 +227,9 @@ fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
 }
 
 fn seen(summary: &Summary) -> Vec<Seen> {
+    if summary.samples < FEWEST_LOOKS {
+        return Vec::new();
+    }
     let bytes = |bytes: u64| {
         // Gibibytes, to a thousandth.
         u32::try_from(bytes >> 20)
@@ -238,8 +271,8 @@ fn seen(summary: &Summary) -> Vec<Seen> {
     known
         .filter_map(|(what, unit, value)| {
             Some(Seen {
-                what,
-                unit,
+                what: what.to_owned(),
+                unit: unit.to_owned(),
                 values: vec![value.filter(|value| value.is_finite())?],
             })
         })

@@ -23,7 +23,7 @@ pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, environments
 pub use fact::{Fact, FactGroup};
 pub use limit::{FailIf, FailIfError};
 pub use measurement::{MeasuredFigure, Measurement, Seen};
-pub use model::{Change, ComparedFigure, Comparison, MeasuredSide, SubjectSummary};
+pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, SubjectSummary};
 pub use stacks::is_known_stack;
 pub use subject::Subject;
 

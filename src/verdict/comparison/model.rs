@@ -37,6 +37,21 @@ pub struct Comparison {
     pub notice: Option<String>,
 }
 
+/// A history along an axis: one comparison for each combination of everything else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Comparisons {
+    /// Version of this document.
+    pub schema: u32,
+    /// The axis.
+    pub by: String,
+    /// In the order of what their runs have in common.
+    pub comparisons: Vec<Comparison>,
+    /// What is worth knowing: runs that are left out.
+    pub notes: Vec<String>,
+    /// What the process exits with.
+    pub exit_code: ExitCode,
+}
+
 /// One run or folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectSummary {

@@ -1,8 +1,11 @@
 //! What is compared: a run, a folder of results, or several runs of one thing, pooled.
 
+use std::collections::BTreeMap;
+
 use super::environment::merged;
 use super::fact::Fact;
 use super::measurement::Measurement;
+use crate::recipe::model::Submission;
 use crate::verdict::{Context, Evidence, Outcome, judge, notice};
 
 /// One side of a comparison.
@@ -40,7 +43,7 @@ impl Subject {
         for (context, evidence) in groups {
             let verdict = judge(context, evidence);
             outcome = outcome.max(verdict.outcome);
-            titles.push(title(context));
+            titles.push(title(&context.submission, &context.variant));
             let results = evidence.iter().zip(&verdict.results);
             measured.extend(results.map(|(one, result)| Measurement::of(context, one, result)));
         }
@@ -60,6 +63,27 @@ impl Subject {
             environment,
             notes: Vec::new(),
             notice: contexts.find_map(|context| notice(&context.submission)),
+        }
+    }
+
+    /// Of a run, by what was kept of its verdict.
+    #[must_use]
+    pub fn kept(
+        name: impl Into<String>,
+        (submission, variant): (&Submission, &BTreeMap<String, String>),
+        measured: Vec<Measurement>,
+        environment: Vec<Fact>,
+    ) -> Self {
+        let outcomes = measured.iter().map(|measured| measured.outcome);
+        Self {
+            name: name.into(),
+            title: title(submission, variant),
+            outcome: outcomes.max().unwrap_or(Outcome::Failed),
+            runs: 1,
+            measured,
+            environment,
+            notes: Vec::new(),
+            notice: notice(submission),
         }
     }
 
@@ -107,16 +131,24 @@ impl Subject {
                 }
             }
         }
+        let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (run, measured) in broken {
             let mut known = pool.measured.iter();
             if known.any(|known| known.valid && known.is_like(&measured, true)) {
-                pool.notes.push(format!(
-                    "{} {} of run {run} is {}, and left out of {}",
-                    measured.scenario, measured.mode, measured.outcome, pool.name
-                ));
+                let what = format!("{} {}", measured.scenario, measured.mode);
+                let runs = left_out.entry(what).or_default();
+                runs.push(format!("{run} ({})", measured.outcome));
             } else {
                 pool.add(measured);
             }
+        }
+        for (what, runs) in left_out {
+            pool.notes.push(format!(
+                "{what} of {} leaves out {} of its {count} runs: {}",
+                pool.name,
+                runs.len(),
+                some_of(&runs)
+            ));
         }
         let outcomes = pool.measured.iter().map(|measured| measured.outcome);
         pool.outcome = outcomes.max().unwrap_or(Outcome::Measured);
@@ -142,8 +174,7 @@ fn some_of(names: &[String]) -> String {
     }
 }
 
-fn title(context: &Context) -> String {
-    let submission = &context.submission;
+fn title(submission: &Submission, variant: &BTreeMap<String, String>) -> String {
     let words = [
         submission.submitter.as_deref(),
         Some(submission.suite.as_str()),
@@ -157,8 +188,7 @@ fn title(context: &Context) -> String {
         .map(str::to_owned)
         .collect();
     words.extend(
-        context
-            .variant
+        variant
             .iter()
             .map(|(axis, value)| format!("{axis} {value}")),
     );

@@ -270,7 +270,7 @@ fn a_run_that_broke_the_rules_is_left_out_of_a_pool_and_told() {
         pool.notes,
         [
             "the 3 runs of cell differ among themselves in host",
-            "Offline performance of run two is invalid, and left out of cell"
+            "Offline performance of cell leaves out 1 of its 3 runs: two (invalid)"
         ]
     );
     // Of nothing but broken ones nothing is compared.

@@ -1,0 +1,156 @@
+//! `retrial compare --by AXIS`: the history's runs along one axis, everything else being equal.
+
+use super::{options, print};
+use crate::cli::arguments::{CompareArguments, Global};
+use crate::cli::failure::Failure;
+use crate::cli::{open, runs};
+use crate::evidence::environment;
+use crate::history::{Filter, Grouped, PLACES, Row, Together, by as along};
+use crate::report::human;
+use crate::store::RunDirectory;
+use crate::verdict::ExitCode;
+use crate::verdict::comparison::{Comparison, Comparisons, Subject, compare};
+
+/// Of so many sides of comparisons every file is looked at; of more, what the index knows.
+const LOOKED_AT: usize = 24;
+
+/// Compares the runs of the history that are meant.
+pub fn by(global: &Global, axis: &str, arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+    let filter = Filter::from(arguments.filter.clone());
+    let rows = runs::index(global).runs(&filter);
+    let grouped = along(&rows, axis);
+    if grouped.together.is_empty() {
+        return Err(Failure::usage(nothing(
+            global,
+            axis,
+            (&rows, filter.is_all()),
+            &grouped,
+        )));
+    }
+    let sides: usize = grouped.together.iter().map(|one| one.sides.len()).sum();
+    let all_files = sides <= LOOKED_AT;
+    let mut comparisons = Vec::new();
+    for together in &grouped.together {
+        comparisons.push(of(axis, together, arguments, all_files)?);
+    }
+    let mut notes = left_out(axis, &grouped);
+    if !all_files {
+        notes.push(format!(
+            "of {sides} sides, what differs is told as far as the index knows it: with fewer \
+             (--recipe, --set, --host) every file is looked at"
+        ));
+    }
+    let all = Comparisons {
+        schema: 1,
+        by: axis.to_owned(),
+        exit_code: ExitCode::first(comparisons.iter().map(|one: &Comparison| one.exit_code)),
+        comparisons,
+        notes,
+    };
+    print(global, &all);
+    Ok(all.exit_code)
+}
+
+fn of(
+    axis: &str,
+    together: &Together<'_>,
+    arguments: &CompareArguments,
+    all_files: bool,
+) -> Result<Comparison, Failure> {
+    let mut sides: Vec<&(String, Vec<&Row>)> = together.sides.iter().collect();
+    if let Some(baseline) = &arguments.baseline {
+        let Some(position) = sides.iter().position(|(value, _)| value == baseline) else {
+            let values: Vec<&str> = sides.iter().map(|(value, _)| value.as_str()).collect();
+            return Err(Failure::usage(format!(
+                "--baseline {baseline}: {} has no such {axis}, but {}",
+                together.title,
+                values.join(", ")
+            )));
+        };
+        sides[..=position].rotate_right(1);
+    }
+    let subjects: Vec<Subject> = sides
+        .into_iter()
+        .map(|(value, runs)| side(&format!("{axis}={value}"), runs, all_files))
+        .collect();
+    let mut comparison = compare(&subjects, &options(arguments));
+    comparison.title = Some(together.title.clone());
+    Ok(comparison)
+}
+
+/// One value of the axis: its runs pooled, in the order in which they began.
+fn side(name: &str, runs: &[&Row], all_files: bool) -> Subject {
+    let subjects: Vec<Subject> = runs.iter().map(|row| subject(row)).collect();
+    let mut pool = Subject::pooled(name, subjects);
+    let newest = runs.iter().rev().find(|row| row.outcome.is_some());
+    if let Some(row) = newest.filter(|_| all_files) {
+        let files = environment::of_run(&RunDirectory::at(row.path.clone()));
+        if !files.is_empty() {
+            pool.environment = files;
+            if runs.len() > 1 {
+                pool.notes.push(format!(
+                    "of {name} the environment is that of its newest run, {}",
+                    row.id
+                ));
+            }
+        }
+    }
+    pool
+}
+
+fn subject(row: &Row) -> Subject {
+    let measured = row.measured.as_deref();
+    let measured = measured.and_then(|text| serde_json::from_str(text).ok());
+    let of = (&row.submission, &row.variant);
+    Subject::kept(&*row.id, of, measured.unwrap_or_default(), row.facts())
+}
+
+fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
+    let counted = [
+        (grouped.without, format!("have no {axis}")),
+        (grouped.unjudged, "have no verdict".to_owned()),
+        (
+            grouped.alone,
+            format!("have no run of another {axis} beside them"),
+        ),
+    ];
+    counted
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, why)| format!("{} left out: they {why}", human::count(count, "run")))
+        .collect()
+}
+
+/// Why there is nothing to compare, and what there is.
+fn nothing(
+    global: &Global,
+    axis: &str,
+    (rows, all): (&[Row], bool),
+    grouped: &Grouped<'_>,
+) -> String {
+    if rows.is_empty() {
+        let home = open::home(global).runs();
+        return if all {
+            format!("there are no runs in {} yet", home.display())
+        } else {
+            let home = home.display();
+            format!("no run in {home} has all of that: `retrial runs` shows what there is")
+        };
+    }
+    if grouped.without == rows.len() {
+        let mut known: Vec<&str> = rows
+            .iter()
+            .flat_map(|row| row.variant.keys().chain(&row.modified))
+            .map(String::as_str)
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        known.extend(PLACES);
+        return format!(
+            "no run has an axis or a parameter {axis}; they have: {}",
+            known.join(", ")
+        );
+    }
+    let notes = left_out(axis, grouped).join("; ");
+    format!("no two runs differ in {axis} alone: {notes}")
+}

@@ -1,0 +1,118 @@
+//! `retrial compare`: runs, folders of results, cells of batches and whole histories side by side.
+
+mod by;
+mod subject;
+
+use super::arguments::{CompareArguments, Global, Output};
+use super::failure::Failure;
+use super::terminal;
+use crate::history::Filter;
+use crate::report;
+use crate::verdict::ExitCode;
+use crate::verdict::comparison::{
+    Comparison, Comparisons, Options, Subject, compare as compare_all,
+};
+
+/// Compares what is named with the first of it, or the history along an axis.
+pub fn compare(global: &Global, arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+    if let Some(axis) = &arguments.by {
+        return by::by(global, axis, arguments);
+    }
+    let mut subjects = subject::all(global, arguments)?;
+    if let Some(baseline) = &arguments.baseline {
+        let is_meant = |subject: &Subject| subject.name.contains(baseline.as_str());
+        let Some(position) = subjects.iter().position(is_meant) else {
+            return Err(Failure::usage(format!(
+                "--baseline {baseline} is none of what is compared: {}",
+                names(&subjects)
+            )));
+        };
+        subjects[..=position].rotate_right(1);
+    }
+    let comparison = compare_all(&subjects, &options(arguments));
+    if comparison.figures.is_empty() {
+        return Err(Failure::usage(format!(
+            "{} have no figure in common{}",
+            arguments.subjects.join(" and "),
+            listed(&comparison.notes)
+        )));
+    }
+    terminal::print(&match global.output {
+        Output::Text => text(global, &comparison),
+        Output::Json => json(&comparison),
+        Output::Junit => report::junit::comparisons(std::slice::from_ref(&comparison)),
+        Output::Markdown => report::markdown::comparison(&comparison),
+    });
+    Ok(comparison.exit_code)
+}
+
+fn options(arguments: &CompareArguments) -> Options {
+    Options {
+        paired: arguments.paired,
+        fail_if: arguments.fail_if,
+        ..Options::default()
+    }
+}
+
+/// What chooses runs of the history has no say where they are named.
+fn refuse_filters(arguments: &CompareArguments) -> Result<(), Failure> {
+    let mut filter = Filter::from(arguments.filter.clone());
+    filter.recipe.truncate(0);
+    filter.settings.truncate(0);
+    if !filter.is_all() || arguments.filter.recipe.len() > 1 {
+        return Err(Failure::usage(
+            "--outcome, --batch, --host, --benchmark, --gpu, --since, --until and several recipes \
+             choose runs of the history: they need --by",
+        ));
+    }
+    if !arguments.filter.settings.is_empty() && arguments.filter.recipe.is_empty() {
+        return Err(Failure::usage("--set needs --recipe, or --by"));
+    }
+    Ok(())
+}
+
+fn names(subjects: &[Subject]) -> String {
+    let names: Vec<&str> = subjects.iter().map(|one| one.name.as_str()).collect();
+    names.join(", ")
+}
+
+fn listed(notes: &[String]) -> String {
+    let notes = notes.iter().take(8);
+    let notes: Vec<String> = notes.map(|note| format!("\n  {note}")).collect();
+    notes.concat()
+}
+
+fn text(global: &Global, comparison: &Comparison) -> String {
+    let (width, color) = (terminal::width(), terminal::color());
+    report::terminal::comparison(comparison, width, color, global.verbose)
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    format!("{text}\n")
+}
+
+/// Prints the comparisons of a history.
+fn print(global: &Global, all: &Comparisons) {
+    terminal::print(&match global.output {
+        Output::Text => {
+            let each: Vec<String> = all
+                .comparisons
+                .iter()
+                .map(|comparison| text(global, comparison))
+                .collect();
+            each.concat()
+        }
+        Output::Json => json(all),
+        Output::Junit => report::junit::comparisons(&all.comparisons),
+        Output::Markdown => {
+            let each = all.comparisons.iter().map(report::markdown::comparison);
+            each.collect::<Vec<_>>().join("\n")
+        }
+    });
+    if global.output != Output::Json {
+        for note in &all.notes {
+            terminal::note(&format!("note: {note}"));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs between machines: packed into an archive here, taken in there.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::cli::arguments::{Global, Output};
+use crate::cli::failure::Failure;
+use crate::cli::{open, terminal};
+use crate::history::{Row, Stand};
+use crate::report::human;
+use crate::store::RunDirectory;
+use crate::store::import::{Arrivals, import as import_one};
+use crate::store::pack::pack as pack_all;
+use crate::verdict::ExitCode;
+
+/// Packs these runs into an archive.
+pub fn pack(global: &Global, rows: &[Row], to: &Path) -> Result<ExitCode, Failure> {
+    let mut running = rows
+        .iter()
+        .filter(|row| matches!(row.stand, Stand::Running { .. }));
+    if let Some(row) = running.next() {
+        let id = &row.id;
+        return Err(Failure::usage(format!(
+            "{id} is still going on: wait for its end, or retrial stop {id}"
+        )));
+    }
+    if rows.is_empty() {
+        return Err(Failure::usage("there is no run to pack"));
+    }
+    let runs: Vec<RunDirectory> = rows
+        .iter()
+        .map(|row| RunDirectory::at(row.path.clone()))
+        .collect();
+    let packed = pack_all(&runs, to)?;
+    for left_out in &packed.left_out {
+        terminal::note(&format!("left out: {left_out}"));
+    }
+    let size = std::fs::metadata(to).map_or(0, |found| found.len());
+    if global.output == Output::Json {
+        let ids: Vec<&String> = rows.iter().map(|row| &row.id).collect();
+        let told = json!({
+            "archive": to,
+            "bytes": size,
+            "runs": ids,
+            "files": packed.files,
+            "unpacked_bytes": packed.bytes,
+            "left_out": packed.left_out,
+        });
+        terminal::print(&format!("{told}\n"));
+    } else {
+        terminal::print(&format!(
+            "{}: {}, {} in {}\n",
+            to.display(),
+            human::count(rows.len(), "run"),
+            human::bytes(packed.bytes),
+            human::bytes(size)
+        ));
+    }
+    Ok(ExitCode::Success)
+}
+
+/// Takes in the runs of archives and directories.
+pub fn import(global: &Global, paths: &[PathBuf]) -> ExitCode {
+    let home = open::home(global);
+    let mut all = Arrivals::default();
+    for path in paths {
+        match import_one(&home, path) {
+            Ok(arrivals) => {
+                all.runs.extend(arrivals.runs);
+                all.left_out.extend(arrivals.left_out);
+                all.refused.extend(arrivals.refused);
+            }
+            Err(error) => all.refused.push(error.to_string()),
+        }
+    }
+    for left_out in &all.left_out {
+        terminal::note(&format!("left out: {left_out}"));
+    }
+    for refused in &all.refused {
+        terminal::note(&format!("not taken in: {refused}"));
+    }
+    if global.output == Output::Json {
+        let text = serde_json::to_string(&all).unwrap_or_default();
+        terminal::print(&format!("{text}\n"));
+    } else {
+        terminal::print_lines(all.runs.iter().map(|arrival| {
+            let word = if arrival.already {
+                "was here already, of"
+            } else {
+                "imported, of"
+            };
+            format!("{}  {word} {}", arrival.run, arrival.host)
+        }));
+    }
+    if all.refused.is_empty() {
+        ExitCode::Success
+    } else {
+        ExitCode::Usage
+    }
+}

@@ -1,0 +1,226 @@
+//! Runs side by side along one axis: those that have everything else in common.
+
+use std::collections::BTreeMap;
+
+use super::Row;
+use crate::logs::natural::natural;
+use crate::verdict::comparison::{Fact, FactGroup};
+
+/// What else than a variant or a parameter runs can be compared by.
+pub const PLACES: [&str; 7] = [
+    "host", "gpus", "driver", "kernel", "image", "digest", "retrial",
+];
+
+/// Runs of one recipe that have everything in common but for the axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Together<'a> {
+    /// What they have in common: the recipe, other axes, the host, its GPUs.
+    pub title: String,
+    /// The axis' values, in natural order, each with its runs, the newest last.
+    pub sides: Vec<(String, Vec<&'a Row>)>,
+}
+
+/// A history along an axis.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Grouped<'a> {
+    /// Where there are at least two values to compare.
+    pub together: Vec<Together<'a>>,
+    /// Runs that have no such axis.
+    pub without: usize,
+    /// Runs that have no verdict.
+    pub unjudged: usize,
+    /// Runs that have nothing to be compared with.
+    pub alone: usize,
+}
+
+impl Row {
+    /// What an axis, a parameter, or one of [`PLACES`] was.
+    #[must_use]
+    pub fn value_of(&self, axis: &str) -> Option<&str> {
+        let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
+        let place = || match axis {
+            "host" => Some(&self.host),
+            "gpus" => Some(&self.gpus),
+            "driver" => Some(&self.driver),
+            "kernel" => Some(&self.kernel),
+            "image" => Some(&self.image),
+            "digest" => Some(&self.digest),
+            "retrial" => Some(&self.tool),
+            _ => None,
+        };
+        let value = chosen.or_else(place)?;
+        Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// What is known of where it was measured, without opening a file of it.
+    #[must_use]
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![
+            Fact::new(FactGroup::Image, "image", &*self.image),
+            Fact::new(FactGroup::Image, "image digest", &*self.digest),
+        ];
+        let chosen = |kind: &'static str, all: &'_ BTreeMap<String, String>| {
+            let facts = all.iter().map(|(name, value)| {
+                Fact::new(FactGroup::Parameters, format!("{kind} {name}"), &**value)
+            });
+            facts.collect::<Vec<_>>()
+        };
+        facts.extend(chosen("variant", &self.variant));
+        facts.extend(chosen("param", &self.params));
+        facts.extend([
+            Fact::new(FactGroup::Gpus, "GPUs", &*self.gpus),
+            Fact::new(FactGroup::Gpus, "ROCm of the host", &*self.rocm),
+            Fact::new(FactGroup::Gpus, "driver", &*self.driver),
+            Fact::new(FactGroup::Host, "host", &*self.host),
+            Fact::new(FactGroup::Host, "kernel", &*self.kernel),
+            Fact::new(FactGroup::Host, "retrial", &*self.tool),
+        ]);
+        facts.retain(|fact| !fact.value.is_empty());
+        facts
+    }
+}
+
+/// Puts runs together that differ in the axis and in nothing else that was chosen.
+#[must_use]
+pub fn by<'a>(rows: &'a [Row], axis: &str) -> Grouped<'a> {
+    let mut grouped = Grouped::default();
+    let mut found: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&Row>>> = BTreeMap::new();
+    for row in rows {
+        let Some(value) = row.value_of(axis) else {
+            grouped.without += 1;
+            continue;
+        };
+        if row.measured.is_none() {
+            grouped.unjudged += 1;
+            continue;
+        }
+        let sides = found.entry(rest(row, axis)).or_default();
+        sides.entry(value).or_default().push(row);
+    }
+    for (rest, sides) in found {
+        if sides.len() < 2 {
+            grouped.alone += sides.values().map(Vec::len).sum::<usize>();
+            continue;
+        }
+        let sides = sides.into_iter();
+        let mut sides: Vec<(String, Vec<&Row>)> = sides
+            .map(|(value, runs)| (value.to_owned(), runs))
+            .collect();
+        sides.sort_by_cached_key(|(value, _)| natural(value));
+        grouped.together.push(Together {
+            title: rest.join(" · "),
+            sides,
+        });
+    }
+    grouped
+}
+
+/// What runs must have in common besides: what was chosen, and where.
+fn rest(row: &Row, axis: &str) -> Vec<String> {
+    let changed = row.modified.iter();
+    let changed = changed.filter_map(|name| Some((name, row.params.get(name)?)));
+    let chosen = row.variant.iter().chain(changed);
+    let chosen = chosen
+        .filter(|(name, _)| *name != axis)
+        .map(|(name, value)| format!("{name}={value}"));
+    let mut rest = vec![row.recipe.clone()];
+    rest.extend(chosen);
+    // Another machine has other GPUs: whoever compares machines compares those too.
+    if axis != "host" {
+        rest.extend((axis != "gpus").then(|| row.gpus.clone()));
+        rest.push(row.host.clone());
+    }
+    rest.retain(|word| !word.is_empty());
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, host: &str, chosen: &[(&str, &str)]) -> Row {
+        let pairs = chosen.iter();
+        Row {
+            id: id.to_owned(),
+            recipe: "llama2".to_owned(),
+            host: host.to_owned(),
+            gpus: "8 x MI355X".to_owned(),
+            variant: pairs
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            measured: Some("[]".to_owned()),
+            ..Row::default()
+        }
+    }
+
+    fn shown(grouped: &Grouped<'_>) -> Vec<String> {
+        let all = grouped.together.iter();
+        all.map(|together| {
+            let sides = together.sides.iter().map(|(value, runs)| {
+                let ids: Vec<&str> = runs.iter().map(|row| row.id.as_str()).collect();
+                format!("{value}: {}", ids.join(" "))
+            });
+            let sides: Vec<String> = sides.collect();
+            format!("{} | {}", together.title, sides.join(" | "))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn other_axes_and_hosts_are_never_mixed() {
+        let rows = [
+            row("a", "one", &[("rocm", "6.10"), ("backend", "vllm")]),
+            row("b", "one", &[("rocm", "6.4"), ("backend", "vllm")]),
+            row("c", "one", &[("rocm", "6.10"), ("backend", "vllm")]),
+            row("d", "one", &[("rocm", "6.4"), ("backend", "migraphx")]),
+            row("e", "one", &[("rocm", "7.0"), ("backend", "migraphx")]),
+            row("f", "two", &[("rocm", "7.0"), ("backend", "vllm")]),
+            row("g", "two", &[]),
+        ];
+        let grouped = by(&rows, "rocm");
+        assert_eq!(
+            shown(&grouped),
+            [
+                "llama2 · backend=migraphx · 8 x MI355X · one | 6.4: d | 7.0: e",
+                "llama2 · backend=vllm · 8 x MI355X · one | 6.4: b | 6.10: a c",
+            ]
+        );
+        assert_eq!((grouped.without, grouped.alone), (1, 1));
+    }
+
+    #[test]
+    fn hosts_are_an_axis_too() {
+        let mut rows = [
+            row("a", "one", &[("rocm", "6.4")]),
+            row("b", "two", &[("rocm", "6.4")]),
+            row("c", "two", &[("rocm", "7.0")]),
+            row("d", "three", &[("rocm", "6.4")]),
+        ];
+        rows[3].measured = None;
+        let grouped = by(&rows, "host");
+        assert_eq!(shown(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
+        assert_eq!((grouped.alone, grouped.unjudged), (1, 1));
+    }
+
+    #[test]
+    fn a_parameter_that_was_set_is_an_axis_and_another_one_parts() {
+        let with = |id: &str, batch: &str, set: &[&str]| {
+            let mut row = row(id, "one", &[]);
+            row.params.insert("batch".to_owned(), batch.to_owned());
+            row.params.insert("length".to_owned(), "128".to_owned());
+            row.modified = set.iter().map(|name| (*name).to_owned()).collect();
+            row
+        };
+        let rows = [
+            with("a", "8", &[]),
+            with("b", "16", &["batch"]),
+            with("c", "16", &["batch", "length"]),
+        ];
+        let grouped = by(&rows, "batch");
+        assert_eq!(
+            shown(&grouped),
+            ["llama2 · 8 x MI355X · one | 8: a | 16: b"]
+        );
+        assert_eq!(grouped.alone, 1);
+    }
+}

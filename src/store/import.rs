@@ -1,0 +1,265 @@
+//! Runs of another machine are taken in: out of an archive that `runs pack` made, or from a run's
+//! directory. Whoever made it is not trusted: only regular files and directories come in, beneath
+//! their run and within caps, and only what is a run.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::journal::Journal;
+use super::lock::RunLock;
+use super::pack::STAYS;
+use super::stage::{Stage, clear_left};
+use super::unpack::{Manner, unpack_stream};
+use super::walk::{Found, walk};
+use super::{Home, RunDirectory};
+use crate::journal::{Event, What};
+use crate::plan::Plan;
+
+/// The file that says where a run came from.
+const MARK: &str = "imported.json";
+/// No import is larger, whatever it unpacks to.
+const LARGEST: u64 = 256 << 30;
+/// Nor has more files.
+const MOST_FILES: usize = 4_000_000;
+
+/// Where a run came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The machine that it ran on.
+    pub host: String,
+    /// The archive or directory.
+    pub source: String,
+    /// When it was taken in.
+    pub time: Timestamp,
+}
+
+impl Mark {
+    /// Of a run; none where it ran here.
+    #[must_use]
+    pub fn of(run: &RunDirectory) -> Option<Self> {
+        // Asked of each run: most have none, and looking is cheaper than failing to read.
+        run.join(MARK).exists().then(|| run.read_json(MARK).ok())?
+    }
+}
+
+/// One run of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Arrival {
+    /// The run.
+    pub run: String,
+    /// The machine that it ran on.
+    pub host: String,
+    /// It was here before: nothing was done.
+    pub already: bool,
+}
+
+/// What an import brought.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Arrivals {
+    /// The runs.
+    pub runs: Vec<Arrival>,
+    /// Files that were left out, and why.
+    pub left_out: Vec<String>,
+    /// What was no run, or could not be taken in, and why.
+    pub refused: Vec<String>,
+}
+
+/// Takes in the runs of an archive, or one run's directory.
+///
+/// # Errors
+/// Where it cannot be read, is larger than the disk has room for, or holds no run.
+pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
+    let runs = home.runs();
+    clear_left(&runs);
+    let stage = Stage::new(&runs)?;
+    let left_out = if source.is_dir() {
+        copy_run(source, stage.path())?
+    } else {
+        let most_bytes = room(&runs).min(LARGEST);
+        let manner = Manner::whole(most_bytes, MOST_FILES);
+        let unpacked = unpack_stream(open(source)?, source, stage.path(), &manner);
+        unpacked.map_err(|error| no_archive(error, source))?.left_out
+    };
+    let mut arrivals = Arrivals {
+        left_out,
+        ..Arrivals::default()
+    };
+    let unusable = |because: String| StoreError::Unusable {
+        path: source.to_owned(),
+        because,
+    };
+    // Once for all of them: what gets a run's name is whole, after a crash of the host too.
+    File::open(stage.path())
+        .and_then(|held| rustix::fs::syncfs(held).map_err(io::Error::from))
+        .map_err(StoreError::io("sync", stage.path()))?;
+    let entries = fs::read_dir(stage.path()).map_err(StoreError::io("read", stage.path()))?;
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    for name in names {
+        let staged = RunDirectory::at(stage.path().join(&name));
+        match take_in(&staged, &runs, source) {
+            Ok(arrival) => arrivals.runs.push(arrival),
+            Err(because) => {
+                let name = name.to_string_lossy();
+                arrivals.refused.push(format!("{name}: {because}"));
+            }
+        }
+    }
+    match (arrivals.runs.is_empty(), arrivals.refused.first()) {
+        (true, Some(because)) => Err(unusable(because.clone())),
+        (true, None) => Err(unusable("it holds no run".to_owned())),
+        (false, _) => Ok(arrivals),
+    }
+}
+
+/// The archive's bytes, unpacked where they are packed.
+fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
+    let mut file = File::open(archive).map_err(StoreError::io("open", archive))?;
+    let mut magic = [0; 2];
+    let read = file
+        .read(&mut magic)
+        .map_err(StoreError::io("read", archive))?;
+    file.rewind().map_err(StoreError::io("read", archive))?;
+    let file = BufReader::new(file);
+    Ok(if read == 2 && magic == [0x1f, 0x8b] {
+        Box::new(GzDecoder::new(file))
+    } else {
+        Box::new(file)
+    })
+}
+
+/// What an archive's own bytes say in an error is nobody's to read.
+fn no_archive(error: StoreError, source: &Path) -> StoreError {
+    match error {
+        StoreError::Io { doing: "read", .. } => StoreError::Unusable {
+            path: source.to_owned(),
+            because: "it is no archive of runs (.tar, .tar.gz), or it is cut off".to_owned(),
+        },
+        other => other,
+    }
+}
+
+/// Copies a run's directory; a run that is going on is not copied.
+fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
+    let from = from.canonicalize().map_err(StoreError::io("find", from))?;
+    let run = RunDirectory::at(from);
+    if !run.journal().is_file() || !run.join("plan.json").is_file() {
+        return Err(StoreError::Unusable {
+            path: run.path().to_owned(),
+            because: "it is no run: it has no journal.jsonl and plan.json".to_owned(),
+        });
+    }
+    if let Some(pid) = RunLock::holder(&run.lock()) {
+        return Err(StoreError::Busy {
+            run: run.id().to_owned(),
+            pid: pid.to_string(),
+        });
+    }
+    let to = stage.join(run.id());
+    fs::create_dir(&to).map_err(StoreError::io("create", &to))?;
+    let mut left_out = Vec::new();
+    walk(run.path(), &STAYS, &mut |relative, found| {
+        let target = to.join(relative);
+        match found {
+            Found::Directory => fs::create_dir(&target).map_err(StoreError::io("create", &target)),
+            Found::File(mut file) => {
+                let mut out =
+                    File::create_new(&target).map_err(StoreError::io("create", &target))?;
+                io::copy(&mut file, &mut out)
+                    .map(drop)
+                    .map_err(StoreError::io("write", &target))
+            }
+            Found::Other(because) => {
+                left_out.push(format!("{}: {because}", relative.display()));
+                Ok(())
+            }
+        }
+    })?;
+    Ok(left_out)
+}
+
+/// Gives what was staged its place among the runs; says why not.
+fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival, String> {
+    let id = staged.id();
+    if !is_id(id) {
+        return Err("that is no run's name".to_owned());
+    }
+    let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
+    plan.map_err(|error| format!("plan.json: {}", error.because()))?;
+    let events: Vec<Event> = Journal::read(&staged.journal())
+        .map_err(|error| format!("its journal: {}", error.because()))?;
+    let began = events.iter().find_map(|event| match &event.what {
+        What::RunBegan { run, .. } => Some(run.as_str()),
+        _ => None,
+    });
+    if began != Some(id) {
+        let of = began.unwrap_or("no run");
+        return Err(format!("its journal is of {of}"));
+    }
+    let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
+    let host = host.pointer("/host/hostname");
+    let host = host
+        .and_then(|host| host.as_str())
+        .unwrap_or("an unknown host");
+    let arrival = Arrival {
+        run: id.to_owned(),
+        host: host.to_owned(),
+        already: false,
+    };
+    let target = runs.join(id);
+    if target.exists() {
+        let same = same_file(&staged.journal(), &target.join("journal.jsonl"));
+        return if same {
+            Ok(Arrival {
+                already: true,
+                ..arrival
+            })
+        } else {
+            Err(format!(
+                "another run of this name is in {}, or more of the same one; move it away first",
+                runs.display()
+            ))
+        };
+    }
+    if !staged.join(MARK).exists() {
+        let mark = Mark {
+            host: host.to_owned(),
+            source: source.display().to_string(),
+            time: Timestamp::now(),
+        };
+        let marked = staged.write_json(MARK, &mark);
+        marked.map_err(|error| error.to_string())?;
+    }
+    fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
+    Ok(arrival)
+}
+
+/// A run's name as the tool gives them: nothing that means something to a shell or a terminal.
+fn is_id(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    name.len() <= 128
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.chars().all(plain)
+}
+
+fn same_file(one: &Path, other: &Path) -> bool {
+    match (fs::read(one), fs::read(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+/// Bytes that the disk has room for, less some for whoever else is on it.
+fn room(directory: &Path) -> u64 {
+    let found = rustix::fs::statvfs(directory);
+    found.map_or(u64::MAX, |found| {
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        free - free / 20
+    })
+}

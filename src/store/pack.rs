@@ -1,0 +1,129 @@
+//! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tar::{Builder, EntryType, Header};
+
+use super::error::StoreError;
+use super::run_directory::RunDirectory;
+use super::walk::{Found, walk};
+
+/// What stays: the container's side of a run, its process's lock, what commands on this machine
+/// worked in.
+pub const STAYS: [&str; 3] = ["control", "lock", "host"];
+
+/// What was packed.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// Files.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Writes an archive of runs; it is compressed where its name ends in `.gz` or `.tgz`.
+///
+/// # Errors
+/// Where the archive is there already, the disk takes no more, or a run cannot be read.
+pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
+    if to.exists() {
+        return Err(StoreError::Unusable {
+            path: to.to_owned(),
+            because: "it is there already".to_owned(),
+        });
+    }
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = to.with_file_name(name);
+    let packed = write(runs, &part, is_compressed(to)).and_then(|packed| {
+        fs::rename(&part, to).map_err(StoreError::io("rename", to))?;
+        Ok(packed)
+    });
+    if packed.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    packed
+}
+
+fn is_compressed(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    matches!(ending, Some("gz" | "tgz"))
+}
+
+fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<Packed, StoreError> {
+    let failed = || StoreError::io("write", part);
+    let file = File::create(part).map_err(StoreError::io("create", part))?;
+    let out = BufWriter::new(file);
+    let mut packed = Packed::default();
+    let mut out = if compressed {
+        let mut builder = Builder::new(GzEncoder::new(out, Compression::fast()));
+        append_all(&mut builder, runs, part, &mut packed)?;
+        let encoder = builder.into_inner().map_err(failed())?;
+        encoder.finish().map_err(failed())?
+    } else {
+        let mut builder = Builder::new(out);
+        append_all(&mut builder, runs, part, &mut packed)?;
+        builder.into_inner().map_err(failed())?
+    };
+    out.flush().map_err(failed())?;
+    out.get_ref().sync_all().map_err(failed())?;
+    Ok(packed)
+}
+
+fn append_all(
+    builder: &mut Builder<impl Write>,
+    runs: &[RunDirectory],
+    part: &Path,
+    packed: &mut Packed,
+) -> Result<(), StoreError> {
+    for run in runs {
+        let top = PathBuf::from(run.id());
+        walk(run.path(), &STAYS, &mut |relative, found| {
+            let path = top.join(relative);
+            match found {
+                Found::Directory => append(builder, &path, None, part),
+                Found::File(file) => {
+                    packed.files += 1;
+                    packed.bytes += file.metadata().map_or(0, |found| found.len());
+                    append(builder, &path, Some(file), part)
+                }
+                Found::Other(because) => {
+                    packed
+                        .left_out
+                        .push(format!("{}: {because}", path.display()));
+                    Ok(())
+                }
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn append(
+    builder: &mut Builder<impl Write>,
+    path: &Path,
+    file: Option<File>,
+    part: &Path,
+) -> Result<(), StoreError> {
+    let mut header = Header::new_gnu();
+    header.set_mode(if file.is_some() { 0o644 } else { 0o755 });
+    let appended = if let Some(file) = file {
+        let found = file.metadata().map_err(StoreError::io("read", path))?;
+        header.set_size(found.len());
+        header.set_mtime(u64::try_from(found.mtime()).unwrap_or_default());
+        // What is written to it meanwhile is not taken along.
+        builder.append_data(&mut header, path, file.take(found.len()))
+    } else {
+        header.set_entry_type(EntryType::Directory);
+        header.set_size(0);
+        builder.append_data(&mut header, path, std::io::empty())
+    };
+    appended.map_err(StoreError::io("write", part))
+}

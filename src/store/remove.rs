@@ -1,0 +1,131 @@
+//! A run goes, with all of its evidence.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::error::StoreError;
+use super::lock::RunLock;
+use super::run_directory::RunDirectory;
+use super::stage::Stage;
+
+/// A block of `st_blocks`.
+const BLOCK: u64 = 512;
+
+/// Removes a run that nobody follows. A kill in between leaves no half of a run, only what
+/// [`super::stage::clear_left`] removes.
+///
+/// # Errors
+/// Where a process follows it, it is not the home's own directory, or something in it belongs to
+/// somebody else.
+pub fn remove(run: &RunDirectory) -> Result<(), StoreError> {
+    is_own(run)?;
+    let lock = RunLock::take(&run.lock(), run.id())?;
+    let stage = Stage::going(run.path())?;
+    drop(lock);
+    stage.clear()
+}
+
+/// A run's directory is removed, never what a link leads to, nor something that only lies there.
+fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
+    let unusable = |because: &str| StoreError::Unusable {
+        path: run.path().to_owned(),
+        because: because.to_owned(),
+    };
+    let found = fs::symlink_metadata(run.path()).map_err(StoreError::io("find", run.path()))?;
+    if found.is_symlink() {
+        return Err(unusable(
+            "it is a link: remove the link by hand, and what it leads to where it lies",
+        ));
+    }
+    let is_run = found.is_dir() && run.journal().is_file() && run.join("plan.json").is_file();
+    is_run.then_some(()).ok_or_else(|| {
+        unusable("it has no journal and no plan, and may be no run: remove it by hand")
+    })
+}
+
+/// What removing a directory gives back to the disk, bytes: a file that has another name elsewhere
+/// gives nothing.
+#[must_use]
+pub fn frees(directory: &Path) -> u64 {
+    let mut bytes = 0;
+    let mut linked: HashMap<(u64, u64), u64> = HashMap::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(path) = left.pop() {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let Ok(found) = entry.metadata() else {
+                continue;
+            };
+            let size = found.blocks() * BLOCK;
+            if found.is_dir() {
+                left.push(entry.path());
+                bytes += size;
+                continue;
+            }
+            let seen = linked.entry((found.dev(), found.ino())).or_default();
+            *seen += 1;
+            if *seen == found.nlink() {
+                bytes += size;
+            }
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planted() -> (tempfile::TempDir, RunDirectory) {
+        let directory = tempfile::tempdir().unwrap();
+        let run = directory.path().join("run");
+        fs::create_dir(&run).unwrap();
+        for name in ["journal.jsonl", "plan.json"] {
+            fs::write(run.join(name), "{}").unwrap();
+        }
+        (directory, RunDirectory::at(run))
+    }
+
+    #[test]
+    fn a_run_goes_whole() {
+        let (directory, run) = planted();
+        remove(&run).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn one_that_is_followed_stays() {
+        let (_directory, run) = planted();
+        let held = RunLock::take(&run.lock(), "run").unwrap();
+        assert!(matches!(remove(&run), Err(StoreError::Busy { .. })));
+        drop(held);
+        assert!(run.path().exists());
+    }
+
+    #[test]
+    fn what_is_no_run_stays_and_links_are_not_followed() {
+        let (directory, run) = planted();
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(run.path(), &link).unwrap();
+        assert!(remove(&RunDirectory::at(link)).is_err());
+        assert!(run.journal().exists());
+        fs::remove_file(run.join("plan.json")).unwrap();
+        let error = remove(&run).unwrap_err().to_string();
+        assert!(error.contains("may be no run"), "{error}");
+        assert!(run.path().exists());
+    }
+
+    #[test]
+    fn a_file_with_another_name_elsewhere_frees_nothing() {
+        let (directory, run) = planted();
+        let before = frees(run.path());
+        fs::write(directory.path().join("shared"), vec![1; 100_000]).unwrap();
+        fs::hard_link(directory.path().join("shared"), run.join("shared")).unwrap();
+        assert_eq!(frees(run.path()), before);
+        fs::write(run.join("own"), vec![1; 100_000]).unwrap();
+        fs::hard_link(run.join("own"), run.join("own-too")).unwrap();
+        assert!(frees(run.path()) >= before + 100_000);
+        assert!(frees(run.path()) < before + 200_000);
+    }
+}

@@ -1,0 +1,202 @@
+//! Two images that differ in one package: a comparison names it, beside what it did to the speed.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use serde_json::Value;
+
+use crate::lab::{Lab, case, image, recipe_with};
+
+/// A package of each kind, the way its manager writes it down.
+const IMAGE: &str = r"FROM debian:bookworm-slim
+LABEL org.example.release=RELEASE
+ENV LIBRARY_PATH=/opt/library-RELEASE/lib BAKED_TOKEN=word-RELEASE
+RUN printf '\nPackage: hiplibrary\nStatus: install ok installed\nArchitecture: amd64\nVersion: RELEASE-1\n' >>/var/lib/dpkg/status \
+ && mkdir -p /usr/lib/python3/dist-packages/torch-RELEASE+rocm.dist-info /opt/venv/lib/python3.12/site-packages/unchanged-1.0.dist-info \
+ && mkdir -p /opt/rocm-RELEASE/.info && echo RELEASE-42 >/opt/rocm-RELEASE/.info/version \
+ && printf 'SPEEDS' >/speeds
+";
+
+const RECIPE: &str = r#"schema: 1
+title: Two releases
+submission: { suite: flow, benchmark: compared }
+image: debian:bookworm-slim
+variants:
+  release:
+    "1.9.0": { image: { build: { context: old } } }
+    "1.10.0": { image: { build: { context: new } } }
+default: { release: "1.9.0" }
+setup:
+  further:
+    run: mkdir -p /usr/lib/python3/dist-packages/From_Setup-3.1.dist-info
+scenarios:
+  main:
+    performance:
+      run: |
+        echo "speed: $(sed -n ${{ trial }}p /speeds) MB/s"
+      trials: 3
+      figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s, better: higher } }
+"#;
+
+fn lab() -> Option<Lab> {
+    let lab = Lab::new()?.recipe(RECIPE);
+    for (directory, release, speeds) in [
+        ("old", "1.9.0", r"41.5\n41.6\n41.4\n"),
+        ("new", "1.10.0", r"44.1\n44.3\n44.2\n"),
+    ] {
+        fs::create_dir(lab.path(directory)).unwrap();
+        let text = IMAGE.replace("RELEASE", release).replace("SPEEDS", speeds);
+        fs::write(lab.path(directory).join("Dockerfile"), text).unwrap();
+    }
+    Some(lab)
+}
+
+fn group<'a>(comparison: &'a Value, name: &str) -> &'a Value {
+    let mut groups = comparison["environment"].as_array().unwrap().iter();
+    groups
+        .find(|group| group["group"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {comparison:#}"))
+}
+
+fn differences(comparison: &Value, name: &str) -> Vec<String> {
+    let differs = group(comparison, name)["differs"].as_array().unwrap();
+    differs
+        .iter()
+        .map(|fact| {
+            format!(
+                "{}: {} {}",
+                fact["what"], fact["values"][0], fact["values"][1]
+            )
+            .replace('"', "")
+        })
+        .collect()
+}
+
+#[test]
+fn the_package_that_changed_is_named() {
+    let Some(lab) = lab() else { return };
+    for release in ["1.9.0", "1.10.0"] {
+        lab.run(&["--set", &format!("release={release}")])
+            .expect_exit(0);
+    }
+    let runs = lab.runs();
+    let of = |release: &str| {
+        let mut runs = runs.iter();
+        let run = runs.find(|run| {
+            let plan = fs::read_to_string(run.join("plan.json")).unwrap();
+            let plan: Value = serde_json::from_str(&plan).unwrap();
+            plan["variant"]["release"] == release
+        });
+        run.unwrap().to_str().unwrap().to_owned()
+    };
+    let (old, new) = (of("1.9.0"), of("1.10.0"));
+    let told = lab
+        .retrial(&["compare", &old, &new, "--output", "json"])
+        .expect_exit(0);
+    let comparison: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(comparison["figures"][0]["change"], "faster");
+    assert_eq!(
+        differences(&comparison, "packages"),
+        [
+            "hiplibrary (dpkg): 1.9.0-1 1.10.0-1",
+            "torch (python): 1.9.0+rocm 1.10.0+rocm",
+        ]
+    );
+    let image = differences(&comparison, "image");
+    for fact in [
+        "ROCm in the image: 1.9.0-42 1.10.0-42",
+        "label org.example.release: 1.9.0 1.10.0",
+    ] {
+        assert!(image.iter().any(|told| told == fact), "{image:#?}");
+    }
+    assert_eq!(
+        differences(&comparison, "variables"),
+        ["LIBRARY_PATH: /opt/library-1.9.0/lib /opt/library-1.10.0/lib"]
+    );
+    assert!(
+        !told.out.contains("word-1.9.0"),
+        "a secret's value is not kept"
+    );
+    assert!(group(&comparison, "packages")["same"].as_u64().unwrap() > 50);
+    let kept = fs::read_to_string(format!("{old}/packages.json")).unwrap();
+    assert!(kept.contains(r#""from-setup":"3.1""#), "{kept}");
+    assert!(kept.contains(r#""unchanged":"1.0""#), "{kept}");
+    let host = fs::read_to_string(format!("{old}/host.json")).unwrap();
+    assert!(!host.contains("word-1.9.0"));
+
+    let text = lab.retrial(&["compare", &old, &new]).expect_exit(0);
+    text.says("torch (python)").says("1.10.0+rocm");
+    // Turned round, and judged by a limit.
+    let new_id = new.rsplit('/').next().unwrap();
+    lab.retrial(&[
+        "compare",
+        &old,
+        &new,
+        "--baseline",
+        new_id,
+        "--fail-if",
+        "slower:2%",
+    ])
+    .expect_exit(1)
+    .says("slower");
+
+    // The history knows the same without being told which runs.
+    let along = lab
+        .retrial(&["compare", "--by", "release", "--output", "json"])
+        .expect_exit(0);
+    let along: Value = serde_json::from_str(&along.out).unwrap();
+    let first = &along["comparisons"][0];
+    assert_eq!(first["subjects"][0]["name"], "release=1.9.0");
+    assert_eq!(first["figures"][0]["change"], "faster");
+    assert_eq!(
+        first["figures"][0]["ratio"],
+        comparison["figures"][0]["ratio"]
+    );
+    assert_eq!(
+        differences(first, "packages"),
+        differences(&comparison, "packages")
+    );
+}
+
+#[test]
+fn runs_of_one_image_share_the_list() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    for _ in 0..2 {
+        lab.run(&[]).expect_exit(0);
+    }
+    let inodes: Vec<u64> = lab
+        .runs()
+        .iter()
+        .map(|run| fs::metadata(run.join("packages.json")).unwrap().ino())
+        .collect();
+    assert_eq!(inodes[0], inodes[1]);
+    lab.retrial(&["compare", "--by", "release"])
+        .expect_exit(2)
+        .says("no run has an axis or a parameter release");
+}
+
+#[test]
+fn an_image_without_any_package_says_nothing_and_fails_nothing() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!("image: {}", image("busybox"));
+    let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+    lab.run(&[]).expect_exit(0);
+    let kept: Value = serde_json::from_str(&lab.text("packages.json")).unwrap();
+    assert_eq!(kept["places"], serde_json::json!([]));
+    assert_eq!(kept.get("remarks"), None, "{kept:#}");
+}
+
+#[test]
+fn a_container_that_lies_about_its_packages_harms_nobody() {
+    let Some(lab) = Lab::new() else { return };
+    // The last command of the benchmark puts a script of its own in the place of ours.
+    let lab = lab.measures(
+        "rm -f /.retrial/packages; printf 'echo @rpm x; yes \"package 1\" | head -c 9000000; printf \"\\\\033]0;title\\\\007 1\\n\"' >/.retrial/packages",
+    );
+    lab.run(&[]).expect_exit(0);
+    let kept = lab.text("packages.json");
+    assert!(kept.len() < 1 << 20, "{}", kept.len());
+    assert!(kept.contains("breaks off"), "{kept}");
+    assert!(!kept.contains("\\u001b"));
+}
