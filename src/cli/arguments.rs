@@ -182,9 +182,12 @@ pub enum Command {
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Go on with a run that was interrupted, killed or detached
+    /// Many runs over what is varied: a batch's file, or a recipe with --vary; ends in a verdict on
+    /// cells and claims
+    Batch(BatchArguments),
+    /// Go on with a run or a batch that was interrupted, killed or detached
     Resume {
-        /// The run: its id, a part of it, or `last`
+        /// The run: its id, a part of it, or `last`; or a batch's id
         run: String,
         /// Performance without accuracy is inconclusive (exit code 5)
         #[arg(long)]
@@ -203,9 +206,9 @@ pub enum Command {
         #[arg(short, long)]
         follow: bool,
     },
-    /// Stop a run: its benchmark is ended, its container removed, its evidence kept
+    /// Stop a run or a batch: the benchmark is ended, its container removed, its evidence kept
     Stop {
-        /// The run: its id, a part of it, or `last`
+        /// The run: its id, a part of it, or `last`; or a batch's id
         run: String,
     },
     /// A shell in a run's container

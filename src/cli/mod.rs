@@ -1,6 +1,8 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod background;
+mod batch;
 mod batch_file;
 mod catalogue;
 mod check;
@@ -22,6 +24,7 @@ mod new_from;
 mod open;
 mod plan;
 mod plan_batch;
+mod prepare;
 mod ready;
 mod report;
 mod resume;
@@ -81,6 +84,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             format,
         } => plan::plan(&global, &plan, &matrix, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
+        Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {
             run,
             require_accuracy,
@@ -128,6 +132,7 @@ fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Fai
     let has = matches!(
         command,
         Command::Run { .. }
+            | Command::Batch(_)
             | Command::Resume { .. }
             | Command::Judge { .. }
             | Command::Compare { .. }
