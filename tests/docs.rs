@@ -285,6 +285,11 @@ fn export() {
 }
 
 #[test]
+fn compare() {
+    check("docs/compare.md");
+}
+
+#[test]
 fn models() {
     check("docs/models.md");
 }
@@ -292,6 +297,11 @@ fn models() {
 #[test]
 fn trouble() {
     check("docs/trouble.md");
+}
+
+#[test]
+fn reports() {
+    check("docs/reports.md");
 }
 
 #[test]
@@ -339,6 +349,7 @@ fn the_catalogue_is_of_these_recipes() {
 #[test]
 fn every_page_is_run() {
     let checked = [
+        "compare.md",
         "data.md",
         "export.md",
         "hosts.md",
@@ -346,6 +357,7 @@ fn every_page_is_run() {
         "models.md",
         "published.md",
         "recipe-format.md",
+        "reports.md",
         "rules.md",
         "runs.md",
         "telemetry.md",

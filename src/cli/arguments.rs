@@ -1,13 +1,16 @@
 //! What can be typed. The words of docs and completions come from here.
 
+mod batch;
 mod results;
 mod runs;
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-pub use results::{CompareArguments, ExportArguments, JudgeArguments};
+pub use batch::{BatchArguments, MatrixArguments};
+pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArguments};
 pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
 use crate::plan::choices::{Keep, PullPolicy};
@@ -41,6 +44,20 @@ pub struct Arguments {
     pub global: Global,
 }
 
+impl Arguments {
+    /// Reads the command line of this process.
+    ///
+    /// # Errors
+    /// What clap says of it.
+    pub fn read() -> Result<Self, clap::Error> {
+        let matches = Self::command().try_get_matches()?;
+        let mut arguments = Self::from_arg_matches(&matches)?;
+        arguments.global.output_was_said =
+            matches.value_source("output") == Some(ValueSource::CommandLine);
+        Ok(arguments)
+    }
+}
+
 /// Choices of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
@@ -57,6 +74,9 @@ pub struct Global {
     /// The form of the result on standard output
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
     pub output: Output,
+    /// Whether that was said: a report is a page where it was not
+    #[arg(skip)]
+    pub output_was_said: bool,
     /// Only the result and what went wrong
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -105,6 +125,10 @@ pub enum Output {
     Junit,
     /// For a CI job's summary (verdicts and comparisons).
     Markdown,
+    /// For a browser: one page that needs nothing else (reports).
+    Html,
+    /// For a table: a row for each figure of each trial (reports).
+    Csv,
 }
 
 /// The commands.
@@ -131,17 +155,20 @@ pub enum Command {
         #[arg(long)]
         resolved: bool,
     },
-    /// Validate recipes and templates: every problem at once
+    /// Validate recipes, templates and batches: every problem at once
     Check {
-        /// Recipes (built-in names, files or directories) and templates
+        /// Recipes (built-in names, files or directories), templates and batches
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
-    /// The exact steps, changing nothing
+    /// The exact steps, changing nothing; of a batch's file, or with --vary, its cells
     Plan {
         /// The recipe, and choices
         #[command(flatten)]
         plan: PlanArguments,
+        /// Of a batch: what is varied, and how
+        #[command(flatten)]
+        matrix: MatrixArguments,
         /// The form: `shell` is a script of docker commands that does what `run` does
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
@@ -155,9 +182,12 @@ pub enum Command {
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Go on with a run that was interrupted, killed or detached
+    /// Many runs over what is varied: a batch's file, or a recipe with --vary; ends in a verdict on
+    /// cells and claims
+    Batch(BatchArguments),
+    /// Go on with a run or a batch that was interrupted, killed or detached
     Resume {
-        /// The run: its id, a part of it, or `last`
+        /// The run: its id, a part of it, or `last`; or a batch's id
         run: String,
         /// Performance without accuracy is inconclusive (exit code 5)
         #[arg(long)]
@@ -176,9 +206,9 @@ pub enum Command {
         #[arg(short, long)]
         follow: bool,
     },
-    /// Stop a run: its benchmark is ended, its container removed, its evidence kept
+    /// Stop a run or a batch: the benchmark is ended, its container removed, its evidence kept
     Stop {
-        /// The run: its id, a part of it, or `last`
+        /// The run: its id, a part of it, or `last`; or a batch's id
         run: String,
     },
     /// A shell in a run's container
@@ -201,6 +231,12 @@ pub enum Command {
         /// What, and how
         #[command(flatten)]
         compare: CompareArguments,
+    },
+    /// One page with verdicts, charts, tables, environment and logs, or the same in other forms
+    Report {
+        /// Of what, and where to
+        #[command(flatten)]
+        report: ReportArguments,
     },
     /// A submission tree in MLCommons' layout, made of runs
     #[command(after_help = EXPORT_EXIT_CODES)]
@@ -371,6 +407,10 @@ pub enum SchemaOf {
     Comparisons,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
+    /// Batches.
+    Batch,
+    /// The verdict on a batch: its verdict.json, `batch` with --output json.
+    BatchVerdict,
 }
 
 /// How `run` goes about it.
@@ -435,8 +475,6 @@ fn mode(text: &str) -> Result<Mode, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

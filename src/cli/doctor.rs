@@ -38,7 +38,7 @@ pub fn doctor(
     });
     let found = found.checks;
     let text = match global.output {
-        Output::Text | Output::Junit | Output::Markdown => {
+        Output::Text | Output::Junit | Output::Markdown | Output::Html | Output::Csv => {
             checks::render(&found, terminal::color())
         }
         Output::Json => {

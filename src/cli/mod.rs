@@ -1,6 +1,9 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod background;
+mod batch;
+mod batch_file;
 mod catalogue;
 mod check;
 mod clean;
@@ -20,7 +23,10 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod plan_batch;
+mod prepare;
 mod ready;
+mod report;
 mod resume;
 mod room;
 mod run;
@@ -36,8 +42,6 @@ pub mod watch;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use arguments::{Arguments, Command, Output, RecipeArguments};
 use failure::Failure;
 
@@ -46,7 +50,7 @@ use crate::verdict::ExitCode as Exit;
 /// Parses, dispatches, and tells what went wrong.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
@@ -74,8 +78,13 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
-        Command::Plan { plan, format } => plan::plan(&global, &plan, format),
+        Command::Plan {
+            plan,
+            matrix,
+            format,
+        } => plan::plan(&global, &plan, &matrix, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
+        Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {
             run,
             require_accuracy,
@@ -86,6 +95,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge { judge } => judge::judge(&global, &judge),
         Command::Compare { compare } => compare::compare(&global, &compare),
+        Command::Report { report } => report::report(&global, &report),
         Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor {
             recipe,
@@ -122,15 +132,23 @@ fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Fai
     let has = matches!(
         command,
         Command::Run { .. }
+            | Command::Batch(_)
             | Command::Resume { .. }
             | Command::Judge { .. }
             | Command::Compare { .. }
+            | Command::Report { .. }
     );
+    let is_report = matches!(command, Command::Report { .. });
+    if !is_report && matches!(global.output, Output::Html | Output::Csv) {
+        return Err(Failure::usage(
+            "--output html and csv are forms of a report: retrial report RUN --output html",
+        ));
+    }
     if has || matches!(global.output, Output::Text | Output::Json) {
         return Ok(());
     }
     Err(Failure::usage(
-        "--output junit and markdown are forms of a verdict: run, resume, judge and compare have \
-         them, other commands have text and json",
+        "--output junit and markdown are forms of a verdict: run, resume, judge, compare and \
+         report have them, other commands have text and json",
     ))
 }

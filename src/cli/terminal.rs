@@ -17,6 +17,18 @@ fn colors_wanted() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Whether more than ASCII can be shown: the locale says.
+pub fn unicode() -> bool {
+    // As the C library looks for it.
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    locale.is_none_or(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    })
+}
+
 /// The width of standard output; 100 where it is no terminal.
 pub fn width() -> u16 {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.max(60))

@@ -22,7 +22,8 @@ pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
 }
 
 /// The factor and the unit in which a figure is shown.
-fn scale(unit: &str, like: f64) -> (f64, &str) {
+#[must_use]
+pub fn scale(unit: &str, like: f64) -> (f64, &str) {
     let nanoseconds = match unit {
         "ns" => 1.0,
         "us" | "µs" => 1e3,

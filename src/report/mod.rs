@@ -1,11 +1,16 @@
 //! Finished models to text: nothing is judged here, and nothing is written.
 
+pub mod batch_plan;
 pub mod catalogue;
+pub mod charts;
 pub mod checks;
+pub mod csv;
 pub mod export;
 pub mod human;
 pub mod junit;
 pub mod markdown;
+mod markup;
+pub mod page;
 pub mod progress;
 mod rows;
 pub mod runs;

@@ -5,7 +5,7 @@ use crate::recipe::model::ExpectationKind;
 use crate::verdict::{FigureValue, Judgement, Outcome, Reference, ResultVerdict, number};
 
 /// Stands where there is nothing to say.
-const NOTHING: &str = "–";
+pub(super) const NOTHING: &str = "–";
 /// A longer source stands in the sentence only.
 const LONGEST_SOURCE: usize = 24;
 

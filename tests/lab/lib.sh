@@ -76,7 +76,7 @@ wait_until() { # seconds, command...
 
 declare -A PACKAGE_OF=(
   [docker]=docker.io [dockerd]=docker.io [containerd]=containerd [runc]=runc [iptables]=iptables [ip]=iproute2
-  [docker-registry]=docker-registry [debootstrap]=debootstrap [setsid]=util-linux [awk]=mawk
+  [chromium]=chromium [docker-registry]=docker-registry [debootstrap]=debootstrap [setsid]=util-linux [awk]=mawk
 )
 
 # Installs Debian's packages for the programs that are lacking, and says so first. Nothing that is there is touched.

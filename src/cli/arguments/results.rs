@@ -83,6 +83,34 @@ pub struct CompareArguments {
     pub filter: RunFilter,
 }
 
+/// What `report` reports, and where to.
+#[derive(Debug, Clone, Args)]
+pub struct ReportArguments {
+    /// Runs and batches (directory, id, a part of it, or `last`), directories with LoadGen's logs,
+    /// submission trees
+    #[arg(required_unless_present = "all", value_name = "RUN|BATCH|DIR")]
+    pub subjects: Vec<String>,
+    /// The file, `-` for standard output (else, for a page, report.html in the directory of the run
+    /// or batch, or in the working directory; for other forms, standard output)
+    #[arg(long, value_name = "FILE|-")]
+    pub to: Option<PathBuf>,
+    /// Also write each chart as an SVG file into this directory
+    #[arg(long, value_name = "DIR")]
+    pub charts: Option<PathBuf>,
+    /// All runs there are, or those that fit
+    #[arg(long, conflicts_with = "subjects")]
+    pub all: bool,
+    /// Which of them; without --all, --recipe and --set say how folders of results are read
+    #[command(flatten)]
+    pub filter: RunFilter,
+    /// The round by whose rules folders are judged (else the one whose seeds the logs have)
+    #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
+    pub round: Option<String>,
+    /// Published figures to compare folders with: a table of results, another tree, or a run of ours
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
+    pub reference: Option<PathBuf>,
+}
+
 /// What `export` makes of runs.
 #[derive(Debug, Clone, Args)]
 pub struct ExportArguments {

@@ -38,7 +38,8 @@ pub fn compare(global: &Global, arguments: &CompareArguments) -> Result<ExitCode
         )));
     }
     terminal::print(&match global.output {
-        Output::Text => text(global, &comparison),
+        // A page and CSV are refused before.
+        Output::Text | Output::Html | Output::Csv => text(global, &comparison),
         Output::Json => json(&comparison),
         Output::Junit => report::junit::comparisons(std::slice::from_ref(&comparison)),
         Output::Markdown => report::markdown::comparison(&comparison),
@@ -95,7 +96,7 @@ fn json(value: &impl serde::Serialize) -> String {
 /// Prints the comparisons of a history.
 fn print(global: &Global, all: &Comparisons) {
     terminal::print(&match global.output {
-        Output::Text => {
+        Output::Text | Output::Html | Output::Csv => {
             let each: Vec<String> = all
                 .comparisons
                 .iter()

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::{Global, JudgeArguments};
 use super::failure::Failure;
-use super::{open, supervise, terminal};
+use super::open::{self, RunOrBatch};
+use super::{batch, supervise, terminal};
 use crate::evidence::tree::{Found, find};
 use crate::journal::{Event, State};
 use crate::runner::judge_run;
-use crate::store::RunDirectory;
+use crate::store::{BatchDirectory, RunDirectory};
 use crate::store::journal::Journal;
-use crate::verdict::{Context, Evidence, ExitCode, Outcome};
+use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 
 /// What is judged together: where it lies, what holds for it, its evidence.
 pub type Gathered = (PathBuf, Context, Vec<Evidence>);
@@ -32,6 +33,34 @@ pub fn gather(
     }
 }
 
+/// A verdict on what lies in a folder.
+pub struct JudgedHere {
+    /// Where.
+    pub path: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Rules of the whole.
+    pub rules: Vec<RuleCheck>,
+}
+
+/// The verdicts on every result in or below a directory.
+pub fn judged(
+    global: &Global,
+    directory: &Path,
+    asked: &JudgeArguments,
+) -> Result<Vec<JudgedHere>, Failure> {
+    if let Some(found) = found(directory, asked)? {
+        return tree::judged(&found, asked);
+    }
+    let gathered = folders::gather(global, directory, asked)?.into_iter();
+    let judged = gathered.map(|(path, context, evidence)| JudgedHere {
+        path: path.display().to_string(),
+        verdict: verdict::judge(&context, &evidence),
+        rules: Vec::new(),
+    });
+    Ok(judged.collect())
+}
+
 /// What a directory holds of submission trees; a recipe's results are judged by the recipe.
 fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Failure> {
     if asked.recipe.is_some() {
@@ -46,6 +75,9 @@ fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Fail
 /// Judges a run by its files, a submission tree or a part of one, or other folders of results.
 pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
     let path = Path::new(&asked.directory);
+    if path.join("batch.json").exists() {
+        return batch::judge(global, &BatchDirectory::at(path.to_owned()));
+    }
     if path.join("plan.json").exists() {
         let path = path
             .canonicalize()
@@ -59,7 +91,10 @@ pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failur
         )));
     }
     if !path.is_dir() {
-        return one_run(global, &open::home(global).find(&asked.directory)?, asked);
+        return match open::run_or_batch(&open::home(global), &asked.directory)? {
+            RunOrBatch::Run(run) => one_run(global, &run, asked),
+            RunOrBatch::Batch(directory) => batch::judge(global, &directory),
+        };
     }
     if let Some(found) = found(path, asked)? {
         return tree::judge(global, &found, asked);

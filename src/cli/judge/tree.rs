@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Gathered, reference};
+use super::{Gathered, JudgedHere, reference};
 use crate::catalog;
 use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
@@ -40,6 +40,30 @@ pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Fa
         )
     });
     Ok(gathered.collect())
+}
+
+/// The verdict on every benchmark in what was found.
+pub fn judged(found: &Found, asked: &JudgeArguments) -> Result<Vec<JudgedHere>, Failure> {
+    let rounds = rounds(asked)?;
+    let published = reference::read(asked, &rounds)?;
+    let rules = JudgeRules::default();
+    let frame = Frame {
+        round: round(found, asked, &rounds)?,
+        benchmark: asked.benchmark.as_deref(),
+        published: published.as_ref(),
+        rules: &rules,
+        require_accuracy: asked.require_accuracy,
+    };
+    let benchmarks = found.benchmarks.par_iter();
+    let judged = benchmarks.map(|benchmark| {
+        let judged = tree::judge(benchmark, &frame);
+        JudgedHere {
+            path: judged.benchmark.path,
+            verdict: judged.verdict,
+            rules: judged.benchmark.rules,
+        }
+    });
+    Ok(judged.collect())
 }
 
 /// The round that is asked for, else the one whose seeds the logs have.
@@ -144,7 +168,7 @@ impl Out {
     fn benchmark(&mut self, judged: Judged) {
         let text = self.tree.benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
-            Output::Text => return terminal::print(&text),
+            Output::Text | Output::Html | Output::Csv => return terminal::print(&text),
             Output::Json => {}
             Output::Junit | Output::Markdown => {
                 self.verdicts.push(judged.verdict);
@@ -179,7 +203,9 @@ impl Out {
             })
             .collect();
         match self.output {
-            Output::Text => return terminal::print(&self.tree.end(&faults)),
+            Output::Text | Output::Html | Output::Csv => {
+                return terminal::print(&self.tree.end(&faults));
+            }
             Output::Junit => return terminal::print(&junit::tree(&entries, &faults)),
             Output::Markdown => return terminal::print(&markdown::tree(&entries, &faults)),
             Output::Json => {}

@@ -43,7 +43,8 @@ pub fn list(
     Ok(ExitCode::Success)
 }
 
-fn as_json(rows: &[Row]) -> Result<String, Failure> {
+/// The runs as JSON, each with the word of its state.
+pub fn as_json(rows: &[Row]) -> Result<String, Failure> {
     let all: Result<Vec<Value>, _> = rows
         .iter()
         .map(|row| {

@@ -1,7 +1,7 @@
 //! `retrial runs`: the runs there are, and what can be done with them.
 
 mod exchange;
-mod list;
+pub mod list;
 mod remove;
 
 use super::arguments::{Global, RunFilter, RunsArguments, RunsCommand};

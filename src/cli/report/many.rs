@@ -1,0 +1,84 @@
+//! `retrial report --all`: all runs there are, from the index.
+
+use jiff::tz::TimeZone;
+use rayon::prelude::*;
+
+use super::{steps, write};
+use crate::cli::arguments::{Global, Output, ReportArguments};
+use crate::cli::failure::Failure;
+use crate::cli::{open, runs, terminal};
+use crate::history::{Filter, Row};
+use crate::report::page::many::{self, Many};
+use crate::report::{csv, runs as listed};
+use crate::store::RunDirectory;
+use crate::verdict::{ExitCode, Verdict};
+
+/// Verdicts that are read at once for CSV.
+const TOGETHER: usize = 256;
+
+/// Reports them.
+pub fn report(
+    global: &Global,
+    arguments: &ReportArguments,
+    output: Output,
+) -> Result<ExitCode, Failure> {
+    let filter = Filter::from(arguments.filter.clone());
+    let rows = runs::index(global).runs(&filter);
+    if rows.is_empty() {
+        return Err(Failure::usage(format!(
+            "no run in {} has all of that; `retrial runs` shows all",
+            open::home(global).runs().display()
+        )));
+    }
+    let target = write::target(arguments, output, None);
+    let zone = TimeZone::system();
+    let text = match output {
+        Output::Html => {
+            let from = target.directory();
+            let link = |row: &Row| {
+                let from = from.as_deref()?;
+                let path = steps::relative(from, &row.path);
+                Some(path.display().to_string())
+            };
+            many::html(&Many {
+                made: super::made(),
+                rows: &rows,
+                link: &link,
+                zone: &zone,
+            })
+        }
+        Output::Text => listed_in_terminal(&rows, &zone),
+        Output::Markdown => listed::markdown(&rows, &zone),
+        Output::Json => format!("{}\n", runs::list::as_json(&rows)?),
+        Output::Csv => table(&rows),
+        Output::Junit => {
+            return Err(Failure::usage(
+                "--output junit is a form of one run's report, not of all runs': name the runs",
+            ));
+        }
+    };
+    write::out(&target, &text)?;
+    Ok(ExitCode::Success)
+}
+
+fn listed_in_terminal(rows: &[Row], zone: &TimeZone) -> String {
+    crate::report::terminal::runs(rows, terminal::width(), terminal::color(), zone)
+}
+
+/// Every trial of every run that has a verdict. A few are read at once, so that ten thousand runs
+/// take little memory.
+fn table(rows: &[Row]) -> String {
+    let mut text = csv::head();
+    for rows in rows.chunks(TOGETHER) {
+        let parts: Vec<String> = rows
+            .par_iter()
+            .filter_map(|row| {
+                let run = RunDirectory::at(row.path.clone());
+                let verdict: Verdict = run.read_json("verdict.json").ok()?;
+                Some(csv::rows(run.id(), &verdict))
+            })
+            .collect();
+        text.extend(parts);
+    }
+    text
+}

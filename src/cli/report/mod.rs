@@ -1,0 +1,156 @@
+//! `retrial report`: one page, or the same in other forms, of what was judged.
+
+mod gather;
+mod many;
+mod steps;
+mod write;
+
+use std::path::Path;
+
+use serde_json::json;
+
+use self::gather::{Gathered, Held};
+use super::arguments::{Global, Output, ReportArguments};
+use super::failure::Failure;
+use super::terminal;
+use crate::report::charts::{self, Chart, Signs};
+use crate::report::page::Page;
+use crate::report::{Entry, csv, junit, markdown, page};
+use crate::verdict::ExitCode;
+use crate::verdict::comparison::{Comparison, Options, compare};
+
+/// Reports; a report of bad news is a report all the same, so that it exits with 0.
+pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, Failure> {
+    let output = if global.output_was_said {
+        global.output
+    } else {
+        Output::Html
+    };
+    if arguments.all {
+        return many::report(global, arguments, output);
+    }
+    let gathered = gather::gather(global, arguments, output)?;
+    let target = write::target(arguments, output, gathered.home.as_deref());
+    let comparison = side_by_side(&gathered);
+    if let Some(directory) = &arguments.charts {
+        let count = write::charts(directory, &all_charts(&gathered, comparison.as_ref()))?;
+        terminal::note(&format!("{}: {count} charts", directory.display()));
+    }
+    let text = written(global, output, &gathered, comparison.as_ref(), &target);
+    write::out(&target, &text)?;
+    Ok(ExitCode::Success)
+}
+
+/// Runs with figures in common are compared with the first of them.
+fn side_by_side(gathered: &Gathered) -> Option<Comparison> {
+    if gathered.compared.len() < 2 {
+        return None;
+    }
+    let comparison = compare(&gathered.compared, &Options::default());
+    (!comparison.figures.is_empty()).then_some(comparison)
+}
+
+fn written(
+    global: &Global,
+    output: Output,
+    gathered: &Gathered,
+    comparison: Option<&Comparison>,
+    target: &write::Target,
+) -> String {
+    let entries: Vec<Entry<'_>> = gathered.held.iter().map(Held::entry).collect();
+    match output {
+        Output::Html => {
+            let from = target.directory();
+            let subjects = gathered.held.iter().map(|one| one.subject(from.as_deref()));
+            page::html(&Page {
+                made: made(),
+                subjects: subjects.collect(),
+                comparison,
+                batch: None,
+            })
+        }
+        Output::Text => text(global, gathered, comparison),
+        Output::Json => {
+            let results: Vec<_> = gathered
+                .held
+                .iter()
+                .map(|one| {
+                    json!({
+                        "name": one.name,
+                        "evidence": one.evidence,
+                        "rules": one.rules,
+                        "environment": one.environment_value(),
+                        "verdict": one.verdict,
+                    })
+                })
+                .collect();
+            let whole = json!({ "schema": 1, "results": results, "comparison": comparison });
+            format!("{whole}\n")
+        }
+        Output::Csv => {
+            let all = gathered.held.iter();
+            let rows = all.map(|one| csv::rows(&one.name, &one.verdict));
+            std::iter::once(csv::head()).chain(rows).collect()
+        }
+        Output::Junit => junit::verdicts(&entries),
+        Output::Markdown => {
+            let mut text = markdown::verdicts(&entries);
+            if let Some(comparison) = comparison {
+                text.push('\n');
+                text += &markdown::comparison(comparison);
+            }
+            text
+        }
+    }
+}
+
+/// `retrial 0.1.0, 2026-11-21 18:40:02 UTC`
+fn made() -> String {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
+    format!("retrial {}, {now}", env!("CARGO_PKG_VERSION"))
+}
+
+/// For a terminal: the table of each verdict, and the charts small.
+fn text(global: &Global, gathered: &Gathered, comparison: Option<&Comparison>) -> String {
+    let (width, color) = (terminal::width(), terminal::color());
+    let signs = Signs {
+        unicode: terminal::unicode(),
+        color,
+    };
+    let mut text = String::new();
+    for one in &gathered.held {
+        text += &crate::report::terminal::table(&one.verdict, &one.evidence, width, color);
+        for chart in one.charts() {
+            text.push('\n');
+            text += &charts::text(&chart, usize::from(width).min(100), signs);
+        }
+    }
+    if let Some(comparison) = comparison {
+        text += &crate::report::terminal::comparison(comparison, width, color, global.verbose);
+        for chart in charts::of_comparison(comparison) {
+            text.push('\n');
+            text += &charts::text(&chart, usize::from(width).min(100), signs);
+        }
+    }
+    if global.quiet {
+        text = text.trim_start().to_owned();
+    }
+    text
+}
+
+fn all_charts(gathered: &Gathered, comparison: Option<&Comparison>) -> Vec<Chart> {
+    let several = gathered.held.len() > 1;
+    let mut all: Vec<Chart> = comparison.map(charts::of_comparison).unwrap_or_default();
+    for one in &gathered.held {
+        let name = Path::new(&one.name).file_name();
+        let name = name.map_or(one.name.as_str().into(), |name| name.to_string_lossy());
+        all.extend(one.charts().into_iter().map(|mut chart| {
+            if several {
+                chart.title = format!("{name}, {}", chart.title);
+                chart.name = format!("{name}-{}", chart.name);
+            }
+            chart
+        }));
+    }
+    all
+}

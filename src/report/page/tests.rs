@@ -1,0 +1,345 @@
+//! A page is well-formed, told in order, and holds whatever a container wrote as text.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use serde_json::Value;
+
+use super::*;
+use crate::recipe::model::Limit;
+use crate::report::Entry;
+use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
+use crate::verdict::comparison::{Fact, FactGroup, Options, Subject as Compared, compare};
+use crate::verdict::tests::build::*;
+use crate::verdict::{Context, Qualifier, QualifierKind, Verdict, judge};
+
+/// What a hostile container would like to be markup.
+const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x onerror=alert(1)> \
+    \" onload='x' \0\u{1b}[31m\u{202e}\u{fffe}javascript:&#60; {{ x }} مرحبا";
+
+fn mlperf() -> Context {
+    let mut context = context();
+    context.submission.suite = "mlperf-inference".to_owned();
+    context.submission.round = Some("v6.0".to_owned());
+    context.qualifiers = vec![Qualifier::new(QualifierKind::UnpinnedImage, "it may move")];
+    context.warnings = vec!["another process uses the GPU".to_owned()];
+    context
+}
+
+fn verdict() -> Verdict {
+    let good = offline(&[100.0, 101.0, 99.5]).expecting(TOKENS, official(100.0));
+    let mut server = loadgen("Server", "completed_tokens_per_second", "tokens/s", &[90.0])
+        .expecting("completed_tokens_per_second", official(100.0));
+    for percentile in ["p50", "p90", "p99", "p99_9"] {
+        server = server.with_figure(&format!("latency_{percentile}_ns"), 2e9, "ns");
+    }
+    let limit = Limit {
+        min: Some(45.0),
+        ..Limit::default()
+    };
+    let short = accuracy("Offline", "rouge1", 44.4).limited("rouge1", limit);
+    judge(&mlperf(), &[good, server, short])
+}
+
+fn rows() -> Vec<Row> {
+    let measured = Measured {
+        step: 3,
+        scenario: "Offline".to_owned(),
+        mode: "performance".to_owned(),
+        trial: 1,
+    };
+    (0..40)
+        .flat_map(|second| {
+            let at = f64::from(second);
+            let row = |of| Row {
+                seconds: at,
+                time: jiff::Timestamp::UNIX_EPOCH,
+                pause_s: 1.0,
+                measured: measured.clone(),
+                of,
+            };
+            let gpu = |index: u32| Of::Gpu {
+                index,
+                pci: "0000:05:00.0".to_owned(),
+                reading: GpuReading {
+                    power_w: Some(700.0 + at + f64::from(index)),
+                    utilization: Some(97.0),
+                    ..GpuReading::default()
+                },
+            };
+            let container = Of::Container(ContainerReading {
+                cpu_s: Some(at * 2.0),
+                memory: Some(1 << 30),
+            });
+            [row(gpu(0)), row(gpu(1)), row(container)]
+        })
+        .collect()
+}
+
+fn subject<'a>(name: &str, verdict: &'a Verdict) -> Subject<'a> {
+    Subject {
+        telemetry: rows(),
+        environment: vec![Fact::new(FactGroup::Host, "kernel", "6.1")],
+        commands: Some("#!/bin/sh\ndocker run it\n".to_owned()),
+        steps: vec![Step {
+            number: 3,
+            name: "offline-performance".to_owned(),
+            ended: "exit code 1".to_owned(),
+            failed: true,
+            seconds: Some(12.0),
+            log: Some("steps/03-offline performance/output.log".to_owned()),
+            tail: vec!["the last line".to_owned()],
+        }],
+        ..Subject::new(name, Entry::new("/runs/one", verdict))
+    }
+}
+
+fn page(subjects: Vec<Subject<'_>>) -> String {
+    html(&Page {
+        made: "retrial 0.1.0".to_owned(),
+        subjects,
+        ..Page::default()
+    })
+}
+
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = element.try_get_attribute(name).unwrap()?;
+    Some(String::from_utf8_lossy(&found.value).into_owned())
+}
+
+/// Reads it as XML, which forgives nothing, and looks at what a reader's aids need.
+fn check(page: &str) {
+    let known = [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "a",
+        "header",
+        "main",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "section",
+        "div",
+        "ul",
+        "li",
+        "span",
+        "em",
+        "small",
+        "code",
+        "blockquote",
+        "figure",
+        "figcaption",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "pre",
+        "svg",
+        "desc",
+        "text",
+        "line",
+        "rect",
+        "path",
+        "circle",
+        "pattern",
+    ];
+    let mut reader = Reader::from_str(page);
+    let mut ids = BTreeSet::new();
+    let (mut level, mut tables, mut captions, mut drawings, mut told) = (0, 0, 0, 0, 0);
+    loop {
+        let element = match reader.read_event().unwrap() {
+            Event::Eof => break,
+            Event::Start(element) | Event::Empty(element) => element,
+            _ => continue,
+        };
+        let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+        assert!(known.contains(&name.as_str()), "{name}");
+        for attribute in element.attributes() {
+            let attribute = attribute.unwrap();
+            assert!(!attribute.key.as_ref().starts_with(b"on"), "{name}");
+        }
+        if let Some(id) = attribute(&element, "id") {
+            assert!(ids.insert(id.clone()), "{id} twice");
+        }
+        if let Some(to) = attribute(&element, "href") {
+            assert!(to.starts_with(['#', '.', '/']), "{to}");
+        }
+        if let Some(digit) = name
+            .strip_prefix('h')
+            .and_then(|rest| rest.parse::<u32>().ok())
+        {
+            assert!(digit <= level + 1, "{name} after h{level}");
+            level = digit;
+        }
+        match name.as_str() {
+            "table" => tables += 1,
+            "caption" => captions += 1,
+            "th" => assert!(attribute(&element, "scope").is_some()),
+            "svg" => {
+                drawings += 1;
+                assert_eq!(attribute(&element, "role").as_deref(), Some("img"));
+            }
+            "desc" => told += 1,
+            _ => {}
+        }
+    }
+    assert_eq!((tables, drawings), (captions, told));
+    assert!(tables > 0);
+}
+
+#[test]
+fn one_run() {
+    let verdict = verdict();
+    let page = page(vec![subject("20261121-000000-one-abcd", &verdict)]);
+    check(&page);
+    for words in [
+        "! invalid",
+        "not verified by MLCommons",
+        "unverified",
+        "rouge1",
+        "steps/03-offline%20performance/output.log",
+        "docker run it",
+        "the last line",
+        "another process uses the GPU",
+        "Power of each GPU",
+        "Server performance: latency",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // The verdict comes before everything else.
+    let places = ["Verdict", "Charts", "Trials", "Rules that were checked"]
+        .map(|title| page.find(&format!("<h2>{title}</h2>")).unwrap());
+    assert!(places.is_sorted());
+}
+
+#[test]
+fn several_runs_side_by_side() {
+    let verdict = verdict();
+    let compared = |name: &str, values: &[f64]| {
+        let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
+        Compared::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
+    };
+    let comparison = compare(
+        &[
+            compared("before", &[100.0, 101.0, 99.0]),
+            compared("after", &[110.0, 111.0, 109.0]),
+        ],
+        &Options::default(),
+    );
+    let page = html(&Page {
+        made: "retrial 0.1.0".to_owned(),
+        subjects: vec![subject("before", &verdict), subject("after", &verdict)],
+        comparison: Some(&comparison),
+        batch: None,
+    });
+    check(&page);
+    for words in [
+        "At a glance",
+        "▲ faster",
+        "6.1 of after",
+        "href=\"#s1\"",
+        "2 results",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// Every text of a verdict, in place of what it was.
+fn replaced(value: &mut Value, with: &str) {
+    const FIXED: [&str; 9] = [
+        "outcome",
+        "kind",
+        "mode",
+        "claim",
+        "step",
+        "noise",
+        "more_trials",
+        "better",
+        "throttled_s",
+    ];
+    match value {
+        Value::String(text) => with.clone_into(text),
+        Value::Array(all) => all.iter_mut().for_each(|one| replaced(one, with)),
+        Value::Object(all) => {
+            for (name, value) in all.iter_mut() {
+                if !FIXED.contains(&name.as_str()) {
+                    replaced(value, with);
+                }
+            }
+            if let Some(Value::Object(figures)) = all.get_mut("figures") {
+                let named = figures.values().next().cloned();
+                figures.extend(named.map(|value| (with.to_owned(), value)));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn hostile(with: &str) -> String {
+    let mut value = serde_json::to_value(verdict()).unwrap();
+    replaced(&mut value, with);
+    let verdict: Verdict = serde_json::from_value(value).unwrap();
+    let rule = crate::verdict::RuleCheck {
+        rule: with.to_owned(),
+        trial: None,
+        found: with.to_owned(),
+        asked: with.to_owned(),
+        passed: false,
+    };
+    let subject = Subject {
+        entry: Entry {
+            evidence: with.to_owned(),
+            verdict: &verdict,
+            rules: &[rule],
+        },
+        environment: vec![Fact::new(FactGroup::Packages, with, with)],
+        commands: Some(with.to_owned()),
+        steps: vec![Step {
+            number: 1,
+            name: with.to_owned(),
+            ended: with.to_owned(),
+            failed: true,
+            log: Some(with.to_owned()),
+            tail: vec![with.to_owned()],
+            ..Step::default()
+        }],
+        ..subject(with, &verdict)
+    };
+    page(vec![subject.clone(), subject])
+}
+
+#[test]
+fn whatever_a_container_wrote_is_text() {
+    let page = hostile(HOSTILE);
+    check(&page);
+    assert!(page.contains("&lt;script&gt;"));
+    assert!(!page.contains(['\0', '\u{1b}', '\u{202e}', '\u{fffe}']));
+}
+
+#[test]
+fn very_long_words_are_kept_whole() {
+    check(&hostile(&"x".repeat(20_000)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_text_is_text(text in "\\PC*|(.|\n){0,40}") {
+        check(&hostile(&text));
+    }
+}

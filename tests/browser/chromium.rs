@@ -1,0 +1,131 @@
+//! Chromium, driven by its command line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde::Deserialize;
+
+/// What looks at pages from within.
+const LOOK: &str = include_str!("look.html");
+
+pub struct Chromium {
+    program: PathBuf,
+}
+
+/// A page in a window of this width.
+#[derive(serde::Serialize)]
+pub struct Page<'a> {
+    pub name: &'a str,
+    pub width: u32,
+    pub html: &'a str,
+}
+
+/// What was seen of it.
+#[derive(Debug, Deserialize)]
+pub struct Found {
+    pub name: String,
+    pub width: u32,
+    /// What the page was told, and how it looks.
+    pub dark: bool,
+    pub is_dark: bool,
+    pub charts: u32,
+    pub faults: Vec<String>,
+}
+
+impl Chromium {
+    /// The one of this machine; installed where that can be. Without it there is nothing to test but
+    /// in CI, which must have it.
+    pub fn find() -> Option<Self> {
+        let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/browser");
+        let output = Command::new(lab).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let program = said.lines().next().map(PathBuf::from);
+        if let Some(program) = program.filter(|_| output.status.success()) {
+            return Some(Self { program });
+        }
+        let because = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(std::env::var_os("CI").is_none(), "no Chromium: {because}");
+        println!("skipped: no Chromium: {because}");
+        None
+    }
+
+    fn run(&self, more: &[&str], what: &Path) -> Output {
+        let profile = tempfile::tempdir().unwrap();
+        let output = Command::new(&self.program)
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--no-first-run",
+                "--hide-scrollbars",
+                "--window-size=1500,1000",
+            ])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(more)
+            .arg(format!("file://{}", what.display()))
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        output
+    }
+
+    /// Looks at pages in frames: a window of Chromium itself is never narrower than 500.
+    pub fn look(&self, scratch: &Path, pages: &[Page<'_>], dark: bool) -> Vec<Found> {
+        let pages = serde_json::to_string(pages).unwrap();
+        // In a script a text may not end it.
+        let pages = pages.replace('<', "\\u003c");
+        let file = scratch.join("look.html");
+        fs::write(&file, LOOK.replacen("= PAGES", &format!("= {pages}"), 1)).unwrap();
+        let scheme = format!("--blink-settings=preferredColorScheme={}", u8::from(!dark));
+        let output = self.run(
+            &[&scheme, "--virtual-time-budget=60000", "--dump-dom"],
+            &file,
+        );
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (_, found) = text
+            .split_once("<pre id=\"found\">")
+            .expect("it was looked at");
+        let (found, _) = found.split_once("</pre>").unwrap();
+        let found = found
+            .replace("&lt;", "<")
+            .replace("&gt;", ">")
+            .replace("&nbsp;", " ")
+            .replace("&amp;", "&");
+        serde_json::from_str(&found).unwrap()
+    }
+
+    /// What a page says on the console.
+    pub fn console(&self, page: &Path) -> Vec<String> {
+        let output = self.run(
+            &["--enable-logging=stderr", "--log-level=0", "--dump-dom"],
+            page,
+        );
+        let said = String::from_utf8_lossy(&output.stderr);
+        let lines = said.lines().filter(|line| line.contains(":CONSOLE"));
+        lines.map(str::to_owned).collect()
+    }
+
+    /// How many pages it has on paper.
+    pub fn printed(&self, scratch: &Path, page: &Path) -> usize {
+        let file = scratch.join("printed.pdf");
+        let to = format!("--print-to-pdf={}", file.display());
+        self.run(&[&to, "--no-pdf-header-footer"], page);
+        let bytes = fs::read(file).unwrap();
+        assert!(bytes.starts_with(b"%PDF"));
+        let text = String::from_utf8_lossy(&bytes);
+        text.matches("/Type /Page\n").count()
+    }
+
+    /// A picture of it; gives its bytes.
+    pub fn screenshot(&self, scratch: &Path, page: &Path) -> usize {
+        let file = scratch.join("picture.png");
+        self.run(&[&format!("--screenshot={}", file.display())], page);
+        fs::read(file).unwrap().len()
+    }
+}

@@ -1,0 +1,127 @@
+//! Pages of reports in a real browser: nothing wider than the window, every letter to be read in both
+//! colour schemes, no text on another in the charts, no word on the console, pages when printed.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod chromium;
+#[path = "../many_runs/mod.rs"]
+mod many_runs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use chromium::{Chromium, Page};
+use many_runs::Many;
+
+/// As wide as a telephone, and as a desk.
+const WIDTHS: [u32; 2] = [360, 1440];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// `retrial report` with these words; gives the page.
+fn report(home: &Path, words: &[&str]) -> String {
+    let to = home.join("page.html");
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .current_dir(root())
+        .env("RETRIAL_HOME", home)
+        .arg("report")
+        .args(words)
+        .arg("--to")
+        .arg(&to)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    fs::read_to_string(to).unwrap()
+}
+
+/// A result folder whose name and log are a hostile container's.
+fn hostile(home: &Path) -> PathBuf {
+    let name = "<img src=x onerror=alert(1)>\u{202e}\"'&".to_owned() + &"long".repeat(40);
+    let folder = home.join("hostile").join(name).join("performance/run_1");
+    fs::create_dir_all(&folder).unwrap();
+    let fixture = root().join("tests/fixtures/summaries/own-server_tokens-perf_valid.txt");
+    let summary = fs::read_to_string(fixture).unwrap();
+    let summary = summary.replace(
+        "SUT name",
+        "SUT name : </pre><script>alert(1)</script>\nSUT",
+    );
+    fs::write(folder.join("mlperf_log_summary.txt"), summary).unwrap();
+    home.join("hostile")
+}
+
+fn pages(home: &Path) -> Vec<(&'static str, String)> {
+    Many::new().plant(home, 0..30);
+    let ids: Vec<String> = (0..6).map(Many::id).collect();
+    let several: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let mut ways = 0..30;
+    let failed = ways.find(|number| Many::went(*number) == many_runs::Went::Failed);
+    let failed = failed.map(Many::id);
+    let mut pages = vec![
+        ("one run", report(home, &several[..1])),
+        ("six runs", report(home, &several)),
+        ("a submission", report(home, &["examples/submission"])),
+        ("hostile", report(home, &[hostile(home).to_str().unwrap()])),
+    ];
+    pages.extend(failed.map(|id| ("a run that failed", report(home, &[&id]))));
+    pages
+}
+
+#[test]
+fn pages_can_be_read() {
+    let Some(chromium) = Chromium::find() else {
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    let pages = pages(home.path());
+    for dark in [false, true] {
+        let asked: Vec<Page<'_>> = pages
+            .iter()
+            .flat_map(|(name, html)| WIDTHS.map(|width| Page { name, width, html }))
+            .collect();
+        for found in chromium.look(home.path(), &asked, dark) {
+            let what = format!("{} at {} (dark: {dark})", found.name, found.width);
+            assert!(found.faults.is_empty(), "{what}: {:#?}", found.faults);
+            assert_eq!((found.dark, found.is_dark), (dark, dark), "{what}");
+            assert!(
+                found.charts > 0 || found.name == "a run that failed",
+                "{what}"
+            );
+        }
+    }
+    for (name, html) in &pages {
+        let file = home.path().join("alone.html");
+        fs::write(&file, html).unwrap();
+        let said = chromium.console(&file);
+        assert_eq!(said, Vec::<String>::new(), "{name}");
+        assert!(chromium.printed(home.path(), &file) > 0, "{name}");
+    }
+}
+
+/// A chart's file is drawn without a page around it.
+#[test]
+fn charts_stand_alone() {
+    let Some(chromium) = Chromium::find() else {
+        return;
+    };
+    let home = tempfile::tempdir().unwrap();
+    Many::new().plant(home.path(), 0..1);
+    let charts = home.path().join("charts");
+    let id = Many::id(0);
+    report(home.path(), &[&id, "--charts", charts.to_str().unwrap()]);
+    let files: Vec<PathBuf> = fs::read_dir(&charts)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert!(files.len() > 2, "{files:?}");
+    for file in &files {
+        assert_eq!(chromium.console(file), Vec::<String>::new());
+        let drawn = chromium.screenshot(home.path(), file);
+        assert!(drawn > 5_000, "{}: {drawn} bytes of PNG", file.display());
+    }
+}
