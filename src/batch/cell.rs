@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conduct, Other, Schedule, Values};
+use super::{Claim, Conduct, Other, Schedule, Values};
 use crate::recipe::Setting;
 use crate::recipe::model::Mode;
 
@@ -25,6 +25,8 @@ pub struct BatchPlan {
     pub schedule: Schedule,
     /// Runs of other hosts.
     pub others: Vec<Other>,
+    /// What is claimed, of whom.
+    pub claims: Vec<Claim>,
 }
 
 /// One recipe with one value of each axis: all that its plan needs.

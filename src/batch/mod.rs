@@ -10,14 +10,35 @@
 //! (`runner::batch`, `verdict::batch`).
 
 mod cell;
+mod claim;
+mod keys;
+mod known;
+mod matrix;
 mod model;
+mod names;
+mod outlook;
+mod read;
 mod schedule;
+pub mod schema;
+mod typed;
 mod values;
+mod yaml;
 
 pub use cell::{BatchPlan, Cell, LeftOut};
+pub use claim::{Claim, Part, Says};
+pub use known::Known;
+pub use matrix::plan;
 pub use model::{
     Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Other, Placed, PullAhead,
-    WrittenClaim,
+    WrittenClaim, WrittenOther,
 };
+pub use names::same_scenario;
+pub use outlook::{ImageNeed, ImageSource, ModelNeed, Outlook, ResolvedCell};
+pub use read::{is_batch, read, read_as_far};
 pub use schedule::{Schedule, Turn};
+pub use typed::Typed;
 pub use values::Values;
+pub use yaml::text as yaml;
+
+#[cfg(test)]
+mod tests;

@@ -24,7 +24,7 @@ pub struct Batch {
     /// What holds in all cells.
     pub set: Vec<Placed<(String, String)>>,
     /// Only these scenarios; all if empty.
-    pub scenarios: Vec<String>,
+    pub scenarios: Vec<Placed<String>>,
     /// Only these modes; all if empty.
     pub modes: Vec<Mode>,
     /// The values of the cells that others are compared with.
@@ -34,7 +34,7 @@ pub struct Batch {
     /// What is claimed.
     pub claims: Vec<WrittenClaim>,
     /// Runs of other hosts that take part in claims.
-    pub others: Vec<Other>,
+    pub others: Vec<WrittenOther>,
 }
 
 /// A value and where it stands, for diagnostics.
@@ -94,6 +94,15 @@ pub struct WrittenClaim {
     pub text: Placed<String>,
     /// Where it was published.
     pub source: Option<String>,
+}
+
+/// Runs that were made elsewhere, as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenOther {
+    /// What claims call it.
+    pub name: String,
+    /// As [`Other::runs`].
+    pub runs: Vec<Placed<String>>,
 }
 
 /// Runs that were made elsewhere.

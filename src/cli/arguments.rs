@@ -1,5 +1,6 @@
 //! What can be typed. The words of docs and completions come from here.
 
+mod batch;
 mod results;
 mod runs;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub use batch::{BatchArguments, MatrixArguments};
 pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArguments};
 pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
@@ -153,17 +155,20 @@ pub enum Command {
         #[arg(long)]
         resolved: bool,
     },
-    /// Validate recipes and templates: every problem at once
+    /// Validate recipes, templates and batches: every problem at once
     Check {
-        /// Recipes (built-in names, files or directories) and templates
+        /// Recipes (built-in names, files or directories), templates and batches
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
-    /// The exact steps, changing nothing
+    /// The exact steps, changing nothing; of a batch's file, or with --vary, its cells
     Plan {
         /// The recipe, and choices
         #[command(flatten)]
         plan: PlanArguments,
+        /// Of a batch: what is varied, and how
+        #[command(flatten)]
+        matrix: MatrixArguments,
         /// The form: `shell` is a script of docker commands that does what `run` does
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
@@ -177,9 +182,12 @@ pub enum Command {
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Go on with a run that was interrupted, killed or detached
+    /// Many runs over what is varied: a batch's file, or a recipe with --vary; ends in a verdict on
+    /// cells and claims
+    Batch(BatchArguments),
+    /// Go on with a run or a batch that was interrupted, killed or detached
     Resume {
-        /// The run: its id, a part of it, or `last`
+        /// The run: its id, a part of it, or `last`; or a batch's id
         run: String,
         /// Performance without accuracy is inconclusive (exit code 5)
         #[arg(long)]
@@ -198,9 +206,9 @@ pub enum Command {
         #[arg(short, long)]
         follow: bool,
     },
-    /// Stop a run: its benchmark is ended, its container removed, its evidence kept
+    /// Stop a run or a batch: the benchmark is ended, its container removed, its evidence kept
     Stop {
-        /// The run: its id, a part of it, or `last`
+        /// The run: its id, a part of it, or `last`; or a batch's id
         run: String,
     },
     /// A shell in a run's container
@@ -399,6 +407,10 @@ pub enum SchemaOf {
     Comparisons,
     /// Verdicts on a submission tree: `judge --output json`.
     Tree,
+    /// Batches.
+    Batch,
+    /// The verdict on a batch: its verdict.json, `batch` with --output json.
+    BatchVerdict,
 }
 
 /// How `run` goes about it.

@@ -1,7 +1,8 @@
-//! `retrial check`: every problem of recipes, templates and rules of rounds at once.
+//! `retrial check`: every problem of recipes, templates, batches and rules of rounds at once.
 
 use super::arguments::{Global, Output};
-use super::terminal;
+use super::{batch_file, terminal};
+use crate::batch;
 use crate::catalog::{Catalog, CatalogError};
 use crate::recipe::check as check_text;
 use crate::rounds;
@@ -22,6 +23,9 @@ pub fn check(global: &Global, files: &[String]) -> ExitCode {
         };
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules(&opened.source) => rounds::check(&opened.source),
+            Ok(opened) if batch::is_batch(&opened.source) => {
+                batch_file::check(global, &opened.source)
+            }
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {

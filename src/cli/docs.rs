@@ -16,6 +16,8 @@ pub fn schema(of: SchemaOf) -> ExitCode {
         SchemaOf::Comparison => report::schema::comparison(),
         SchemaOf::Comparisons => report::schema::comparisons(),
         SchemaOf::Tree => report::schema::tree(),
+        SchemaOf::Batch => crate::batch::schema::json(),
+        SchemaOf::BatchVerdict => report::schema::batch_verdict(),
     });
     ExitCode::Success
 }

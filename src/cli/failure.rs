@@ -3,6 +3,7 @@
 use crate::engine::error::EngineError;
 use crate::plan::PlanError;
 use crate::runner::RunError;
+use crate::runner::batch::BatchError;
 use crate::store::StoreError;
 use crate::verdict::ExitCode;
 
@@ -31,6 +32,19 @@ impl Failure {
         }
     }
 
+    /// A failure with any exit code.
+    pub fn new(exit: ExitCode, text: impl Into<String>) -> Self {
+        Self {
+            exit,
+            text: text.into(),
+        }
+    }
+
+    /// What a person reads.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
     /// What was printed already needs no second telling.
     pub fn told(exit: ExitCode) -> Self {
         Self {
@@ -56,7 +70,7 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NoSuchRun { .. } => Self::usage(error.to_string()),
+            StoreError::NoSuch { .. } => Self::usage(error.to_string()),
             _ => Self::host(error.to_string()),
         }
     }
@@ -74,6 +88,15 @@ impl From<RunError> for Failure {
             RunError::Over { .. } => Self::usage(error.to_string()),
             RunError::Store(error) => error.into(),
             RunError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<BatchError> for Failure {
+    fn from(error: BatchError) -> Self {
+        match error {
+            BatchError::Store(error) => error.into(),
+            error @ BatchError::Busy { .. } => Self::host(error.to_string()),
         }
     }
 }

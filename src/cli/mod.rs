@@ -1,6 +1,9 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
+mod background;
+mod batch;
+mod batch_file;
 mod catalogue;
 mod check;
 mod clean;
@@ -20,6 +23,8 @@ mod new;
 mod new_from;
 mod open;
 mod plan;
+mod plan_batch;
+mod prepare;
 mod ready;
 mod report;
 mod resume;
@@ -73,8 +78,13 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
-        Command::Plan { plan, format } => plan::plan(&global, &plan, format),
+        Command::Plan {
+            plan,
+            matrix,
+            format,
+        } => plan::plan(&global, &plan, &matrix, format),
         Command::Run { plan, run } => run::run(&global, &plan, &run),
+        Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {
             run,
             require_accuracy,
@@ -122,6 +132,7 @@ fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Fai
     let has = matches!(
         command,
         Command::Run { .. }
+            | Command::Batch(_)
             | Command::Resume { .. }
             | Command::Judge { .. }
             | Command::Compare { .. }

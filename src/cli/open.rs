@@ -16,7 +16,7 @@ use crate::plan::{Choices, Plan};
 use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{Image, ModelSource, MountRequest, Recipe};
 use crate::recipe::{Resolved, Setting, resolve};
-use crate::store::Home;
+use crate::store::{BatchDirectory, Home, RunDirectory, StoreError};
 use crate::store::kept::standard_cache;
 
 /// Where runs are kept.
@@ -28,6 +28,34 @@ pub fn home(global: &Global) -> Home {
 pub fn cache(global: &Global) -> PathBuf {
     let cache = global.cache.clone().unwrap_or_else(standard_cache);
     std::path::absolute(&cache).unwrap_or(cache)
+}
+
+/// A run, or a batch of runs.
+pub enum RunOrBatch {
+    /// A run.
+    Run(RunDirectory),
+    /// A batch.
+    Batch(BatchDirectory),
+}
+
+/// What an id, a part of it, a path or `last` (a run) names.
+pub fn run_or_batch(home: &Home, wanted: &str) -> Result<RunOrBatch, Failure> {
+    let path = Path::new(wanted);
+    let is_batch = wanted.contains('/') && path.join("batch.json").exists();
+    if is_batch || home.batches().join(wanted).join("batch.json").exists() {
+        return Ok(RunOrBatch::Batch(home.find_batch(wanted)?));
+    }
+    match home.find(wanted) {
+        Err(StoreError::NoSuch { matches: 0, .. }) if !wanted.is_empty() && wanted != "last" => {
+            match home.find_batch(wanted) {
+                Ok(batch) => Ok(RunOrBatch::Batch(batch)),
+                Err(error @ StoreError::NoSuch { matches: 2.., .. }) => Err(error.into()),
+                // Runs are what is mostly meant.
+                Err(_) => Ok(RunOrBatch::Run(home.find(wanted)?)),
+            }
+        }
+        found => Ok(RunOrBatch::Run(found?)),
+    }
 }
 
 /// The host, as far as a plan depends on it.

@@ -1,8 +1,8 @@
 //! `retrial plan`: the exact steps, changing nothing.
 
-use super::arguments::{Global, Output, PlanArguments, PlanFormat};
+use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanFormat};
 use super::failure::Failure;
-use super::{open, terminal};
+use super::{batch_file, open, plan_batch, terminal};
 use crate::plan::{shell, text};
 use crate::verdict::ExitCode;
 
@@ -10,8 +10,12 @@ use crate::verdict::ExitCode;
 pub fn plan(
     global: &Global,
     arguments: &PlanArguments,
+    matrix: &MatrixArguments,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
+    if *matrix != MatrixArguments::default() || batch_file::is_batch(&arguments.recipe.recipe) {
+        return plan_batch::plan(global, arguments, matrix, format);
+    }
     let opened = open::recipe(&arguments.recipe)?;
     let host = open::host_and_engine(global, &opened);
     let plan = open::plan_on(global, arguments, &opened, false, &host)?;

@@ -1,8 +1,12 @@
-//! `retrial resume`: go on with a run that was interrupted, killed or detached.
+//! `retrial resume`: go on with a run or a batch that was interrupted, killed or detached.
+
+use std::path::Path;
 
 use super::arguments::Global;
 use super::failure::Failure;
-use super::{open, supervise};
+use super::open::{self, RunOrBatch};
+use super::{batch, supervise};
+use crate::store::{Home, Record};
 use crate::verdict::ExitCode;
 
 /// Takes up a run.
@@ -17,19 +21,31 @@ pub fn resume(
         let _ = rustix::process::setsid();
     }
     let home = open::home(global);
-    let directory = home.find(run)?;
-    // Trust was asked for when a run of this home began; a plan from elsewhere may ask for anything.
-    let runs = home.runs().canonicalize().unwrap_or_else(|_| home.runs());
-    if !directory.path().starts_with(&runs) {
-        return Err(Failure::usage(format!(
-            "{} is no run of {}\n  if it began on this machine: retrial --home DIR resume {}",
-            directory.path().display(),
-            home.root().display(),
-            directory.id()
-        )));
-    }
+    let directory = match open::run_or_batch(&home, run)? {
+        RunOrBatch::Run(directory) => directory,
+        RunOrBatch::Batch(directory) => {
+            is_ours(&directory, &home.batches(), "batch", &home)?;
+            return batch::resume(global, directory);
+        }
+    };
+    is_ours(&directory, &home.runs(), "run", &home)?;
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         supervise::follow(global, engine, directory, require_accuracy).await
     })
+}
+
+/// Trust was asked for when a run of this home began; a plan from elsewhere may ask for anything.
+fn is_ours(record: &Record, among: &Path, what: &str, home: &Home) -> Result<(), Failure> {
+    let among = among.canonicalize().unwrap_or_else(|_| among.to_owned());
+    let path = record.path().canonicalize();
+    if path.is_ok_and(|path| path.starts_with(&among)) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{} is no {what} of {}\n  if it began on this machine: retrial --home DIR resume {}",
+        record.path().display(),
+        home.root().display(),
+        record.id()
+    )))
 }

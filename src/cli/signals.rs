@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM stop the run cleanly, a second one leaves at once; SIGHUP lets it go on
-//! without its terminal.
+//! SIGINT and SIGTERM stop a run or a batch cleanly, a second one leaves at once; SIGHUP lets it go
+//! on without its terminal.
 
 use std::sync::Arc;
 
@@ -10,8 +10,43 @@ use crate::journal::What;
 use crate::runner::Session;
 use crate::verdict::ExitCode;
 
+/// What heeds signals.
+pub trait Heeds: Send + Sync + 'static {
+    /// It is to stop cleanly.
+    fn stop(&self);
+    /// Its terminal is gone.
+    fn hung_up(&self);
+    /// What is told when the process leaves at once.
+    fn leaving(&self) -> String;
+}
+
+impl Heeds for Arc<Session> {
+    fn stop(&self) {
+        let text =
+            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
+                .to_owned();
+        let _ = self.say(None, What::Warning { text });
+        self.stop.cancel();
+    }
+
+    fn hung_up(&self) {
+        let resume = format!(
+            "retrial logs -f {id}, or after a reboot: retrial resume {id}",
+            id = self.run.id()
+        );
+        let _ = self.say(None, What::Detached { resume });
+    }
+
+    fn leaving(&self) -> String {
+        format!(
+            "leaving at once: the container ends at its deadline; remove it now with `retrial clean {}`",
+            self.run.id()
+        )
+    }
+}
+
 /// Heeds signals until it is aborted.
-pub async fn heed(session: Arc<Session>) {
+pub async fn heed(subject: impl Heeds) {
     let streams = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
@@ -26,24 +61,16 @@ pub async fn heed(session: Arc<Session>) {
             () = received(&mut interrupt) => {}
             () = received(&mut terminate) => {}
             () = received(&mut hangup) => {
-                let resume = format!("retrial logs -f {id}, or after a reboot: retrial resume {id}", id = session.run.id());
-                let _ = session.say(None, What::Detached { resume });
+                subject.hung_up();
                 continue;
             }
         }
         if told {
-            terminal::note(&format!(
-                "leaving at once: the container ends at its deadline; remove it now with `retrial clean {}`",
-                session.run.id()
-            ));
+            terminal::note(&subject.leaving());
             std::process::exit(ExitCode::Interrupted.code().into());
         }
         told = true;
-        let text =
-            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
-                .to_owned();
-        let _ = session.say(None, What::Warning { text });
-        session.stop.cancel();
+        subject.stop();
     }
 }
 

@@ -7,41 +7,77 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::arguments::Global;
 use super::failure::Failure;
-use super::{open, run, supervise, terminal};
+use super::open::{self, RunOrBatch};
+use super::{prepare, supervise, terminal};
+use crate::journal::batch::{BatchEvent, BatchState};
 use crate::journal::{Event, State};
 use crate::runner::{Options, Session, execute};
 use crate::store::journal::Journal;
 use crate::store::lock::RunLock;
+use crate::store::{BatchDirectory, Record, RunDirectory};
 use crate::verdict::ExitCode;
 
 /// How long a process that follows a run may take to stop it.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Stops a run: through the process that follows it, or in its place.
+/// Stops a run or a batch: through the process that follows it, or in its place.
 pub fn stop(global: &Global, wanted: &str) -> Result<ExitCode, Failure> {
-    let directory = open::home(global).find(wanted)?;
-    let id = directory.id().to_owned();
-    if let Some(holder) = RunLock::holder(&directory.lock()) {
-        let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
-        let Some(pid) = pid else {
-            return Err(Failure::host(format!("{id}: its lock names no process")));
-        };
-        kill_process(pid, Signal::TERM).map_err(|error| {
-            Failure::host(format!(
-                "{id}: process {holder} follows it and cannot be told to stop: {error}"
-            ))
-        })?;
-        let since = Instant::now();
-        while RunLock::holder(&directory.lock()).is_some() {
-            if since.elapsed() > PATIENCE {
-                return Err(Failure::host(format!(
-                    "{id}: process {holder} still follows it after {} s",
-                    PATIENCE.as_secs()
-                )));
-            }
-            std::thread::sleep(Duration::from_millis(50));
+    match open::run_or_batch(&open::home(global), wanted)? {
+        RunOrBatch::Run(directory) => stop_run(global, directory),
+        RunOrBatch::Batch(directory) => stop_batch(global, &directory),
+    }
+}
+
+/// Through its process, or the runs that go on without one.
+fn stop_batch(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+    let id = directory.id();
+    if through_its_follower(directory)? {
+        return Ok(ExitCode::Success);
+    }
+    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    let home = open::home(global);
+    let going = state.going();
+    for run in &going {
+        stop_run(global, home.find(run)?)?;
+    }
+    if going.is_empty() {
+        terminal::note(&format!("{id}: nothing of it goes on"));
+    }
+    Ok(ExitCode::Success)
+}
+
+/// Whether a process followed it, and has stopped it.
+fn through_its_follower(record: &Record) -> Result<bool, Failure> {
+    let id = record.id();
+    let Some(holder) = RunLock::holder(&record.lock()) else {
+        return Ok(false);
+    };
+    let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
+    let Some(pid) = pid else {
+        return Err(Failure::host(format!("{id}: its lock names no process")));
+    };
+    kill_process(pid, Signal::TERM).map_err(|error| {
+        Failure::host(format!(
+            "{id}: process {holder} follows it and cannot be told to stop: {error}"
+        ))
+    })?;
+    let since = Instant::now();
+    while RunLock::holder(&record.lock()).is_some() {
+        if since.elapsed() > PATIENCE {
+            return Err(Failure::host(format!(
+                "{id}: process {holder} still follows it after {} s",
+                PATIENCE.as_secs()
+            )));
         }
-        terminal::note(&format!("{id}: stopped"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    terminal::note(&format!("{id}: stopped"));
+    Ok(true)
+}
+
+fn stop_run(global: &Global, directory: RunDirectory) -> Result<ExitCode, Failure> {
+    let id = directory.id().to_owned();
+    if through_its_follower(&directory)? {
         return Ok(ExitCode::Success);
     }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
@@ -58,7 +94,7 @@ pub fn stop(global: &Global, wanted: &str) -> Result<ExitCode, Failure> {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);
-        let secrets = run::secrets(&directory.read_json("plan.json")?);
+        let secrets = prepare::secrets(&directory.read_json("plan.json")?);
         let session = Session::open(
             std::sync::Arc::new(engine),
             directory,

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::arguments::{Global, Output};
 use super::failure::Failure;
-use super::{run, signals, terminal, watch};
+use super::{prepare, signals, terminal, watch};
 use crate::engine::docker::Docker;
 use crate::journal::Event;
 use crate::report::{self, Entry};
@@ -25,7 +25,7 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 }
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
-fn options(global: &Global, require_accuracy: bool) -> Options {
+pub fn options(global: &Global, require_accuracy: bool) -> Options {
     let mut options = Options {
         all_output: global.verbose,
         require_accuracy,
@@ -50,7 +50,7 @@ pub async fn follow(
 ) -> Result<ExitCode, Failure> {
     let (events, mut incoming) = unbounded_channel::<Event>();
     let plan: crate::plan::Plan = directory.read_json("plan.json")?;
-    let secrets = run::secrets(&plan);
+    let secrets = prepare::secrets(&plan);
     let options = options(global, require_accuracy);
     let session = Arc::new(Session::open(
         Arc::new(engine),

@@ -1,5 +1,6 @@
 //! Asks for a person's trust before a recipe gets root-equivalent powers.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::failure::Failure;
+use super::open::Opened;
 use crate::plan::Plan;
 use crate::plan::power::{self, Power};
 use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
@@ -71,50 +73,70 @@ fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
     Some(())
 }
 
-/// Sees that every power of the plan is allowed: by `--allow`, by an earlier answer to the same
-/// resolved recipe with the same files beside it, or by an answer now.
+/// A plan that asks for powers, and where its recipe lies.
+pub struct Asking<'a> {
+    plan: &'a Plan,
+    directory: Option<&'a Path>,
+    is_builtin: bool,
+}
+
+impl<'a> Asking<'a> {
+    /// A recipe's plan.
+    pub fn of(opened: &'a Opened, plan: &'a Plan) -> Self {
+        Self {
+            plan,
+            directory: opened.entry.directory(),
+            is_builtin: opened.entry.is_builtin(),
+        }
+    }
+}
+
+/// Powers of a plan that nobody allowed yet, and what an answer is remembered by.
+struct Missing<'a> {
+    plan: &'a Plan,
+    key: Option<String>,
+    powers: Vec<Power>,
+}
+
+/// Sees that every power of the plans is allowed: by `--allow`, by an earlier answer to the same
+/// resolved recipe with the same files beside it, or by an answer now, to all of them. What is built
+/// in is trusted. Where no person may be asked, the failure says what to add.
 pub fn ask(
     home: &Home,
-    plan: &Plan,
-    directory: Option<&Path>,
+    plans: &[Asking<'_>],
     allowed: &[String],
+    a_person: bool,
 ) -> Result<(), Failure> {
-    if let Some(unknown) = allowed
-        .iter()
-        .find(|name| !power::NAMES.contains(&name.as_str()))
-    {
+    let unknown = |name: &&String| !power::NAMES.contains(&name.as_str());
+    if let Some(unknown) = allowed.iter().find(unknown) {
         let names = power::NAMES.join(", ");
         return Err(Failure::usage(format!(
             "--allow {unknown}: no such power; there are {names}"
         )));
     }
-    let key = key(plan, directory);
-    let known = key
-        .as_deref()
-        .map(|key| home.trusted(key))
-        .unwrap_or_default();
-    let asked = plan.powers.iter().cloned().chain(led_out(plan, directory));
-    let missing: Vec<Power> = asked
-        .filter(|power| !allowed.contains(&power.name) && !known.contains(&power.name))
+    let asking = plans.iter().filter(|asking| !asking.is_builtin);
+    let missing: Vec<Missing<'_>> = asking
+        .filter_map(|asking| missing(home, asking, allowed))
         .collect();
     if missing.is_empty() {
         return Ok(());
     }
-    let mut names: Vec<String> = missing.iter().map(|power| power.name.clone()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let mut text = format!(
-        "{} asks for powers that are as good as root on this machine:\n",
-        plan.recipe
+    let text = text(&missing);
+    let flag = format!(
+        "--allow {}",
+        names(missing.iter().flat_map(|one| &one.powers)).join(",")
     );
-    for power in &missing {
-        let _ = writeln!(text, "  {:<14} {}", power.name, power.because);
+    let mut recipes: Vec<String> = Vec::new();
+    for one in &missing {
+        let look = format!("retrial plan {}", one.plan.recipe);
+        if !recipes.contains(&look) {
+            recipes.push(look);
+        }
     }
-    let flag = format!("--allow {}", names.join(","));
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+    let look = recipes.join("    ");
+    if !(a_person && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Err(Failure::usage(format!(
-            "{text}  look at it: retrial plan {}\n  if you trust it: {flag}",
-            plan.recipe
+            "{text}  look at it: {look}\n  if you trust it: {flag}"
         )));
     }
     let mut err = std::io::stderr();
@@ -127,14 +149,63 @@ pub fn ask(
     let _ = std::io::stdin().lock().read_line(&mut answer);
     if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Err(Failure::usage(format!(
-            "not allowed; nothing was done\n  look at it: retrial plan {}",
-            plan.recipe
+            "not allowed; nothing was done\n  look at it: {look}"
         )));
     }
-    match key {
-        Some(key) => Ok(home.remember_trust(&key, &names)?),
-        None => Ok(()),
+    for one in &missing {
+        if let Some(key) = &one.key {
+            home.remember_trust(key, &names(&one.powers))?;
+        }
     }
+    Ok(())
+}
+
+fn missing<'a>(home: &Home, asking: &Asking<'a>, allowed: &[String]) -> Option<Missing<'a>> {
+    let (plan, directory) = (asking.plan, asking.directory);
+    let asked = plan.powers.iter().cloned().chain(led_out(plan, directory));
+    let mut powers: Vec<Power> = asked
+        .filter(|power| !allowed.contains(&power.name))
+        .collect();
+    if powers.is_empty() {
+        return None;
+    }
+    let key = key(plan, directory);
+    let known = key
+        .as_deref()
+        .map(|key| home.trusted(key))
+        .unwrap_or_default();
+    powers.retain(|power| !known.contains(&power.name));
+    (!powers.is_empty()).then_some(Missing { plan, key, powers })
+}
+
+/// What is asked for, each recipe and power once.
+fn text(missing: &[Missing<'_>]) -> String {
+    let mut text = String::new();
+    let mut told = BTreeSet::new();
+    let mut recipe = None;
+    for one in missing {
+        for power in &one.powers {
+            let line = format!("  {:<14} {}", power.name, power.because);
+            if !told.insert((&one.plan.recipe, line.clone())) {
+                continue;
+            }
+            if recipe != Some(&one.plan.recipe) {
+                recipe = Some(&one.plan.recipe);
+                let _ = writeln!(
+                    text,
+                    "{} asks for powers that are as good as root on this machine:",
+                    one.plan.recipe
+                );
+            }
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
+fn names<'a>(powers: impl IntoIterator<Item = &'a Power>) -> Vec<String> {
+    let names: BTreeSet<String> = powers.into_iter().map(|power| power.name.clone()).collect();
+    names.into_iter().collect()
 }
 
 /// Mounts from beside the recipe that a link leads out of its directory: the plan, which is made

@@ -107,7 +107,7 @@ fn literal(out: &mut String, text: &str, depth: usize) {
 }
 
 /// A text as a plain or a double-quoted scalar.
-pub(super) fn quoted(text: &str, key: bool) -> String {
+pub(crate) fn quoted(text: &str, key: bool) -> String {
     if is_plain(text, key) {
         return text.to_owned();
     }

@@ -10,13 +10,14 @@
 mod checks;
 mod diagnostic;
 pub mod docker_run;
-mod emit;
+pub(crate) mod emit;
 pub mod expression;
 pub(crate) mod fill;
 pub(crate) mod format;
 pub mod further;
 mod keys;
 mod load;
+mod loaded;
 pub mod lock;
 pub(crate) mod measures;
 mod merge;
@@ -39,11 +40,13 @@ mod variants;
 pub(crate) mod walk;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub(crate) use keys::is_loadgen_figure;
+pub use loaded::{DeclaredParam, Loaded, Resolved, resolve};
 pub use origin::Origin;
-pub use resolve::{Kind, Resolved, check, fingerprint, resolve, variants};
+pub use resolve::{Kind, check, fingerprint, variants};
 pub use settings::Setting;
 pub use source::{SIZE_LIMIT, Source, Span};
-pub(crate) use suggest::nearest;
+pub(crate) use suggest::{did_you_mean, nearest};
 pub use summary::{Summary, VariantSummary, summarize, summarize_all};
 pub use variants::{Axis, Choice, Impossible, Variants};
 

@@ -5,7 +5,6 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
-use super::settings::COMMAND_LINE;
 
 /// Lines longer than this are shown in part.
 const WIDEST: usize = 110;
@@ -71,7 +70,7 @@ fn one(out: &mut String, diagnostic: &Diagnostic, style: &Style) -> std::fmt::Re
     let margin = number.to_string().len();
     let excerpt = Excerpt::of(diagnostic);
     let place = match &*diagnostic.span.source.path {
-        COMMAND_LINE => format!("{COMMAND_LINE} {}", diagnostic.span.source.text),
+        option if option.starts_with("--") || option == "RECIPE" => format!("{option} {}", diagnostic.span.source.text),
         _ => diagnostic.span.to_string(),
     };
     writeln!(out, "{:margin$}{frame}-->{reset} {}", "", shown(&place))?;

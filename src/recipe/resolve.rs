@@ -1,4 +1,4 @@
-//! The stages in their order: checking all variants of a file, and resolving one.
+//! The stages in their order: checking all variants of a file. Resolving one is in `loaded`.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,13 @@ use super::Templates;
 use super::checks::Checks;
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::emit::emit;
-use super::fill::fill;
 use super::keys::RECIPE;
 use super::load::load;
 use super::merge::settle;
-use super::model::Recipe;
 use super::names::Names;
 use super::node::{Entry, Node, Value};
-use super::origin::{Origin, origins};
 use super::settings::{self, Setting};
-use super::source::{SIZE_LIMIT, Source};
+use super::source::Source;
 use super::variants::{self, Choice, Variants};
 use super::walk::Walk;
 
@@ -28,21 +25,6 @@ pub enum Kind {
     Recipe,
     /// A template: what is missing comes from whoever extends it.
     Template,
-}
-
-/// A recipe whose variants are chosen and whose params have values.
-#[derive(Debug, Clone)]
-pub struct Resolved {
-    /// What the plan is made from.
-    pub recipe: Recipe,
-    /// The run's recipe.yaml: everything merged, it resolves to the same recipe again.
-    pub yaml: String,
-    /// Where each value came from.
-    pub origins: Vec<Origin>,
-    /// What somebody should look at.
-    pub warnings: Diagnostics,
-    /// SHA-256 of `yaml`, hexadecimal: what trust is remembered by.
-    pub hash: String,
 }
 
 /// Every problem of a file, under all of its variants.
@@ -90,28 +72,6 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
     problems
 }
 
-/// The recipe that these settings choose.
-///
-/// # Errors
-/// Every problem of the recipe as chosen, and of the settings.
-pub fn resolve(
-    name: &str,
-    source: &Source,
-    templates: &dyn Templates,
-    settings: &[Setting],
-) -> Result<Resolved, Diagnostics> {
-    let mut problems = Diagnostics::default();
-    let resolved = try_resolve(name, source, templates, settings, &mut problems);
-    problems.sort(&source.path);
-    match resolved {
-        Some(resolved) if !problems.has_errors() => Ok(Resolved {
-            warnings: problems,
-            ..resolved
-        }),
-        _ => Err(problems),
-    }
-}
-
 /// SHA-256 of a recipe with its templates, under all variants; comments do not matter. None where
 /// it is no recipe.
 #[must_use]
@@ -135,75 +95,14 @@ pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, 
     }
 }
 
-fn try_resolve(
-    name: &str,
-    source: &Source,
-    templates: &dyn Templates,
-    settings: &[Setting],
-    problems: &mut Diagnostics,
-) -> Option<Resolved> {
-    let merged = load(source, templates, problems)?;
-    let lacking = lacks_template(problems);
-    let known = structure(&merged, false, problems);
-    let choice = settings::choose(&merged, &known, settings, problems);
-    if choice.len()
-        < known
-            .axes
-            .iter()
-            .filter(|axis| !axis.values.is_empty())
-            .count()
-    {
-        // Without a choice, nothing that it would give can be missed.
-        return None;
-    }
-    let stage = Stage::new(
-        &merged,
-        &choice,
-        settings,
-        [false, lacking],
-        templates,
-        problems,
-    );
-    for (param, declared) in stage.names.unset() {
-        let message = format!("the param `{param}` has no value");
-        let help = format!("give one with --set {param}=VALUE");
-        problems.push(Diagnostic::error("unset", message, declared.span.clone()).help(help));
-    }
-    if problems.has_errors() {
-        return None;
-    }
-    let Some(recipe) = fill(name, &stage.walked, &stage.names) else {
-        let message = "this recipe passes the check and cannot be read: a fault of retrial";
-        problems.push(
-            Diagnostic::error("internal", message, source.span(0..0))
-                .help("please report it with the recipe"),
-        );
-        return None;
-    };
-    let yaml = emit(&stage.settled);
-    if yaml.len() > SIZE_LIMIT {
-        // Merged and with aliases written out; what a run keeps must be readable again.
-        problems.extend(source.too_large());
-        return None;
-    }
-    let hash = hex::encode(Sha256::digest(yaml.as_bytes()));
-    Some(Resolved {
-        recipe,
-        yaml,
-        origins: origins(&stage.settled),
-        warnings: Diagnostics::default(),
-        hash,
-    })
-}
-
 /// Whether a template could not be had: then what is missing may be what it would have given.
-fn lacks_template(problems: &Diagnostics) -> bool {
+pub(super) fn lacks_template(problems: &Diagnostics) -> bool {
     let told = |problem: &Diagnostic| matches!(problem.code, "missing-template" | "circle");
     problems.iter().any(told)
 }
 
 /// What can be said before variants are chosen: the shapes of `variants`, `default`, `impossible`.
-fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
+pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
     let names = Names::default();
     let mut walk = Walk::new(&names, partial);
     walk.before_choice(merged);
@@ -212,15 +111,15 @@ fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Varian
 }
 
 /// A recipe under one choice of variants.
-struct Stage {
-    settled: Node,
-    walked: Node,
-    names: Names,
+pub(super) struct Stage {
+    pub settled: Node,
+    pub walked: Node,
+    pub names: Names,
     used: BTreeSet<String>,
 }
 
 impl Stage {
-    fn new(
+    pub fn new(
         merged: &Node,
         choice: &Choice,
         settings: &[Setting],

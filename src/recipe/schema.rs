@@ -46,6 +46,45 @@ fn schema() -> Value {
     Value::Object(schema)
 }
 
+/// The schema of another language of the same words, in which nothing is merged: no key appends.
+pub(crate) fn of(top: &'static Object, title: &str, description: &str) -> String {
+    let mut definitions = Map::new();
+    for key in top.keys {
+        define(&key.shape, &mut definitions);
+    }
+    let mut schema = Map::new();
+    schema.insert(
+        "$schema".into(),
+        "https://json-schema.org/draft/2020-12/schema".into(),
+    );
+    schema.insert("title".into(), title.into());
+    schema.insert("description".into(), description.into());
+    schema.extend(object(top, &|_| true));
+    let required = top.keys.iter().filter(|key| key.required);
+    let required: Vec<Value> = required.map(|key| key.name.into()).collect();
+    schema.insert("required".into(), required.into());
+    let one_of = top.one_of.iter();
+    let one_of: Vec<Value> = one_of.map(|name| json!({ "required": [name] })).collect();
+    if !one_of.is_empty() {
+        schema.insert("oneOf".into(), one_of.into());
+    }
+    schema.insert("$defs".into(), Value::Object(definitions));
+    let mut schema = Value::Object(schema);
+    without_appending(&mut schema);
+    format!("{schema:#}\n")
+}
+
+fn without_appending(value: &mut Value) {
+    if let Some(Value::Object(properties)) = value.get_mut("properties") {
+        properties.retain(|name, _| !name.ends_with('+'));
+    }
+    match value {
+        Value::Object(entries) => entries.values_mut().for_each(without_appending),
+        Value::Array(items) => items.iter_mut().for_each(without_appending),
+        _ => {}
+    }
+}
+
 /// Each kind of map once, by name.
 fn definitions() -> Map<String, Value> {
     let mut definitions = Map::new();

@@ -1,5 +1,6 @@
 //! Finished models to text: nothing is judged here, and nothing is written.
 
+pub mod batch_plan;
 pub mod catalogue;
 pub mod charts;
 pub mod checks;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::tree::TreeVerdict;
 use crate::verdict::Verdict;
+use crate::verdict::batch::BatchVerdict;
 use crate::verdict::comparison::{Comparison, Comparisons};
 
 /// Of a verdict, as pretty JSON with a newline at its end.
@@ -29,6 +30,12 @@ pub fn comparisons() -> String {
 #[must_use]
 pub fn tree() -> String {
     written::<TreeVerdict>("Retrial verdicts on a submission tree")
+}
+
+/// Of the verdict on a batch.
+#[must_use]
+pub fn batch_verdict() -> String {
+    written::<BatchVerdict>("Retrial verdict on a batch")
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use jiff::Timestamp;
 
 use super::error::RunError;
+use super::quiet::{self, Measuring};
 use super::session::Session;
 use super::watching::Watching;
 use super::{collect, container, copy_out, exec, fill, host, image, installed, judge, models};
@@ -50,7 +51,13 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         failed: false,
         faults: Vec::new(),
         watching: Watching::default(),
+        measuring: None,
     };
+    // What is being measured since before this process is not disturbed either.
+    let mut steps = session.plan.steps.iter();
+    if steps.any(|step| before.open.contains(&step.number) && quiet::measures(step)) {
+        run.measuring = quiet::measuring(session).await?;
+    }
     let lives = run.take_up().await?;
     run.standing = session.state().taken_up().standing(&session.plan, lives);
     session.say(
@@ -107,6 +114,8 @@ pub(super) struct Run<'a> {
     verdict: Option<Verdict>,
     faults: Vec<StepFault>,
     watching: Watching,
+    /// Held from the first measurement to the last.
+    measuring: Option<Measuring>,
 }
 
 impl Run<'_> {
@@ -119,9 +128,17 @@ impl Run<'_> {
             }
             let end = match self.left_out(step).await? {
                 Some(because) => self.ended(step, StepEnd::Skipped { because }, 0.0)?,
-                None => self.done(step).await?,
+                None => {
+                    if self.measuring.is_none() && quiet::measures(step) {
+                        self.measuring = quiet::measuring(self.session).await?;
+                    }
+                    self.done(step).await?
+                }
             };
             self.consequences(step, &end);
+            if !quiet::more_is_measured(plan, step) {
+                self.measuring = None;
+            }
         }
         Ok(())
     }
@@ -225,6 +242,7 @@ impl Run<'_> {
                 locked,
                 ..
             } => {
+                let _disturbing = quiet::disturbing(session).await;
                 let wanted = Wanted {
                     repository: repository.clone(),
                     revision: revision.clone(),

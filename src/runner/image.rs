@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::error::RunError;
+use super::quiet;
 use super::session::Session;
 use crate::engine::api::{BuildSpec, ImageInfo, ImageProgress};
 use crate::engine::credentials;
@@ -22,24 +23,18 @@ pub async fn pull(
     reference: &str,
     policy: PullPolicy,
 ) -> Result<StepEnd, RunError> {
-    if policy != PullPolicy::Always {
-        match session.engine.image(reference).await {
-            Ok(Some(image)) => {
-                let decision = "the engine has it: not pulled".to_owned();
-                session.say(Some(step), What::Decided { decision })?;
-                return found(session, step, image);
-            }
-            Ok(None) if policy == PullPolicy::Never => {
-                return Ok(failed(
-                    format!(
-                        "the engine has no image {reference}, and --pull never says not to pull it"
-                    ),
-                    "pull it yourself, or use --pull missing",
-                ));
-            }
-            Ok(None) => {}
-            Err(error) => return Ok(failed(error.to_string(), "")),
-        }
+    if policy != PullPolicy::Always
+        && let Some(end) = there_already(session, step, reference, policy).await?
+    {
+        return Ok(end);
+    }
+    let disturbing = quiet::disturbing(session).await;
+    // It may have been pulled ahead while this run waited.
+    if disturbing.is_some()
+        && policy != PullPolicy::Always
+        && let Some(end) = there_already(session, step, reference, policy).await?
+    {
+        return Ok(end);
     }
     let auth = match credentials::for_image(reference).await {
         Ok(auth) => auth,
@@ -57,6 +52,28 @@ pub async fn pull(
         Some(Err(error)) => Ok(failed(error.to_string(), "")),
         None => Ok(StepEnd::Stopped),
     }
+}
+
+/// How the step ends where the engine has the image, or may not pull it.
+async fn there_already(
+    session: &Session,
+    step: &Step,
+    reference: &str,
+    policy: PullPolicy,
+) -> Result<Option<StepEnd>, RunError> {
+    Ok(match session.engine.image(reference).await {
+        Ok(Some(image)) => {
+            let decision = "the engine has it: not pulled".to_owned();
+            session.say(Some(step), What::Decided { decision })?;
+            Some(found(session, step, image)?)
+        }
+        Ok(None) if policy == PullPolicy::Never => Some(failed(
+            format!("the engine has no image {reference}, and --pull never says not to pull it"),
+            "pull it yourself, or use --pull missing",
+        )),
+        Ok(None) => None,
+        Err(error) => Some(failed(error.to_string(), "")),
+    })
 }
 
 /// Says that a locked tag is another image by now. The lock's is used all the same, and a registry
@@ -100,6 +117,7 @@ pub async fn build(
     let directory = session.run.steps().join(step.directory());
     std::fs::create_dir_all(&directory)
         .map_err(crate::store::StoreError::io("create", &directory))?;
+    let _disturbing = quiet::disturbing(session).await;
     let built = watched(session, step, |progress| {
         session.engine.build(&spec, progress)
     })

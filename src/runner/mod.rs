@@ -5,10 +5,13 @@
 //! follows and ends it. What happened is in the journal before the next thing begins, so
 //! [`execute()`] can take up a run at any point.
 
+pub mod batch;
 pub mod control;
 pub mod error;
 pub mod execute;
 pub mod models;
+pub mod prepared;
+pub mod quiet;
 pub mod session;
 
 mod claim;
@@ -41,5 +44,6 @@ mod watching;
 pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
+pub use prepared::Prepared;
 pub use judge::{evidence_of, judge_files, judge_run};
 pub use session::{Options, Session};

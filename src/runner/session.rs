@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::Control;
 use super::error::RunError;
+use super::quiet::Quiet;
 use crate::engine::api::Engine;
 use crate::journal::State;
 use crate::journal::{Event, What};
@@ -31,6 +32,9 @@ pub struct Options {
     pub patience: Duration,
     /// Where the host's files begin, for the sensors of its GPUs.
     pub root: PathBuf,
+    /// Shared with the other runs of a batch and whoever pulls their images; none where this run
+    /// has nobody beside it.
+    pub quiet: Option<Quiet>,
 }
 
 impl Default for Options {
@@ -40,6 +44,7 @@ impl Default for Options {
             require_accuracy: false,
             patience: Duration::from_mins(1),
             root: PathBuf::from("/"),
+            quiet: None,
         }
     }
 }

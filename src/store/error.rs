@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::lookup::Kind;
+
 /// A fault with a run's files.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -27,14 +29,18 @@ pub enum StoreError {
         /// Why.
         because: String,
     },
-    /// No run of that name.
-    #[error("there is no run {wanted:?} in {runs}{hint}", runs = runs.display())]
-    NoSuchRun {
+    /// No run or batch of that name.
+    #[error("there is no {kind} {wanted:?} in {among}{hint}", among = among.display())]
+    NoSuch {
+        /// What was looked for.
+        kind: Kind,
         /// What was typed.
         wanted: String,
-        /// Where runs lie.
-        runs: PathBuf,
-        /// The runs that there are.
+        /// Where they lie.
+        among: PathBuf,
+        /// How many it could be.
+        matches: usize,
+        /// Those that there are.
         hint: String,
     },
     /// Somebody else has the run.

@@ -1,11 +1,12 @@
-//! The directory that holds everything of ours: runs and remembered trust.
+//! The directory that holds everything of ours: runs, batches and remembered trust.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use super::batch_directory::BatchDirectory;
 use super::error::StoreError;
+use super::lookup::{self, Kind};
 use super::run_directory::{RunDirectory, write_atomically};
 
 /// `--home`, else `RETRIAL_HOME`, else the XDG data directory.
@@ -46,46 +47,39 @@ impl Home {
         self.root.join("runs")
     }
 
+    /// Where batches lie.
+    #[must_use]
+    pub fn batches(&self) -> PathBuf {
+        self.root.join("batches")
+    }
+
     /// Makes the directory of a new run.
     ///
     /// # Errors
     /// Where it cannot be written.
     pub fn new_run(&self, stem: &str) -> Result<RunDirectory, StoreError> {
-        let runs = self.runs();
-        fs::create_dir_all(&runs).map_err(StoreError::io("create", &runs))?;
-        // Containers of any user pass through to the control directory, never list the rest.
-        let runs = runs.canonicalize().map_err(StoreError::io("find", &runs))?;
-        let now = jiff::Zoned::now().strftime("%Y%m%d-%H%M%S").to_string();
-        let stem: String = stem.chars().take(40).collect();
-        for attempt in 0..1000_u32 {
-            let id = format!("{now}-{stem}-{}", short_id(attempt));
-            let path = runs.join(&id);
-            match fs::create_dir(&path) {
-                Ok(()) => return RunDirectory::create(path, id),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(StoreError::io("create", &path)(error)),
-            }
-        }
-        Err(StoreError::Unusable {
-            path: runs,
-            because: "no free name for a new run".to_owned(),
-        })
+        RunDirectory::create(lookup::new_directory(Kind::Run, &self.runs(), stem)?)
+    }
+
+    /// Makes the directory of a new batch.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn new_batch(&self, stem: &str) -> Result<BatchDirectory, StoreError> {
+        let path = lookup::new_directory(Kind::Batch, &self.batches(), stem)?;
+        Ok(BatchDirectory::at(path))
     }
 
     /// Ids of the runs, oldest first.
     #[must_use]
     pub fn run_ids(&self) -> Vec<String> {
-        let mut runs: Vec<(jiff::Timestamp, String)> = fs::read_dir(self.runs())
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| {
-                let began = began(&entry.path().join("journal.jsonl"))?;
-                Some((began, entry.file_name().into_string().ok()?))
-            })
-            .collect();
-        runs.sort();
-        runs.into_iter().map(|(_, id)| id).collect()
+        lookup::ids(&self.runs())
+    }
+
+    /// Ids of the batches, oldest first.
+    #[must_use]
+    pub fn batch_ids(&self) -> Vec<String> {
+        lookup::ids(&self.batches())
     }
 
     /// Finds a run by id, by a part of its id that only one has, by path, or `last`.
@@ -93,41 +87,15 @@ impl Home {
     /// # Errors
     /// Where there is none, or more than one.
     pub fn find(&self, wanted: &str) -> Result<RunDirectory, StoreError> {
-        let as_path = Path::new(wanted);
-        if wanted.contains('/') && as_path.join("journal.jsonl").exists() {
-            let path = as_path
-                .canonicalize()
-                .map_err(StoreError::io("find", as_path))?;
-            return Ok(RunDirectory::at(path));
-        }
-        let ids = self.run_ids();
-        let matches: Vec<&String> = if wanted == "last" {
-            ids.last().into_iter().collect()
-        } else if ids.iter().any(|id| id == wanted) {
-            ids.iter().filter(|id| *id == wanted).collect()
-        } else {
-            ids.iter()
-                .filter(|id| !wanted.is_empty() && id.contains(wanted))
-                .collect()
-        };
-        if let [id] = matches[..] {
-            return Ok(RunDirectory::at(self.runs().join(id)));
-        }
-        let shown: Vec<&str> = if matches.is_empty() {
-            ids.iter().rev().take(5).map(String::as_str).collect()
-        } else {
-            matches.iter().map(|id| id.as_str()).collect()
-        };
-        let hint = match (matches.is_empty(), shown.is_empty()) {
-            (_, true) => ": there are no runs yet".to_owned(),
-            (true, _) => format!("; the latest are:\n  {}", shown.join("\n  ")),
-            (false, _) => format!("; that could be:\n  {}", shown.join("\n  ")),
-        };
-        Err(StoreError::NoSuchRun {
-            wanted: wanted.to_owned(),
-            runs: self.runs(),
-            hint,
-        })
+        lookup::find(Kind::Run, &self.runs(), wanted).map(RunDirectory::at)
+    }
+
+    /// Finds a batch as [`Self::find`] does a run.
+    ///
+    /// # Errors
+    /// Where there is none, or more than one.
+    pub fn find_batch(&self, wanted: &str) -> Result<BatchDirectory, StoreError> {
+        lookup::find(Kind::Batch, &self.batches(), wanted).map(BatchDirectory::at)
     }
 
     /// Powers that were allowed before to a recipe with this hash.
@@ -163,24 +131,4 @@ impl Home {
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default()
     }
-}
-
-/// When a run began, by its journal's first line: an id has the local time, to the second.
-/// `None` where there is no journal; one without a time is the oldest of all.
-fn began(journal: &Path) -> Option<jiff::Timestamp> {
-    let mut line = String::new();
-    let file = fs::File::open(journal).ok()?;
-    // A journal is ours, but a run's directory may have come from elsewhere.
-    let _ = BufReader::new(file.take(64 << 10)).read_line(&mut line);
-    let first: Option<serde_json::Value> = serde_json::from_str(&line).ok();
-    let time = first.and_then(|first| first.get("time")?.as_str()?.parse().ok());
-    Some(time.unwrap_or(jiff::Timestamp::MIN))
-}
-
-/// Four hexadecimal digits that differ between processes that begin in the same second.
-fn short_id(attempt: u32) -> String {
-    use sha2::{Digest, Sha256};
-    let now = jiff::Timestamp::now().as_nanosecond();
-    let digest = Sha256::digest(format!("{now} {} {attempt}", std::process::id()));
-    format!("{:02x}{:02x}", digest[0], digest[1])
 }

@@ -1,6 +1,7 @@
 //! Run directories: where evidence lies, how it is written so that a kill loses nothing,
 //! and how it is opened again when the container that wrote it may be hostile.
 
+pub mod batch_directory;
 pub mod beneath;
 pub mod error;
 pub mod home;
@@ -9,9 +10,11 @@ pub mod index;
 pub mod journal;
 pub mod kept;
 pub mod lock;
+pub mod lookup;
 pub mod open;
 pub mod pack;
 pub mod packages;
+pub mod record;
 pub mod remove;
 pub mod run_directory;
 pub mod stage;
@@ -19,7 +22,9 @@ pub mod submission;
 pub mod unpack;
 mod walk;
 
+pub use batch_directory::BatchDirectory;
 pub use error::StoreError;
 pub use home::Home;
 pub use index::Index;
+pub use record::Record;
 pub use run_directory::RunDirectory;

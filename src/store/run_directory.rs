@@ -2,67 +2,56 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use super::error::StoreError;
+use super::record::Record;
 
 /// The directory of one run: `<home>/runs/<id>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
-    path: PathBuf,
-    id: String,
+    record: Record,
+}
+
+impl Deref for RunDirectory {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.record
+    }
 }
 
 impl RunDirectory {
-    pub(super) fn create(path: PathBuf, id: String) -> Result<Self, StoreError> {
-        let run = Self { path, id };
-        for directory in [
-            run.steps(),
-            run.results(),
-            run.control(),
-            run.control().join("steps"),
-        ] {
-            fs::create_dir(&directory).map_err(StoreError::io("create", &directory))?;
-        }
+    pub(super) fn create(path: PathBuf) -> Result<Self, StoreError> {
+        let run = Self::at(path);
+        run.lay_out()?;
         Ok(run)
+    }
+
+    /// Makes the directories that a run has, where they are not there.
+    ///
+    /// # Errors
+    /// Where they cannot be written.
+    pub fn lay_out(&self) -> Result<(), StoreError> {
+        for directory in [
+            self.steps(),
+            self.results(),
+            self.control(),
+            self.control().join("steps"),
+        ] {
+            fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
+        }
+        Ok(())
     }
 
     /// A run that is there already.
     #[must_use]
     pub fn at(path: PathBuf) -> Self {
-        let id = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        Self { path, id }
-    }
-
-    /// The run's id.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// The directory.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// A file or directory of the run.
-    #[must_use]
-    pub fn join(&self, relative: &str) -> PathBuf {
-        self.path.join(relative)
-    }
-
-    /// `journal.jsonl`
-    #[must_use]
-    pub fn journal(&self) -> PathBuf {
-        self.join("journal.jsonl")
+        Self {
+            record: Record::at(path),
+        }
     }
 
     /// Output of the steps.
@@ -81,40 +70,6 @@ impl RunDirectory {
     #[must_use]
     pub fn control(&self) -> PathBuf {
         self.join("control")
-    }
-
-    /// The lock of the process that follows the run.
-    #[must_use]
-    pub fn lock(&self) -> PathBuf {
-        self.join("lock")
-    }
-
-    /// Writes a JSON file of the run, whole or not at all.
-    ///
-    /// # Errors
-    /// Where the disk takes no more.
-    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
-        let path = self.join(name);
-        let mut text =
-            serde_json::to_string_pretty(value).map_err(|error| StoreError::Unusable {
-                path: path.clone(),
-                because: error.to_string(),
-            })?;
-        text.push('\n');
-        write_atomically(&path, text.as_bytes())
-    }
-
-    /// Reads a JSON file of the run.
-    ///
-    /// # Errors
-    /// Where it is missing or not what it should be.
-    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
-        let path = self.join(name);
-        let text = super::open::read_text_beneath(&self.path, Path::new(name), 64 << 20)?;
-        serde_json::from_str(&text).map_err(|error| StoreError::Unusable {
-            path,
-            because: error.to_string(),
-        })
     }
 }
 

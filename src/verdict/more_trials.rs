@@ -56,6 +56,26 @@ pub(super) fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> Mor
         .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
 }
 
+/// The same of the difference of two samples with `trials` each, or one of them more: both get as
+/// many more.
+pub(super) fn more_of_two(
+    error: f64,
+    degrees: f64,
+    trials: u32,
+    distance: f64,
+    alpha: f64,
+) -> MoreTrials {
+    let count = f64::from(trials.max(1));
+    (1..=MOST)
+        .find(|more| {
+            let all = count + f64::from(*more);
+            // Each trial adds to the degrees of freedom what those so far did.
+            let degrees = degrees * (all - 1.0) / (count - 1.0).max(1.0);
+            quantile(alpha, degrees) * error * (count / all).sqrt() <= distance
+        })
+        .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

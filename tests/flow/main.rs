@@ -5,6 +5,7 @@
 mod hub;
 mod lab;
 
+mod batch;
 mod bystanders;
 mod compared;
 mod disk;

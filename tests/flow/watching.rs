@@ -14,14 +14,14 @@ const STEP: &str = "03-main-performance";
 
 /// A host of eight MI355X whose files a test may change. Who runs on it claims its GPUs, so only one
 /// test of the lab at a time has it.
-struct Host {
+pub struct Host {
     root: TempDir,
     _turn: Option<fs::File>,
 }
 
 impl Host {
     /// None, with a word, where the GPUs' device nodes are not and cannot be made.
-    fn plant() -> Option<Self> {
+    pub fn plant() -> Option<Self> {
         let turn = std::env::var("RETRIAL_LAB").ok().map(|lab| {
             let turn = fs::File::create(Path::new(&lab).join("gpus.lock")).unwrap();
             turn.lock().unwrap();
@@ -66,7 +66,7 @@ impl Host {
         Some(host)
     }
 
-    fn root(&self) -> &str {
+    pub fn root(&self) -> &str {
         self.root.path().to_str().unwrap()
     }
 

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::{Global, JudgeArguments};
 use super::failure::Failure;
-use super::{open, supervise, terminal};
+use super::open::{self, RunOrBatch};
+use super::{batch, supervise, terminal};
 use crate::evidence::tree::{Found, find};
 use crate::journal::{Event, State};
 use crate::runner::judge_run;
-use crate::store::RunDirectory;
+use crate::store::{BatchDirectory, RunDirectory};
 use crate::store::journal::Journal;
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 
@@ -74,6 +75,9 @@ fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Fail
 /// Judges a run by its files, a submission tree or a part of one, or other folders of results.
 pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
     let path = Path::new(&asked.directory);
+    if path.join("batch.json").exists() {
+        return batch::judge(global, &BatchDirectory::at(path.to_owned()));
+    }
     if path.join("plan.json").exists() {
         let path = path
             .canonicalize()
@@ -87,7 +91,10 @@ pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failur
         )));
     }
     if !path.is_dir() {
-        return one_run(global, &open::home(global).find(&asked.directory)?, asked);
+        return match open::run_or_batch(&open::home(global), &asked.directory)? {
+            RunOrBatch::Run(run) => one_run(global, &run, asked),
+            RunOrBatch::Batch(directory) => batch::judge(global, &directory),
+        };
     }
     if let Some(found) = found(path, asked)? {
         return tree::judge(global, &found, asked);

@@ -6,6 +6,7 @@
 //! - [`pull`]: layers, bytes, speed, time left.
 //! - [`view`]: the live view: what has finished; `frame`: what goes on.
 
+pub mod batch;
 pub mod fit;
 mod frame;
 pub mod palette;

@@ -5,6 +5,7 @@
 //! figure, the run's verdict with what stands beside it, what to do next, where the evidence lies.
 
 mod advice;
+mod batch;
 mod compared;
 mod grid;
 mod layout;
@@ -17,6 +18,7 @@ use super::rows::{self, Row};
 use super::words::{self, clean, reasons, symbol, title};
 use crate::verdict::{Outcome, QualifierKind, Verdict};
 
+pub use batch::batch;
 pub use compared::comparison;
 pub use runs::runs;
 

@@ -1,9 +1,28 @@
 //! The verdict of a batch: what each cell gave, how it stands to its baseline, and what that says
 //! of each claim. Pure: trials of finished runs in, [`BatchVerdict`] out.
+//!
+//! 1. `pool`: the trials of a cell's runs are one sample, in the order of rounds.
+//! 2. `subject`: two subjects are cut to the rounds that both have, where rounds were interleaved.
+//! 3. `differences`: each cell next to its baseline, corrected for all of them (Holm).
+//! 4. `claims`: each part of a claim is one test; corrected for all claims, by themselves.
 
+mod claims;
+mod differences;
+mod evidence;
+mod gap;
+mod judge;
 mod model;
+mod part;
+mod pool;
+mod sentence;
+mod subject;
 
+pub use evidence::{CellEvidence, Lost, OtherEvidence, RunEvidence};
+pub use judge::judge;
 pub use model::{
     AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
     ClaimPart, ClaimVerdict, Gap, OtherVerdict, PartSide,
 };
+
+#[cfg(test)]
+mod tests;

@@ -117,7 +117,8 @@ fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup
     environments(letters, &facts)
 }
 
-fn pair_up<'a>(
+/// Every figure that both have, and what only one has.
+pub(in crate::verdict) fn pair_up<'a>(
     baseline: &[Measured<'a>],
     candidate: &[Measured<'a>],
     paired: bool,
@@ -185,7 +186,7 @@ fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
 }
 
 /// What each interval shows, with error `alpha` that any of them shows what is not there.
-fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
+pub(in crate::verdict) fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
     let shown = |pair: &Pair<'_>, share: f64| pair.shown(alpha / 2.0 / share);
     let rejected = holm::step_down(pairs.len(), |one, share| {
         shown(&pairs[one], share).is_difference()

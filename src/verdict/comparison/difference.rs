@@ -9,7 +9,9 @@
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
 use crate::recipe::model::{Aggregate, Better, Claim};
+use crate::verdict::MoreTrials;
 use crate::verdict::asked::{Asked, Side};
+use crate::verdict::more_trials::{more_of_two, more_trials};
 use crate::verdict::statistics::{self, Estimate, quantile};
 
 /// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
@@ -27,7 +29,12 @@ enum Ground {
     /// Of pairs.
     Pairs(Estimate),
     /// Of two samples.
-    Samples { error: f64, degrees: f64 },
+    Samples {
+        error: f64,
+        degrees: f64,
+        /// Of the side that has fewer.
+        trials: u32,
+    },
     /// Nothing says how much trials scatter.
     Nothing,
 }
@@ -100,7 +107,7 @@ impl Difference {
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (lower, upper) = match &self.ground {
             Ground::Pairs(estimate) => estimate.bounds(alpha)?,
-            Ground::Samples { error, degrees } => {
+            Ground::Samples { error, degrees, .. } => {
                 let half = quantile(alpha, *degrees) * error;
                 (self.center - half, self.center + half)
             }
@@ -118,6 +125,22 @@ impl Difference {
         self.bounds(alpha).map_or(Side::Open, |(lower, upper)| {
             Asked::of(claim, margin).side(lower, upper)
         })
+    }
+
+    /// How many more trials of each, if they went as those so far, would put a bound with error
+    /// `alpha` past an edge of what is asked.
+    #[must_use]
+    pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
+        let distance = Asked::of(claim, margin).distance(self.center);
+        match &self.ground {
+            Ground::Pairs(estimate) => more_trials(estimate, distance, alpha),
+            Ground::Samples {
+                error,
+                degrees,
+                trials,
+            } => more_of_two(*error, *degrees, *trials, distance, alpha),
+            Ground::Nothing => MoreTrials::AtLeast(2),
+        }
     }
 }
 
@@ -158,6 +181,7 @@ fn ground(candidate: &Estimate, baseline: &Estimate) -> Ground {
     let ((one, one_spread), (other, other_spread)) = (square(one), square(other));
     let (total, spread) = (one + other, one_spread + other_spread);
     Ground::Samples {
+        trials: candidate.count.min(baseline.count),
         error: total.sqrt(),
         degrees: if spread > 0.0 {
             total * total / spread
@@ -174,6 +198,7 @@ fn beside_one(several: &Estimate, error: f64, degrees: f64) -> Ground {
         .map_or(Ground::Nothing, |deviation| Ground::Samples {
             error: error.hypot(deviation),
             degrees,
+            trials: 1,
         })
 }
 

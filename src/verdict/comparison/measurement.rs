@@ -114,7 +114,7 @@ impl Measurement {
     }
 
     /// The same scenario in the same mode of the same benchmark.
-    pub(super) fn is_like(&self, other: &Self, by_benchmark: bool) -> bool {
+    pub(in crate::verdict) fn is_like(&self, other: &Self, by_benchmark: bool) -> bool {
         self.mode == other.mode
             && self.scenario.eq_ignore_ascii_case(&other.scenario)
             && (!by_benchmark || self.benchmark == other.benchmark)

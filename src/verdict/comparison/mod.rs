@@ -27,6 +27,10 @@ pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, S
 pub use stacks::is_known_stack;
 pub use subject::Subject;
 
+pub(in crate::verdict) use build::{changes, pair_up};
+pub(in crate::verdict) use pair::{Measured, Pair};
+pub(in crate::verdict) use sentence::of as sentence;
+
 pub use super::asked::Side;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::verdict::statistics::aggregate;
 
 /// One scenario in one mode of one subject.
 #[derive(Clone, Copy)]
-pub(super) struct Measured<'a> {
+pub(in crate::verdict) struct Measured<'a> {
     pub letter: &'a str,
     pub measured: &'a Measurement,
 }
@@ -25,10 +25,10 @@ impl<'a> Measured<'a> {
 }
 
 /// One figure on both sides.
-pub(super) struct Pair<'a> {
+pub(in crate::verdict) struct Pair<'a> {
     pub baseline: Measured<'a>,
     pub candidate: Measured<'a>,
-    figures: [&'a MeasuredFigure; 2],
+    pub figures: [&'a MeasuredFigure; 2],
     /// None where they cannot be compared.
     pub difference: Option<Difference>,
 }

@@ -1,0 +1,66 @@
+//! What a vendor says in words, made checkable.
+//!
+//! ```text
+//! SIDE is faster than SIDE [by P]               SIDE is as fast as SIDE [to within P]
+//! SIDE is slower than SIDE [by P]               SIDE is not slower than SIDE [by more than P]
+//! SIDE is more accurate than SIDE [by P]        SIDE is as accurate as SIDE [to within P]
+//! SIDE is less accurate than SIDE [by P]        SIDE is not less accurate than SIDE [by more than P]
+//! SIDE is accurate
+//! the gap to SIDE is smaller with SIDE than with SIDE [by P]
+//! ```
+//!
+//! Each may end in `in SCENARIO`, `in FIGURE` or `in SCENARIO FIGURE`. A side is values joined with
+//! ` + `, each alone (`migraphx`) or after its axis (`rocm 7.1.1`), or the name of another host's
+//! runs.
+
+mod grammar;
+mod model;
+mod pairs;
+mod side;
+mod words;
+
+pub use model::{Claim, Part, Says};
+
+use super::cell::{Cell, LeftOut};
+use super::model::{Other, WrittenClaim};
+use crate::recipe::Diagnostics;
+
+/// What sides may name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subjects<'a> {
+    pub axes: &'a [(String, Vec<String>)],
+    pub cells: &'a [Cell],
+    pub left_out: &'a [LeftOut],
+    pub others: &'a [Other],
+    pub scenarios: &'a [String],
+    pub figures: &'a [String],
+}
+
+/// Reads a claim; none where it says nothing that could be checked.
+pub(super) fn read(
+    written: &WrittenClaim,
+    subjects: &Subjects<'_>,
+    problems: &mut Diagnostics,
+) -> Option<Claim> {
+    let read = grammar::read(&written.text, subjects).and_then(|sentence| {
+        let parts = pairs::of(&sentence, subjects)?;
+        Ok(Claim {
+            text: written.text.value.trim().to_owned(),
+            source: written.source.clone(),
+            says: sentence.says,
+            scenario: sentence.scenario,
+            figure: sentence.figure,
+            parts,
+        })
+    });
+    match read {
+        Ok(claim) => Some(claim),
+        Err(problem) => {
+            problems.push(*problem);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

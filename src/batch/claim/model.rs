@@ -1,0 +1,85 @@
+//! A claim as it is checked.
+
+use serde::{Deserialize, Serialize};
+
+use crate::batch::Values;
+use crate::recipe::model;
+
+/// A claim, its sides found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// As it was written.
+    pub text: String,
+    /// Where it was published.
+    pub source: Option<String>,
+    /// What it says.
+    pub says: Says,
+    /// Only in this scenario; in each if none.
+    pub scenario: Option<String>,
+    /// In this figure; in the one by which the scenario is published if none.
+    pub figure: Option<String>,
+    /// About whom, one after the other; at least one.
+    pub parts: Vec<Part>,
+}
+
+/// What is claimed of each part.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Says {
+    /// Of the candidate's speed next to the baseline's.
+    Speed {
+        /// Better, not worse, or equivalent.
+        claim: model::Claim,
+        /// The margin as it was written: of better, how much more; else how much is let through.
+        by: f64,
+    },
+    /// Of its accuracy.
+    Accuracy {
+        /// Better, not worse, or equivalent.
+        claim: model::Claim,
+        /// As for speed.
+        by: f64,
+    },
+    /// That the candidate keeps the benchmark's own limits of accuracy.
+    Accurate,
+    /// That a third is less far from the candidate than from the baseline.
+    Gap {
+        /// By how much of the gap.
+        by: f64,
+    },
+}
+
+impl Says {
+    /// What is asked of the ratio of the candidate to the baseline: a claim, and the margin that
+    /// leaves `1 - margin` of it (the word of [`model::Claim`]).
+    #[must_use]
+    pub fn asked(self) -> Option<(model::Claim, f64)> {
+        match self {
+            // 10 % more is what 9.1 % less is seen from the other side.
+            Self::Speed {
+                claim: model::Claim::Better,
+                by,
+            }
+            | Self::Accuracy {
+                claim: model::Claim::Better,
+                by,
+            } => Some((model::Claim::Better, by / (1.0 + by))),
+            Self::Speed { claim, by } | Self::Accuracy { claim, by } => Some((claim, by)),
+            Self::Gap { by } => Some((model::Claim::Better, by)),
+            Self::Accurate => None,
+        }
+    }
+}
+
+/// One pair of cells that a claim is about. Names are cells' or other hosts'.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What tells it from the other parts: `gpu=w7900`.
+    pub of: Values,
+    /// Of whom.
+    pub candidate: String,
+    /// Next to whom.
+    pub baseline: Option<String>,
+    /// The gap to whom.
+    pub gap_to: Option<String>,
+}

@@ -1,0 +1,225 @@
+//! The pairs of cells that a claim is about.
+//!
+//! An axis that one side names and the other does not is the same on both; on an axis that neither
+//! names, each cell is paired with the one that is alike. So `7.1.1 is faster than 6.4.1` is one
+//! part for each backend and card.
+
+use std::collections::BTreeSet;
+
+use super::grammar::{Problem, Sentence, wrong};
+use super::side::Side;
+use super::{Part, Subjects};
+use crate::batch::names::RECIPE;
+use crate::batch::{Cell, Values};
+
+/// The parts of a sentence; at least one.
+pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Part>, Problem> {
+    let pairs = match &sentence.baseline {
+        None => alone(&sentence.candidate, subjects),
+        Some(baseline) => both(&sentence.candidate, baseline, subjects, sentence)?,
+    };
+    if pairs.is_empty() {
+        return Err(nobody(sentence, subjects));
+    }
+    let mut parts = Vec::new();
+    for pair in &pairs {
+        let gap_to = match &sentence.gap_to {
+            None => None,
+            Some(Side::Other(name)) => Some(name.clone()),
+            Some(Side::Cells(values)) => Some(third(pair, values, subjects, sentence)?),
+        };
+        parts.push(Part {
+            of: pair.alike.clone(),
+            candidate: pair.candidate.clone(),
+            baseline: pair.baseline.clone(),
+            gap_to,
+        });
+    }
+    only_what_differs(&mut parts);
+    Ok(parts)
+}
+
+struct Pair {
+    candidate: String,
+    baseline: Option<String>,
+    /// What no side names.
+    alike: Values,
+}
+
+fn alone(side: &Side, subjects: &Subjects<'_>) -> Vec<Pair> {
+    let pair = |candidate: String, alike| Pair {
+        candidate,
+        baseline: None,
+        alike,
+    };
+    match side {
+        Side::Other(name) => vec![pair(name.clone(), Values::default())],
+        Side::Cells(values) => having(values, subjects)
+            .map(|cell| pair(cell.name.clone(), without(cell, values, subjects)))
+            .collect(),
+    }
+}
+
+fn both(
+    candidate: &Side,
+    baseline: &Side,
+    subjects: &Subjects<'_>,
+    sentence: &Sentence,
+) -> Result<Vec<Pair>, Problem> {
+    Ok(match (candidate, baseline) {
+        (Side::Other(one), Side::Other(other)) if one == other => {
+            return Err(wrong(
+                "both sides are the same",
+                &sentence.span,
+                "name another",
+            ));
+        }
+        (one, Side::Other(other)) => {
+            let mut pairs = alone(one, subjects);
+            for pair in &mut pairs {
+                pair.baseline = Some(other.clone());
+            }
+            pairs
+        }
+        (Side::Other(one), cells) => {
+            let pairs = alone(cells, subjects).into_iter();
+            pairs
+                .map(|pair| Pair {
+                    candidate: one.clone(),
+                    baseline: Some(pair.candidate),
+                    alike: pair.alike,
+                })
+                .collect()
+        }
+        (Side::Cells(one), Side::Cells(other)) => {
+            let (full, other_full) = (filled(one, other), filled(other, one));
+            if full.are_in(&other_full) {
+                return Err(wrong(
+                    "both sides mean the same cells",
+                    &sentence.span,
+                    "what one side names and the other does not is the same on both; name what differs",
+                ));
+            }
+            let mut pairs = Vec::new();
+            for cell in having(&full, subjects) {
+                let alike = without(cell, &full, subjects);
+                let partner = having(&other_full, subjects)
+                    .find(|partner| without(partner, &other_full, subjects) == alike);
+                pairs.extend(partner.map(|partner| Pair {
+                    candidate: cell.name.clone(),
+                    baseline: Some(partner.name.clone()),
+                    alike,
+                }));
+            }
+            pairs
+        }
+    })
+}
+
+/// The one cell that a gap is measured to.
+fn third(
+    pair: &Pair,
+    values: &Values,
+    subjects: &Subjects<'_>,
+    sentence: &Sentence,
+) -> Result<String, Problem> {
+    let alike = |cell: &&Cell| {
+        pair.alike.iter().all(|(axis, value)| {
+            values.get(axis).is_some() || axes(cell, subjects).get(axis) == Some(value)
+        })
+    };
+    let found: Vec<&Cell> = having(values, subjects).filter(alike).collect();
+    match found[..] {
+        [one] if one.name != pair.candidate && Some(&one.name) != pair.baseline.as_ref() => {
+            Ok(one.name.clone())
+        }
+        [one] => {
+            let message = format!("the gap of {} to itself", one.name);
+            Err(wrong(&message, &sentence.span, "name another"))
+        }
+        [] => {
+            let message = format!("there is no cell with {values} to measure the gap to");
+            Err(wrong(&message, &sentence.span, "name one that is run"))
+        }
+        ref several => {
+            let names: Vec<&str> = several.iter().take(6).map(|cell| &*cell.name).collect();
+            let message = format!("the gap to which cell with {values}?");
+            let help = format!("name more of its values: {}", names.join("; "));
+            Err(wrong(&message, &sentence.span, &help))
+        }
+    }
+}
+
+fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
+    let side = |side: &Side| match side {
+        Side::Cells(values) => values.to_string(),
+        Side::Other(name) => name.clone(),
+    };
+    let candidate = side(&sentence.candidate);
+    let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
+    let message = format!("no two cells are {candidate} and {baseline} and alike in all else");
+    let reasons = subjects.left_out.iter().take(4);
+    let reasons = reasons.map(|left| format!("{} is left out: {}", left.name, left.because));
+    let reasons: Vec<String> = reasons.collect();
+    let help = if reasons.is_empty() {
+        "name values of cells that are run".to_owned()
+    } else {
+        reasons.join("; ")
+    };
+    wrong(&message, &sentence.span, &help)
+}
+
+/// A cell's axes, with its recipe where there are several.
+fn axes(cell: &Cell, subjects: &Subjects<'_>) -> Values {
+    let mut values = cell.axes.clone();
+    if subjects.axes.iter().any(|(name, _)| name == RECIPE) {
+        values.set(RECIPE, &cell.recipe);
+    }
+    values
+}
+
+fn having<'a>(values: &'a Values, subjects: &'a Subjects<'a>) -> impl Iterator<Item = &'a Cell> {
+    subjects
+        .cells
+        .iter()
+        .filter(|cell| values.are_in(&axes(cell, subjects)))
+}
+
+/// A cell's values but for axes that are named.
+fn without(cell: &Cell, named: &Values, subjects: &Subjects<'_>) -> Values {
+    let mut values = axes(cell, subjects).0;
+    values.retain(|(name, _)| named.get(name).is_none());
+    values.sort();
+    Values(values)
+}
+
+fn filled(one: &Values, other: &Values) -> Values {
+    let mut full = one.clone();
+    for (axis, value) in other.iter() {
+        if full.get(axis).is_none() {
+            full.set(axis, value);
+        }
+    }
+    full
+}
+
+/// Leaves of what tells parts apart only that in which they differ.
+fn only_what_differs(parts: &mut [Part]) {
+    let mut kinds: Vec<(String, BTreeSet<String>)> = Vec::new();
+    for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {
+        match kinds.iter_mut().find(|(known, _)| known == axis) {
+            Some((_, values)) => {
+                values.insert(value.to_owned());
+            }
+            None => kinds.push((axis.to_owned(), BTreeSet::from([value.to_owned()]))),
+        }
+    }
+    let differs = |axis: &str| {
+        kinds
+            .iter()
+            .any(|(known, values)| known == axis && values.len() > 1)
+    };
+    for part in parts {
+        part.of.0.retain(|(axis, _)| differs(axis));
+    }
+}

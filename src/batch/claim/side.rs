@@ -1,0 +1,197 @@
+//! A side of a claim: cells by the values of their axes, or another host's runs.
+
+use super::Subjects;
+use super::grammar::{Problem, wrong};
+use super::words::{Word, place, text};
+use crate::batch::Values;
+use crate::batch::names::RECIPE;
+use crate::recipe::{Span, did_you_mean};
+
+/// Whom a claim is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Cells that have these values.
+    Cells(Values),
+    /// Runs of another host.
+    Other(String),
+}
+
+/// Reads a side.
+pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
+    let all = place(words, of);
+    if words.is_empty() {
+        return Err(wrong("a side is missing", of, "name cells by their values"));
+    }
+    let other = |name: &str| subjects.others.iter().find(|other| other.name == name);
+    let mut values = Values::default();
+    for term in words.split(|word| !word.quoted && word.text == "+") {
+        if let [word] = term
+            && let Some(other) = other(&word.text)
+        {
+            if words.len() > 1 {
+                let message = format!("`{}` is runs of another host, as they are", other.name);
+                return Err(wrong(&message, &all, "name it alone"));
+            }
+            return Ok(Side::Other(other.name.clone()));
+        }
+        for (axis, value) in pairs(term, &all, subjects)? {
+            if let Some(known) = values.get(&axis)
+                && known != value
+            {
+                let message = format!("`{axis}` is {known} and {value}");
+                return Err(wrong(&message, &all, "a side has one value of each axis"));
+            }
+            values.set(axis, value);
+        }
+    }
+    if values.is_empty() && subjects.cells.len() > 1 {
+        let help = "name values that tell them apart";
+        return Err(wrong("this means every cell", &all, help));
+    }
+    Ok(Side::Cells(values))
+}
+
+/// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
+fn pairs(
+    term: &[Word],
+    all: &Span,
+    subjects: &Subjects<'_>,
+) -> Result<Vec<(String, String)>, Problem> {
+    match term {
+        [] => Err(wrong("nothing stands between two +", all, "take one out")),
+        [word] if !word.quoted && word.text.contains('=') => {
+            let parts = word.text.split(',');
+            parts
+                .map(|part| match part.split_once('=') {
+                    Some((axis, value)) => of_axis(axis, value, &word.span, subjects),
+                    None => alone(part, &word.span, subjects)
+                        .map(|pair| pair.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned()))),
+                })
+                .collect()
+        }
+        [word] => Ok(alone(&word.text, &word.span, subjects)?
+            .into_iter()
+            .collect()),
+        [axis, value] => Ok(vec![of_axis(
+            &axis.text,
+            &value.text,
+            &place(term, all),
+            subjects,
+        )?]),
+        several => {
+            let message = format!("`{}` is no value", text(several));
+            Err(wrong(
+                &message,
+                &place(several, all),
+                "join values with ` + `: rocm 7.1.1 + migraphx; put one with spaces in quotes",
+            ))
+        }
+    }
+}
+
+fn of_axis(
+    axis: &str,
+    value: &str,
+    span: &Span,
+    subjects: &Subjects<'_>,
+) -> Result<(String, String), Problem> {
+    let Some((name, values)) = subjects.axes.iter().find(|(name, _)| name == axis) else {
+        if subjects
+            .axes
+            .iter()
+            .any(|(_, values)| same(values, axis).is_some())
+        {
+            let message = format!("`{axis}` is a value, and no axis");
+            return Err(wrong(
+                &message,
+                span,
+                "join values with ` + `: 7.1.1 + migraphx",
+            ));
+        }
+        let names = subjects.axes.iter().map(|(name, _)| name.as_str());
+        let help = if subjects.axes.is_empty() {
+            "this batch varies nothing".to_owned()
+        } else {
+            did_you_mean(axis, names, "axes are")
+        };
+        return Err(wrong(
+            &format!("`{axis}` is no axis of this batch"),
+            span,
+            &help,
+        ));
+    };
+    match same(values, value) {
+        Some(known) => Ok((name.clone(), known.to_owned())),
+        None => Err(no_cell_has(axis, value, values, span, subjects)),
+    }
+}
+
+fn no_cell_has(
+    axis: &str,
+    value: &str,
+    values: &[String],
+    span: &Span,
+    subjects: &Subjects<'_>,
+) -> Problem {
+    let has = |axes: &Values| axes.get(axis) == Some(value);
+    if let Some(left) = subjects.left_out.iter().find(|left| has(&left.axes)) {
+        let message = format!("all cells with {axis}={value} are left out");
+        return wrong(&message, span, &left.because);
+    }
+    let known = values.iter().map(String::as_str);
+    let message = format!("no cell has {axis}={value}");
+    wrong(&message, span, &did_you_mean(value, known, "values are"))
+}
+
+/// The axis that has this value; none for the only recipe's name.
+fn alone(
+    value: &str,
+    span: &Span,
+    subjects: &Subjects<'_>,
+) -> Result<Option<(String, String)>, Problem> {
+    let having = subjects
+        .axes
+        .iter()
+        .filter_map(|(axis, values)| Some((axis, same(values, value)?)));
+    let having: Vec<(&String, &str)> = having.collect();
+    match having[..] {
+        [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
+        [] if subjects.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
+        [] => {
+            let mut left = subjects.left_out.iter();
+            let left = left.find(|left| left.axes.iter().any(|(_, known)| known == value));
+            if let Some(left) = left {
+                let message = format!("all cells with `{value}` are left out");
+                return Err(wrong(&message, span, &left.because));
+            }
+            let values = subjects.axes.iter().flat_map(|(_, values)| values);
+            let others = subjects.others.iter().map(|other| &other.name);
+            let known = values.chain(others).map(String::as_str);
+            let message = format!("`{value}` is no value of an axis and no other host's runs");
+            Err(wrong(
+                &message,
+                span,
+                &did_you_mean(value, known, "there are"),
+            ))
+        }
+        ref several => {
+            let axes: Vec<String> = several
+                .iter()
+                .map(|(axis, value)| format!("`{axis} {value}`"))
+                .collect();
+            let message = format!("`{value}` is a value of several axes");
+            let help = format!("write {}", axes.join(" or "));
+            Err(wrong(&message, span, &help))
+        }
+    }
+}
+
+/// The value as it is spelt; in another case where that means one only.
+fn same<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
+    let exact = values.iter().find(|known| *known == value);
+    let mut folded = values
+        .iter()
+        .filter(|known| known.eq_ignore_ascii_case(value));
+    let only = folded.next().filter(|_| folded.next().is_none());
+    exact.or(only).map(String::as_str)
+}

@@ -1,0 +1,145 @@
+//! What the recipes of a batch know of its axes and values.
+
+use super::model::Placed;
+use crate::recipe::{
+    Choice, DeclaredParam, Diagnostic, Loaded, Span, Variants, did_you_mean, nearest,
+};
+
+/// A recipe of a batch, as far as cells depend on it.
+#[derive(Debug, Clone)]
+pub struct Known {
+    /// What it is called in the batch.
+    pub name: String,
+    /// What `retrial run` takes.
+    pub path: String,
+    variants: Variants,
+    params: Vec<DeclaredParam>,
+    /// The keys of its scenarios.
+    pub(super) scenarios: Vec<String>,
+    /// The figures that it names.
+    pub(super) figures: Vec<String>,
+}
+
+impl Known {
+    /// Of a recipe that was read.
+    #[must_use]
+    pub fn of(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
+        Self {
+            name: name.into(),
+            path: path.into(),
+            variants: recipe.variants().clone(),
+            params: recipe.params(),
+            scenarios: recipe.scenarios(),
+            figures: recipe.figures(),
+        }
+    }
+
+    /// Its variants.
+    pub(super) fn variants(&self) -> &Variants {
+        &self.variants
+    }
+
+    /// Whether it has an axis of variants or a param of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.variants.axis(name).is_some() || self.param(name).is_some()
+    }
+
+    /// Whether this value may be chosen, as far as can be told.
+    pub(super) fn has_value(&self, name: &str, value: &str) -> bool {
+        if let Some(axis) = self.variants.axis(name) {
+            return axis.values.iter().any(|known| known == value);
+        }
+        self.param(name)
+            .is_some_and(|param| may_be(param, value).is_none())
+    }
+
+    /// The values of the axes where nothing is chosen.
+    pub(super) fn defaults(&self) -> Choice {
+        let axes = self.variants.axes.iter();
+        axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
+            .collect()
+    }
+
+    fn param(&self, name: &str) -> Option<&DeclaredParam> {
+        self.params.iter().find(|param| param.name == name)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let axes = self.variants.axes.iter().map(|axis| axis.name.as_str());
+        axes.chain(self.params.iter().map(|param| param.name.as_str()))
+    }
+
+    fn values(&self, name: &str) -> Vec<&str> {
+        let axis = self.variants.axis(name).map(|axis| &axis.values);
+        let param = self.param(name).map(|param| &param.values);
+        axis.or(param)
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect()
+    }
+}
+
+/// What a param asks of its values, where this is none of them.
+fn may_be(param: &DeclaredParam, value: &str) -> Option<String> {
+    match param.kind.as_str() {
+        "enum" if !param.values.iter().any(|known| known == value) => {
+            Some(format!("one of {}", param.values.join(", ")))
+        }
+        "int" if value.parse::<i64>().is_err() => Some("a whole number".to_owned()),
+        "bool" if !matches!(value, "true" | "false") => Some("true or false".to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether any recipe has an axis or a param of this name.
+pub(super) fn is_known(recipes: &[Known], name: &str) -> bool {
+    recipes.iter().any(|known| known.has(name))
+}
+
+/// There is no such axis.
+pub(super) fn unknown_axis(recipes: &[Known], name: &str, span: &Span) -> Diagnostic {
+    let mut names: Vec<&str> = recipes.iter().flat_map(Known::names).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(*name));
+    let who = match recipes {
+        [one] => format!("{} has", one.name),
+        _ => "no recipe has".to_owned(),
+    };
+    let what = if recipes.len() == 1 { "no" } else { "a" };
+    let message = format!("{who} {what} variant or param `{name}`");
+    let help = did_you_mean(name, names, "what can be varied");
+    Diagnostic::error("unknown-axis", message, span.clone()).help(help)
+}
+
+/// What is wrong with a value that no recipe knows.
+pub(super) fn unknown_value(
+    recipes: &[Known],
+    name: &str,
+    value: &Placed<String>,
+) -> Option<Diagnostic> {
+    if recipes
+        .iter()
+        .any(|known| known.has_value(name, &value.value))
+    {
+        return None;
+    }
+    let text = &value.value;
+    let message = format!("`{text}` is no value of `{name}`");
+    let problem = Diagnostic::error("unknown-value", message, value.span.clone());
+    let mut values: Vec<&str> = recipes
+        .iter()
+        .flat_map(|known| known.values(name))
+        .collect();
+    let mut seen = std::collections::BTreeSet::new();
+    values.retain(|value| seen.insert(*value));
+    let param = recipes.iter().find_map(|known| known.param(name));
+    let asked = param.and_then(|param| may_be(param, text));
+    Some(
+        problem.help(match (nearest(text, values.iter().copied()), asked) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, Some(asked)) => format!("it takes {asked}"),
+            (None, None) => format!("values are: {}", values.join(", ")),
+        }),
+    )
+}

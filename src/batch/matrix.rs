@@ -1,0 +1,442 @@
+//! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
+//! impossible, plus what is included.
+
+use super::cell::{BatchPlan, Cell, LeftOut};
+use super::claim::{self, Subjects};
+use super::known::{Known, is_known, unknown_axis, unknown_value};
+use super::model::{Batch, Combination, Other, WrittenOther};
+use super::names::{RECIPE, same_scenario};
+use super::{Schedule, Values};
+use crate::recipe::{Choice, Diagnostic, Diagnostics};
+
+/// Version of batch.json.
+const SCHEMA: u32 = 1;
+/// A batch of more cells is a mistake in an axis.
+const MOST_CELLS: usize = 10_000;
+
+/// Decides everything: cells, what is left out and why, the order, what the claims are about.
+///
+/// # Errors
+/// Every axis, value and claim that means nothing to the recipes; nothing is left to run.
+pub fn plan(batch: &Batch, recipes: &[Known]) -> Result<BatchPlan, Diagnostics> {
+    let mut matrix = Matrix {
+        batch,
+        recipes,
+        cells: Vec::new(),
+        left_out: Vec::new(),
+        problems: Diagnostics::default(),
+    };
+    matrix.names_are_known();
+    if !matrix.problems.has_errors() {
+        matrix.fill();
+    }
+    if !matrix.problems.has_errors() {
+        matrix.something_is_left();
+        matrix.baselines();
+    }
+    let plan = matrix.finish();
+    match plan {
+        (Some(plan), problems) if !problems.has_errors() => Ok(plan),
+        (_, mut problems) => {
+            let first = batch.recipes.first();
+            problems.sort(first.map_or("", |one| &one.recipe.span.source.path));
+            Err(problems)
+        }
+    }
+}
+
+struct Matrix<'a> {
+    batch: &'a Batch,
+    recipes: &'a [Known],
+    cells: Vec<Cell>,
+    left_out: Vec<LeftOut>,
+    problems: Diagnostics,
+}
+
+impl Matrix<'_> {
+    fn names_are_known(&mut self) {
+        let batch = self.batch;
+        for axis in &batch.vary {
+            if !is_known(self.recipes, &axis.name.value) {
+                self.problems.push(unknown_axis(
+                    self.recipes,
+                    &axis.name.value,
+                    &axis.name.span,
+                ));
+                continue;
+            }
+            for value in &axis.values {
+                let problem = unknown_value(self.recipes, &axis.name.value, value);
+                problem.into_iter().for_each(|one| self.problems.push(one));
+            }
+            if let Some(set) = batch.set.iter().find(|one| one.value.0 == axis.name.value) {
+                let message = format!("`{}` is varied and set", axis.name.value);
+                let problem = Diagnostic::error("conflict", message, set.span.clone());
+                self.problems.push(problem.help("do one of them"));
+            }
+        }
+        for set in &batch.set {
+            let (name, value) = &set.value;
+            let placed = super::Placed {
+                value: value.clone(),
+                span: set.span.clone(),
+            };
+            let problem = if is_known(self.recipes, name) {
+                unknown_value(self.recipes, name, &placed)
+            } else {
+                Some(unknown_axis(self.recipes, name, &set.span))
+            };
+            problem.into_iter().for_each(|one| self.problems.push(one));
+        }
+        for scenario in &batch.scenarios {
+            let mut all = self.recipes.iter().flat_map(|known| &known.scenarios);
+            if !all.any(|known| same_scenario(known, &scenario.value)) {
+                let all = self.recipes.iter().flat_map(|known| &known.scenarios);
+                let mut names: Vec<&str> = all.map(String::as_str).collect();
+                names.dedup();
+                let help = crate::recipe::did_you_mean(&scenario.value, names, "there are");
+                let message = format!("no recipe has the scenario `{}`", scenario.value);
+                let problem = Diagnostic::error("unknown-value", message, scenario.span.clone());
+                self.problems.push(problem.help(help));
+            }
+        }
+        let combinations = batch.exclude.iter().chain(&batch.include);
+        for combination in combinations.chain(&batch.baseline) {
+            self.combination_is_known(combination);
+        }
+    }
+
+    fn combination_is_known(&mut self, combination: &Combination) {
+        for (name, value) in &combination.values {
+            let problem = if name.value == RECIPE {
+                let names = self.batch.recipes.iter().map(|one| one.name.as_str());
+                let known = names.clone().any(|known| known == value.value);
+                (!known).then(|| {
+                    let message = format!("`{}` is no recipe of this batch", value.value);
+                    let help = crate::recipe::did_you_mean(&value.value, names, "there are");
+                    Diagnostic::error("unknown-value", message, value.span.clone()).help(help)
+                })
+            } else if is_known(self.recipes, &name.value) {
+                unknown_value(self.recipes, &name.value, value)
+            } else {
+                Some(unknown_axis(self.recipes, &name.value, &name.span))
+            };
+            problem.into_iter().for_each(|one| self.problems.push(one));
+        }
+    }
+
+    fn fill(&mut self) {
+        let (batch, recipes) = (self.batch, self.recipes);
+        for known in recipes {
+            let axes = batch.vary.iter();
+            let axes: Vec<_> = axes.filter(|axis| known.has(&axis.name.value)).collect();
+            let count = axes.iter().try_fold(1_usize, |product, axis| {
+                product.checked_mul(axis.values.len())
+            });
+            if count.is_none_or(|count| self.cells.len() + count > MOST_CELLS) {
+                let message = format!("more than {MOST_CELLS} cells");
+                let at = axes.first().map(|axis| axis.name.span.clone());
+                let problem = at.map(|at| Diagnostic::error("too-large", message, at));
+                let help = "take values out, or make several batches";
+                self.problems
+                    .extend(problem.map(|one| one.help(help).into()).unwrap_or_default());
+                return;
+            }
+            let mut combinations = vec![Values::default()];
+            for axis in axes {
+                let with = |values: &Values, value: &str| {
+                    let mut values = values.clone();
+                    values.set(&axis.name.value, value);
+                    values
+                };
+                combinations = combinations
+                    .iter()
+                    .flat_map(|values| axis.values.iter().map(move |one| with(values, &one.value)))
+                    .collect();
+            }
+            for values in combinations {
+                self.one(known, values);
+            }
+        }
+        for include in &batch.include {
+            self.include(include);
+        }
+        self.excludes_something();
+    }
+
+    /// A combination of the product: a cell, or left out.
+    fn one(&mut self, known: &Known, axes: Values) {
+        let with_recipe = with_recipe(known, &axes);
+        let mut excluded = self.batch.exclude.iter();
+        if let Some(by) = excluded.find(|one| one.plain().are_in(&with_recipe)) {
+            let because = by.because.clone();
+            let because =
+                because.map_or_else(|| "excluded".to_owned(), |why| format!("excluded: {why}"));
+            return self.leave_out(known, axes, because);
+        }
+        self.add(known, axes);
+    }
+
+    /// A cell, unless the recipe has no such thing.
+    fn add(&mut self, known: &Known, axes: Values) {
+        let missing = axes
+            .iter()
+            .find(|(name, value)| !known.has_value(name, value));
+        if let Some((name, value)) = missing {
+            let because = format!("{} has no {name}={value}", known.name);
+            return self.leave_out(known, axes, because);
+        }
+        let mut choice: Choice = known.defaults();
+        let set = self.batch.set.iter().map(|one| &one.value);
+        let set: Values = set.filter(|(name, _)| known.has(name)).cloned().collect();
+        for (name, value) in set.iter().chain(axes.iter()) {
+            choice.insert(name.to_owned(), value.to_owned());
+        }
+        if let Some(impossible) = known.variants().impossible(&choice) {
+            let because = impossible.because.clone();
+            return self.leave_out(known, axes, because);
+        }
+        let batch = self.batch;
+        self.cells.push(Cell {
+            name: self.name(known, &axes),
+            recipe: known.name.clone(),
+            path: known.path.clone(),
+            axes,
+            set,
+            scenarios: batch
+                .scenarios
+                .iter()
+                .map(|one| one.value.clone())
+                .collect(),
+            modes: batch.modes.clone(),
+            trials: batch.conduct.trials,
+            baseline: None,
+        });
+    }
+
+    fn include(&mut self, include: &Combination) {
+        let plain = include.plain();
+        let of = plain.get(RECIPE).map(str::to_owned);
+        let values: Values = plain
+            .0
+            .into_iter()
+            .filter(|(name, _)| name != RECIPE)
+            .collect();
+        let knows = |known: &&Known| {
+            of.as_deref().is_none_or(|name| known.name == name)
+                && values
+                    .iter()
+                    .all(|(name, value)| known.has_value(name, value))
+        };
+        let recipes: Vec<&Known> = self.recipes.iter().filter(knows).collect();
+        if recipes.is_empty() {
+            let message = "no recipe of this batch has all of these values";
+            let problem = Diagnostic::error("unknown-value", message, include.span.clone());
+            self.problems
+                .push(problem.help("take it out, or name others"));
+        }
+        for known in recipes {
+            // In the order of the other cells, what this one does not name by the recipe's default.
+            let mut axes = Values::default();
+            let defaults = known.defaults();
+            for axis in &self.batch.vary {
+                let name = &axis.name.value;
+                let value = values.get(name).or(defaults.get(name).map(String::as_str));
+                if let Some(value) = value {
+                    axes.set(name, value);
+                }
+            }
+            values
+                .iter()
+                .for_each(|(name, value)| axes.set(name, value));
+            let name = self.name(known, &axes);
+            if self.cells.iter().any(|cell| cell.name == name) {
+                let message = format!("{name} is a cell already");
+                let problem = Diagnostic::error("duplicate", message, include.span.clone());
+                self.problems.push(problem.help("take it out of `include`"));
+            } else {
+                self.left_out.retain(|left| left.name != name);
+                self.add(known, axes);
+            }
+        }
+    }
+
+    fn excludes_something(&mut self) {
+        for exclude in &self.batch.exclude {
+            let plain = exclude.plain();
+            let left = |left: &LeftOut| {
+                left.because.starts_with("excluded")
+                    && self.recipes.iter().any(|known| {
+                        known.name == left.recipe && plain.are_in(&with_recipe(known, &left.axes))
+                    })
+            };
+            if !self.left_out.iter().any(left) {
+                let message = format!("there is no cell with {plain}");
+                let problem = Diagnostic::error("excludes-nothing", message, exclude.span.clone());
+                self.problems.push(problem.help("take it out of `exclude`"));
+            }
+        }
+    }
+
+    fn something_is_left(&mut self) {
+        if !self.cells.is_empty() {
+            return;
+        }
+        let reasons: Vec<String> = self
+            .left_out
+            .iter()
+            .take(5)
+            .map(|left| format!("{}: {}", left.name, left.because))
+            .collect();
+        let at = self.batch.vary.first().map(|axis| &axis.name.span);
+        let at = at.or(self.batch.recipes.first().map(|one| &one.recipe.span));
+        if let Some(at) = at {
+            let problem = Diagnostic::error("nothing-left", "no cell is left", at.clone());
+            self.problems.push(problem.help(reasons.join("; ")));
+        }
+    }
+
+    /// Which cell each is compared with.
+    fn baselines(&mut self) {
+        let wanted = self.batch.baseline.as_ref();
+        let values = wanted.map(Combination::plain).unwrap_or_default();
+        let of = |cell: &Cell| -> Option<String> {
+            let same_recipe = |one: &&Cell| {
+                let recipe = values.get(RECIPE).unwrap_or(&cell.recipe);
+                one.recipe == recipe
+            };
+            let mut others = self.cells.iter().filter(same_recipe);
+            if wanted.is_none() {
+                return others.next().map(|one| one.name.clone());
+            }
+            let mut asked = cell.axes.clone();
+            for (name, value) in values.iter().filter(|(name, _)| *name != RECIPE) {
+                asked.set(name, value);
+            }
+            let alike = |one: &&Cell| {
+                let axes = one.axes.iter();
+                let mut axes = axes.filter(|(name, _)| asked.get(name).is_some());
+                axes.all(|(name, value)| asked.get(name) == Some(value))
+                    && asked.iter().all(|(name, value)| {
+                        let named = values.get(name).is_some();
+                        one.axes.get(name).map_or(!named, |own| own == value)
+                    })
+            };
+            others.find(alike).map(|one| one.name.clone())
+        };
+        let found: Vec<Option<String>> = self.cells.iter().map(of).collect();
+        if let (Some(wanted), true) = (wanted, found.iter().all(Option::is_none)) {
+            let message = format!("there is no cell with {values} to compare with");
+            let cells: Vec<&str> = self.cells.iter().take(8).map(|cell| &*cell.name).collect();
+            let problem = Diagnostic::error("no-baseline", message, wanted.span.clone());
+            let help = format!("the cells are {}", cells.join("; "));
+            self.problems.push(problem.help(help));
+        }
+        for (cell, found) in self.cells.iter_mut().zip(found) {
+            cell.baseline = found.filter(|name| *name != cell.name);
+        }
+    }
+
+    fn leave_out(&mut self, known: &Known, axes: Values, because: String) {
+        self.left_out.push(LeftOut {
+            name: self.name(known, &axes),
+            recipe: known.name.clone(),
+            axes,
+            because,
+        });
+    }
+
+    fn name(&self, known: &Known, axes: &Values) -> String {
+        match (self.recipes.len(), axes.is_empty()) {
+            (1, false) => axes.to_string(),
+            (_, true) => known.name.clone(),
+            (_, false) => format!("{},{axes}", known.name),
+        }
+    }
+
+    /// The axes in order, with the values that cells have.
+    fn axes(&self) -> Vec<(String, Vec<String>)> {
+        let mut axes: Vec<(String, Vec<String>)> = Vec::new();
+        let mut add = |name: &str, value: &str| {
+            let at = axes.iter().position(|(known, _)| known == name);
+            let at = at.unwrap_or_else(|| {
+                axes.push((name.to_owned(), Vec::new()));
+                axes.len() - 1
+            });
+            if !axes[at].1.iter().any(|known| known == value) {
+                axes[at].1.push(value.to_owned());
+            }
+        };
+        for cell in &self.cells {
+            if self.recipes.len() > 1 {
+                add(RECIPE, &cell.recipe);
+            }
+            cell.axes.iter().for_each(|(name, value)| add(name, value));
+        }
+        axes
+    }
+
+    /// Scenarios and figures of all recipes.
+    fn measured(&self) -> (Vec<String>, Vec<String>) {
+        let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
+        for known in self.recipes {
+            for name in &known.scenarios {
+                if !scenarios
+                    .iter()
+                    .any(|one: &String| same_scenario(one, name))
+                {
+                    scenarios.push(name.clone());
+                }
+            }
+            figures.extend(known.figures.iter().cloned());
+        }
+        (scenarios, figures)
+    }
+
+    fn finish(mut self) -> (Option<BatchPlan>, Diagnostics) {
+        if self.problems.has_errors() {
+            return (None, self.problems);
+        }
+        let axes = self.axes();
+        let (scenarios, figures) = self.measured();
+        let others: Vec<Other> = self.batch.others.iter().map(as_planned).collect();
+        let subjects = Subjects {
+            axes: &axes,
+            cells: &self.cells,
+            left_out: &self.left_out,
+            others: &others,
+            scenarios: &scenarios,
+            figures: &figures,
+        };
+        let written = self.batch.claims.iter();
+        let claims = written
+            .filter_map(|claim| claim::read(claim, &subjects, &mut self.problems))
+            .collect();
+        let conduct = self.batch.conduct.clone();
+        let plan = BatchPlan {
+            schema: SCHEMA,
+            title: self.batch.title.clone(),
+            axes,
+            schedule: Schedule::of(&self.cells, conduct.order),
+            conduct,
+            cells: self.cells,
+            left_out: self.left_out,
+            claims,
+            others,
+        };
+        (Some(plan), self.problems)
+    }
+}
+
+fn with_recipe(known: &Known, axes: &Values) -> Values {
+    let mut values = axes.clone();
+    values.set(RECIPE, &known.name);
+    values
+}
+
+fn as_planned(other: &WrittenOther) -> Other {
+    Other {
+        name: other.name.clone(),
+        runs: other.runs.iter().map(|run| run.value.clone()).collect(),
+    }
+}

@@ -1,0 +1,201 @@
+//! What recipes of a batch are called, and the words of choices.
+
+use super::model::{BatchRecipe, Combination, OnFailure, Order, Placed, PullAhead};
+use crate::recipe::{Diagnostic, Diagnostics};
+
+impl Order {
+    /// Its words in a file.
+    pub(super) const WORDS: [(&'static str, Self); 2] = [
+        ("interleaved", Self::Interleaved),
+        ("grouped", Self::Grouped),
+    ];
+
+    /// The word in a file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        word(&Self::WORDS, self)
+    }
+}
+
+impl OnFailure {
+    /// Its words in a file.
+    pub(super) const WORDS: [(&'static str, Self); 2] = [
+        ("keep-going", Self::KeepGoing),
+        ("fail-fast", Self::FailFast),
+    ];
+
+    /// The word in a file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        word(&Self::WORDS, self)
+    }
+}
+
+impl PullAhead {
+    /// Its words in a file.
+    pub(super) const WORDS: [(&'static str, Self); 3] = [
+        ("between", Self::Between),
+        ("during", Self::During),
+        ("never", Self::Never),
+    ];
+
+    /// The word in a file.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        word(&Self::WORDS, self)
+    }
+}
+
+fn word<T: PartialEq>(words: &[(&'static str, T)], of: T) -> &'static str {
+    let mut words = words.iter();
+    words
+        .find(|(_, known)| *known == of)
+        .map_or("", |(word, _)| word)
+}
+
+impl Combination {
+    /// Of `rocm=6.4.1,backend=rocm`, as cells are named; the first part may be a recipe's name
+    /// alone.
+    pub(super) fn of_text(text: &Placed<String>, problems: &mut Diagnostics) -> Option<Self> {
+        let mut values = Vec::new();
+        let mut good = true;
+        let mut start = 0;
+        // In the text as it was written, quotes included.
+        let offset = text.span.slice().find(&text.value).unwrap_or(0);
+        for part in text.value.split(',') {
+            let at = offset + start + part.len() - part.trim_start().len();
+            let span = text.span.part(at..at + part.trim().len());
+            start += part.len() + 1;
+            let placed = |value: &str| Placed {
+                value: value.trim().to_owned(),
+                span: span.clone(),
+            };
+            match part.split_once('=') {
+                Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+                    values.push((placed(name), placed(value)));
+                }
+                None if values.is_empty() && !part.trim().is_empty() => {
+                    values.push((placed(RECIPE), placed(part)));
+                }
+                _ => {
+                    let message = format!("`{}` is not axis=value", part.trim());
+                    let problem = Diagnostic::error("bad-value", message, span.clone());
+                    problems.push(problem.help("a cell is named like rocm=6.4.1,backend=rocm"));
+                    good = false;
+                }
+            }
+        }
+        good.then(|| Self {
+            values,
+            because: None,
+            span: text.span.clone(),
+        })
+    }
+}
+
+/// Whether two names mean one scenario: `single-stream` is `SingleStream`.
+#[must_use]
+pub fn same_scenario(one: &str, other: &str) -> bool {
+    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
+    folded(one) == folded(other)
+}
+
+/// The axis of a batch's recipes.
+pub(super) const RECIPE: &str = "recipe";
+
+/// Calls each recipe by the last part of its name, or by as many parts as tell it from the others.
+pub(super) fn short_names(
+    recipes: Vec<Placed<String>>,
+    problems: &mut Diagnostics,
+) -> Vec<BatchRecipe> {
+    for (position, recipe) in recipes.iter().enumerate() {
+        if recipes[..position]
+            .iter()
+            .any(|one| one.value == recipe.value)
+        {
+            let message = format!("`{}` stands twice", recipe.value);
+            let problem = Diagnostic::error("duplicate", message, recipe.span.clone());
+            problems.push(problem.help("take one of them out"));
+        }
+    }
+    let all: Vec<Vec<&str>> = recipes.iter().map(|one| parts(&one.value)).collect();
+    let most = all.iter().map(Vec::len).max().unwrap_or(1);
+    let ends = |count: usize| -> Vec<String> {
+        let end = |parts: &Vec<&str>| parts[parts.len().saturating_sub(count)..].join("-");
+        all.iter().map(end).collect()
+    };
+    let differ = |names: &[String]| {
+        let mut sorted = names.to_vec();
+        sorted.sort();
+        sorted.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    let names = (1..most)
+        .map(ends)
+        .find(|names| differ(names))
+        .unwrap_or_else(|| ends(most));
+    let pairs = names.into_iter().zip(recipes.iter());
+    pairs
+        .map(|(name, recipe)| BatchRecipe {
+            name,
+            recipe: recipe.clone(),
+        })
+        .collect()
+}
+
+/// `../some/mine.yaml` and `../some/mine/recipe.yaml` are `some`, `mine`.
+fn parts(recipe: &str) -> Vec<&str> {
+    let trimmed = recipe.trim_end_matches('/');
+    let trimmed = trimmed.strip_suffix("/recipe.yaml").unwrap_or(trimmed);
+    let trimmed = trimmed.strip_suffix(".yaml").unwrap_or(trimmed);
+    let parts: Vec<&str> = trimmed
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "." | ".." | "~"))
+        .collect();
+    if parts.is_empty() {
+        vec!["recipe"]
+    } else {
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::recipe::Source;
+
+    fn placed(text: &str) -> Placed<String> {
+        let source = Source::new("batch.yaml", text);
+        Placed {
+            value: text.to_owned(),
+            span: source.span(0..text.len()),
+        }
+    }
+
+    #[rstest]
+    #[case(&["mlperf/v6.0/amd/bert-mi355x"], "bert-mi355x")]
+    #[case(&["./mine.yaml", "./dir/recipe.yaml", "../"], "mine dir recipe")]
+    #[case(&["v5.1/amd/bert", "v6.0/amd/bert"], "v5.1-amd-bert v6.0-amd-bert")]
+    #[case(&["v6.0/amd/bert", "v6.0/nvidia/bert", "x"], "amd-bert nvidia-bert x")]
+    fn recipes_have_short_names(#[case] recipes: &[&str], #[case] expected: &str) {
+        let recipes = recipes.iter().copied().map(placed).collect();
+        let named = short_names(recipes, &mut Diagnostics::default());
+        let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names.join(" "), expected);
+    }
+
+    #[test]
+    fn a_cell_by_its_name() {
+        let mut problems = Diagnostics::default();
+        let text = placed("bert, rocm=6.4.1,backend = rocm");
+        let of = Combination::of_text(&text, &mut problems).unwrap();
+        assert_eq!(
+            of.plain().to_string(),
+            "recipe=bert,rocm=6.4.1,backend=rocm"
+        );
+        assert_eq!(of.values[1].1.span.slice(), "rocm=6.4.1");
+        assert!(Combination::of_text(&placed("rocm=6.4.1,rocm"), &mut problems).is_none());
+        assert_eq!(problems.errors(), 1);
+    }
+}

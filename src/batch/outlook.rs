@@ -1,0 +1,212 @@
+//! What a batch will take: images, models, time, disk. As far as the recipes say it; what is here
+//! already is added by who can look.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{BatchPlan, Order};
+use crate::recipe::model::{Image, ModelSource, Recipe};
+
+/// What a batch will take.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// Each image once, in the order in which they are needed first.
+    pub images: Vec<ImageNeed>,
+    /// Each model of the hub once.
+    pub models: Vec<ModelNeed>,
+    /// How many runs.
+    pub runs: usize,
+    /// The time of the runs whose recipes say it, on the published hardware, downloads aside: all
+    /// of their scenarios and modes, one run after the other, as many at once as are asked for.
+    pub seconds: Option<u64>,
+    /// Runs whose recipes do not say how long they take.
+    pub without_duration: usize,
+    /// The most disk that one of the recipes asks for.
+    pub disk: Option<u64>,
+}
+
+/// An image and who needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImageNeed {
+    /// From where.
+    #[serde(flatten)]
+    pub source: ImageSource,
+    /// How many cells need it.
+    pub cells: usize,
+    /// Bytes on the engine's disk, where it is there.
+    pub size: Option<u64>,
+    /// Whether the engine has it; none where no engine was asked.
+    pub here: Option<bool>,
+}
+
+/// Where an image comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImageSource {
+    /// A registry.
+    Pulled {
+        /// With its digest where it has one.
+        reference: String,
+    },
+    /// A Dockerfile.
+    Built {
+        /// `lab/Dockerfile (VERSION=1.17)`
+        from: String,
+    },
+}
+
+/// A model and who needs it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelNeed {
+    /// `owner/name`
+    pub repository: String,
+    /// Branch, tag or commit.
+    pub revision: String,
+    /// How many cells need it.
+    pub cells: usize,
+}
+
+/// A cell's recipe, as far as an outlook depends on it.
+#[derive(Debug, Clone)]
+pub struct ResolvedCell {
+    /// The recipe as the cell chooses it.
+    pub recipe: Recipe,
+}
+
+impl Outlook {
+    /// Of a plan and the recipes of its cells, in their order.
+    #[must_use]
+    pub fn of(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
+        let mut images: Vec<ImageNeed> = Vec::new();
+        let mut models: Vec<ModelNeed> = Vec::new();
+        for cell in cells {
+            let source = ImageSource::of(&cell.recipe.image);
+            match images.iter_mut().find(|known| known.source == source) {
+                Some(known) => known.cells += 1,
+                None => images.push(ImageNeed {
+                    source,
+                    cells: 1,
+                    size: None,
+                    here: None,
+                }),
+            }
+            for (_, model) in &cell.recipe.models {
+                if let ModelSource::Hub {
+                    repository,
+                    revision,
+                    ..
+                } = &model.source
+                {
+                    need(&mut models, repository, revision);
+                }
+            }
+        }
+        let runs = plan.schedule.turns.len();
+        let of_turns = plan.schedule.turns.iter();
+        let durations: Vec<Option<Duration>> = of_turns
+            .map(|turn| cells.get(turn.cell)?.recipe.duration)
+            .collect();
+        let known: Vec<Duration> = durations.iter().flatten().copied().collect();
+        let total: Duration = known.iter().sum();
+        let at_once = u64::from(plan.conduct.parallel.max(1));
+        Self {
+            images,
+            models,
+            runs,
+            seconds: (!known.is_empty()).then(|| total.as_secs() / at_once),
+            without_duration: durations.len() - known.len(),
+            disk: cells
+                .iter()
+                .filter_map(|cell| cell.recipe.requires.disk)
+                .max(),
+        }
+    }
+}
+
+impl ImageSource {
+    fn of(image: &Image) -> Self {
+        match image {
+            Image::Pull { reference, digest } => Self::Pulled {
+                reference: match digest {
+                    Some(digest) if !reference.contains('@') => format!("{reference}@{digest}"),
+                    _ => reference.clone(),
+                },
+            },
+            Image::Build {
+                context,
+                dockerfile,
+                args,
+            } => Self::Built {
+                from: built(context, dockerfile, args),
+            },
+        }
+    }
+}
+
+fn built(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> String {
+    let context = context.trim_end_matches('/');
+    let args: Vec<String> = args
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    if args.is_empty() {
+        format!("{context}/{dockerfile}")
+    } else {
+        format!("{context}/{dockerfile} ({})", args.join(", "))
+    }
+}
+
+fn need(models: &mut Vec<ModelNeed>, repository: &str, revision: &str) {
+    let same =
+        |known: &&mut ModelNeed| known.repository == repository && known.revision == revision;
+    match models.iter_mut().find(same) {
+        Some(known) => known.cells += 1,
+        None => models.push(ModelNeed {
+            repository: repository.to_owned(),
+            revision: revision.to_owned(),
+            cells: 1,
+        }),
+    }
+}
+
+impl Order {
+    /// The order of a few cells, in letters: `A B C, C B A, A B C`.
+    #[must_use]
+    pub fn in_letters(self, cells: usize, trials: u32) -> String {
+        let letters: Vec<String> = (0..cells.min(3))
+            .map(|at| ["A", "B", "C"][at].to_owned())
+            .collect();
+        let more = if cells > 3 { " …" } else { "" };
+        let there = format!("{}{more}", letters.join(" "));
+        let mut turned = letters.clone();
+        turned.reverse();
+        let back = format!("{}{}", if cells > 3 { "… " } else { "" }, turned.join(" "));
+        match self {
+            Self::Interleaved => {
+                let rounds = (0..trials.min(3)).map(|round| {
+                    if round % 2 == 0 {
+                        there.clone()
+                    } else {
+                        back.clone()
+                    }
+                });
+                let rounds: Vec<String> = rounds.collect();
+                format!(
+                    "{}{}",
+                    rounds.join(", "),
+                    if trials > 3 { ", …" } else { "" }
+                )
+            }
+            Self::Grouped => {
+                let each = letters.iter().map(|letter| {
+                    let all = vec![letter.as_str(); trials.min(3) as usize].join(" ");
+                    format!("{all}{}", if trials > 3 { " …" } else { "" })
+                });
+                let each: Vec<String> = each.collect();
+                format!("{}{}", each.join(", "), if cells > 3 { ", …" } else { "" })
+            }
+        }
+    }
+}

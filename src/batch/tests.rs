@@ -1,0 +1,203 @@
+//! Batches over a recipe with two axes: cells, reasons, diagnostics.
+
+use super::*;
+use crate::recipe::{Diagnostics, Loaded, NoTemplates, Source};
+
+const RECIPE: &str = r#"
+schema: 1
+title: t
+submission: { suite: own, benchmark: b }
+params:
+  size: { type: int, default: 3 }
+  kind: { type: enum, values: [one, other], default: one }
+variants:
+  rocm:
+    "6.4.1": { image: "lab/x:6.4.1" }
+    "7.0.0": { image: "lab/x:7.0.0" }
+    "7.1.1": { image: "lab/x:7.1.1" }
+  backend: { rocm: {}, migraphx: {} }
+default: { rocm: "7.1.1", backend: migraphx }
+impossible:
+  - { rocm: "7.1.1", backend: rocm, because: this release left the provider out }
+image: lab/x
+scenarios:
+  offline:
+    performance: { run: "echo ${{ params.size }} ${{ params.kind }}", results: /out }
+    accuracy: { run: "true", results: /out }
+"#;
+
+pub(super) fn known(name: &str, text: &str) -> Known {
+    let source = Source::new("recipe.yaml", text);
+    let loaded = Loaded::of(name, &source, &NoTemplates).unwrap();
+    Known::of(name, format!("./{name}.yaml"), &loaded)
+}
+
+pub(super) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
+    let batch = read(&Source::new("batch.yaml", text))?;
+    let recipes: Vec<Known> = batch
+        .recipes
+        .iter()
+        .map(|recipe| Known {
+            path: recipe.recipe.value.clone(),
+            ..known(&recipe.name, RECIPE)
+        })
+        .collect();
+    plan(&batch, &recipes)
+}
+
+fn names(plan: &BatchPlan) -> Vec<&str> {
+    plan.cells.iter().map(|cell| cell.name.as_str()).collect()
+}
+
+fn told(text: &str) -> String {
+    match planned(text) {
+        Ok(plan) => format!("{plan:#?}"),
+        Err(problems) => problems.render(false),
+    }
+}
+
+#[test]
+fn the_product_less_what_cannot_be() {
+    let plan = planned(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.1.1]\n  backend: [rocm, migraphx]\n",
+    )
+    .unwrap();
+    assert_eq!(
+        names(&plan),
+        [
+            "rocm=6.4.1,backend=rocm",
+            "rocm=6.4.1,backend=migraphx",
+            "rocm=7.1.1,backend=migraphx"
+        ]
+    );
+    let left = &plan.left_out[0];
+    assert_eq!(left.name, "rocm=7.1.1,backend=rocm");
+    assert_eq!(left.because, "this release left the provider out");
+    assert_eq!(plan.cells[0].path, "./r.yaml");
+    assert_eq!(plan.cells[0].baseline, None);
+    assert_eq!(
+        plan.cells[2].baseline.as_deref(),
+        Some("rocm=6.4.1,backend=rocm")
+    );
+}
+
+#[test]
+fn exclude_and_include() {
+    let plan = planned(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.0.0]\n  backend: [rocm, migraphx]\n\
+         exclude: [{ rocm: 7.0.0, backend: rocm, because: known slow }]\n\
+         include: [{ rocm: 7.1.1 }, { rocm: 6.4.1, backend: rocm, size: 5 }]\n",
+    )
+    .unwrap();
+    assert_eq!(
+        names(&plan),
+        [
+            "rocm=6.4.1,backend=rocm",
+            "rocm=6.4.1,backend=migraphx",
+            "rocm=7.0.0,backend=migraphx",
+            "rocm=7.1.1,backend=migraphx",
+            "rocm=6.4.1,backend=rocm,size=5"
+        ]
+    );
+    assert_eq!(plan.left_out[0].because, "excluded: known slow");
+    assert_eq!(plan.axes[2], ("size".to_owned(), vec!["5".to_owned()]));
+}
+
+#[test]
+fn each_has_its_own_baseline() {
+    let plan = planned(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.0.0]\n  backend: [rocm, migraphx]\n\
+         baseline: { rocm: 6.4.1 }\n",
+    )
+    .unwrap();
+    let baselines: Vec<Option<&str>> = plan
+        .cells
+        .iter()
+        .map(|one| one.baseline.as_deref())
+        .collect();
+    assert_eq!(
+        baselines,
+        [
+            None,
+            None,
+            Some("rocm=6.4.1,backend=rocm"),
+            Some("rocm=6.4.1,backend=migraphx")
+        ]
+    );
+}
+
+#[test]
+fn several_recipes() {
+    let plan = planned(
+        "schema: 1\ntitle: t\nrecipes: { bert: ./b.yaml, resnet: ./r.yaml }\nvary: { rocm: [6.4.1, 7.0.0] }\nbaseline: \"rocm=6.4.1\"\ntrials: 2\n",
+    )
+    .unwrap();
+    assert_eq!(
+        names(&plan),
+        [
+            "bert,rocm=6.4.1",
+            "bert,rocm=7.0.0",
+            "resnet,rocm=6.4.1",
+            "resnet,rocm=7.0.0"
+        ]
+    );
+    assert_eq!(plan.axes[0].0, "recipe");
+    assert_eq!(plan.cells[3].baseline.as_deref(), Some("resnet,rocm=6.4.1"));
+    assert_eq!(plan.schedule.turns.len(), 8);
+    assert_eq!(plan.cells[3].path, "./r.yaml");
+}
+
+#[test]
+fn what_is_typed_is_the_same() {
+    let typed = Typed {
+        vary: vec![
+            "rocm=6.4.1,7.1.1".to_owned(),
+            "backend=rocm,migraphx".to_owned(),
+        ],
+        baseline: Some("rocm=6.4.1,backend=rocm".to_owned()),
+        claims: vec!["7.1.1 + migraphx is faster than 6.4.1 + migraphx".to_owned()],
+        ..Typed::default()
+    };
+    let batch = typed.batch("./r.yaml").unwrap();
+    assert_eq!(batch.title, "r over rocm and backend");
+    let plan = super::plan(&batch, &[known("r", RECIPE)]).unwrap();
+    // And as YAML it is the same again.
+    let again = planned(&yaml(&batch)).unwrap();
+    assert_eq!(plan, again);
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(serde_json::from_str::<BatchPlan>(&json).unwrap(), plan);
+}
+
+#[test]
+fn every_problem_at_once() {
+    insta::assert_snapshot!(told(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx, rocm]\n  size: [many]\n\
+         set: { kind: neither }\nscenarios: [offlin]\ntrails: 3\norder: interleave\n"
+    ), @"");
+    insta::assert_snapshot!(told(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx]\n  size: [many]\n\
+         set: { kind: neither }\nscenarios: [offlin]\nbaseline: rocm=6.4\nexclude: [{ gpu: x }]\n"
+    ), @"");
+}
+
+#[test]
+fn nothing_is_left() {
+    insta::assert_snapshot!(told(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.1.1], backend: [rocm] }\n"
+    ), @"");
+    insta::assert_snapshot!(told(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nbaseline: { rocm: 6.4.1 }\n"
+    ), @"");
+    insta::assert_snapshot!(told(
+        "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nexclude: [{ rocm: 6.4.1 }]\n"
+    ), @"");
+}
+
+#[test]
+fn batches_are_told_from_recipes() {
+    let is = |text: &str| is_batch(&Source::new("x.yaml", text));
+    assert!(is("schema: 1\ntitle: t\nrecipe: x\n"));
+    assert!(is("vary: { a: [b] }\n"));
+    assert!(!is(RECIPE));
+    assert!(!is("- recipe: x\n"));
+}

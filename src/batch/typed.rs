@@ -1,0 +1,195 @@
+//! A batch from the words of a command line: `retrial batch RECIPE --vary rocm=6.4.1,7.1.1`.
+
+use super::model::{
+    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Placed, PullAhead,
+    WrittenClaim,
+};
+use super::names::short_names;
+use super::read::twice;
+use crate::recipe::model::Mode;
+use crate::recipe::{Diagnostic, Diagnostics, Source};
+
+/// What was typed; what was not says nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Typed {
+    /// `--vary axis=value,value`
+    pub vary: Vec<String>,
+    /// `--exclude axis=value,axis=value`
+    pub exclude: Vec<String>,
+    /// `--set name=value`
+    pub set: Vec<(String, String)>,
+    /// `--scenario`
+    pub scenarios: Vec<String>,
+    /// `--mode`
+    pub modes: Vec<Mode>,
+    /// `--baseline axis=value,axis=value`
+    pub baseline: Option<String>,
+    /// `--claim SENTENCE`
+    pub claims: Vec<String>,
+    /// `--trials`
+    pub trials: Option<u32>,
+    /// `--order`
+    pub order: Option<Order>,
+    /// `--on-failure`
+    pub on_failure: Option<OnFailure>,
+    /// `--retries`
+    pub retries: Option<u32>,
+    /// `--parallel`
+    pub parallel: Option<u32>,
+    /// `--pull-ahead`
+    pub pull_ahead: Option<PullAhead>,
+    /// `--gpus`
+    pub gpus: Vec<String>,
+}
+
+impl Typed {
+    /// The batch of one recipe.
+    ///
+    /// # Errors
+    /// Every word that means nothing.
+    pub fn batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let recipes = short_names(vec![place("RECIPE", recipe)], &mut problems);
+        let mut batch = Batch {
+            title: String::new(),
+            description: None,
+            recipes,
+            vary: Vec::new(),
+            exclude: Vec::new(),
+            include: Vec::new(),
+            set: Vec::new(),
+            scenarios: Vec::new(),
+            modes: Vec::new(),
+            baseline: None,
+            conduct: Conduct::default(),
+            claims: Vec::new(),
+            others: Vec::new(),
+        };
+        problems.extend(self.stand_over(&mut batch));
+        batch.title = title(&batch.recipes, &batch.vary);
+        if problems.has_errors() {
+            Err(problems)
+        } else {
+            Ok(batch)
+        }
+    }
+
+    /// Puts what was typed over what a file says; what is wrong with it is given back.
+    pub fn stand_over(&self, batch: &mut Batch) -> Diagnostics {
+        let mut problems = Diagnostics::default();
+        for axis in axes(&self.vary, &mut problems) {
+            let mut known = batch.vary.iter_mut();
+            match known.find(|known| known.name.value == axis.name.value) {
+                Some(known) => *known = axis,
+                None => batch.vary.push(axis),
+            }
+        }
+        for text in &self.exclude {
+            let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
+            batch.exclude.extend(exclude);
+        }
+        for one in &self.set {
+            batch.set.retain(|known| known.value.0 != one.0);
+            batch.set.push(set(one));
+        }
+        if !self.scenarios.is_empty() {
+            let scenarios = self.scenarios.iter();
+            batch.scenarios = scenarios.map(|one| place("--scenario", one)).collect();
+        }
+        if !self.modes.is_empty() {
+            batch.modes.clone_from(&self.modes);
+        }
+        if let Some(text) = &self.baseline {
+            batch.baseline = Combination::of_text(&place("--baseline", text), &mut problems);
+        }
+        batch
+            .claims
+            .extend(self.claims.iter().map(|text| WrittenClaim {
+                text: place("--claim", text),
+                source: None,
+            }));
+        let conduct = &mut batch.conduct;
+        conduct.trials = self.trials.unwrap_or(conduct.trials);
+        conduct.order = self.order.unwrap_or(conduct.order);
+        conduct.on_failure = self.on_failure.unwrap_or(conduct.on_failure);
+        conduct.retries = self.retries.unwrap_or(conduct.retries);
+        conduct.parallel = self.parallel.unwrap_or(conduct.parallel);
+        conduct.pull_ahead = self.pull_ahead.unwrap_or(conduct.pull_ahead);
+        if !self.gpus.is_empty() {
+            conduct.gpus.clone_from(&self.gpus);
+        }
+        problems
+    }
+}
+
+fn place(option: &str, text: &str) -> Placed<String> {
+    let source = Source::new(option, text);
+    Placed {
+        value: text.to_owned(),
+        span: source.span(0..text.len()),
+    }
+}
+
+fn set((name, value): &(String, String)) -> Placed<(String, String)> {
+    Placed {
+        value: (name.clone(), value.clone()),
+        span: place("--set", &format!("{name}={value}")).span,
+    }
+}
+
+/// `rocm=6.4.1,7.1.1`; an axis that is typed twice has the values of both.
+fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for text in vary {
+        let all = place("--vary", text).span;
+        let named = text.split_once('=');
+        let Some((name, values)) = named.filter(|(name, _)| !name.trim().is_empty()) else {
+            let message = format!("`{text}` is not axis=value,value");
+            let problem = Diagnostic::error("bad-value", message, all);
+            problems.push(problem.help("write for example: --vary rocm=6.4.1,7.1.1"));
+            continue;
+        };
+        let mut start = name.len() + 1;
+        let mut placed = Vec::new();
+        for value in values.split(',') {
+            let span = all.part(start..start + value.len());
+            start += value.len() + 1;
+            if value.trim().is_empty() {
+                let problem = Diagnostic::error("empty", "a value is missing", span);
+                problems.push(problem.help("take the comma out, or write the value"));
+            } else {
+                let value = value.trim().to_owned();
+                placed.push(Placed { value, span });
+            }
+        }
+        match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
+            Some(axis) => axis.values.extend(placed),
+            None => axes.push(Axis {
+                name: Placed {
+                    value: name.trim().to_owned(),
+                    span: all.part(0..name.len()),
+                },
+                values: placed,
+            }),
+        }
+    }
+    for axis in &axes {
+        twice(axis, problems);
+    }
+    axes
+}
+
+/// `bert-large-radeon over rocm and backend`
+fn title(recipes: &[BatchRecipe], vary: &[Axis]) -> String {
+    let recipes: Vec<&str> = recipes.iter().map(|one| one.name.as_str()).collect();
+    let axes: Vec<&str> = vary.iter().map(|axis| axis.name.value.as_str()).collect();
+    let recipes = match recipes.len() {
+        0..=3 => recipes.join(", "),
+        count => format!("{count} recipes"),
+    };
+    match axes.split_last() {
+        None => recipes,
+        Some((last, [])) => format!("{recipes} over {last}"),
+        Some((last, others)) => format!("{recipes} over {} and {last}", others.join(", ")),
+    }
+}

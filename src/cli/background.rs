@@ -1,0 +1,91 @@
+//! Leaves a run or a batch to a process of its own.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::arguments::{Global, Output};
+use super::failure::Failure;
+use super::terminal;
+use crate::store::lock::RunLock;
+use crate::store::lookup::Kind;
+use crate::store::{Record, StoreError};
+use crate::verdict::ExitCode;
+
+/// How long a process in the background may take to take it over.
+const TAKEN_OVER: Duration = Duration::from_secs(10);
+
+/// Leaves a run or a batch that was written down to a process of its own.
+pub fn detach(global: &Global, kind: Kind, record: &Record) -> Result<ExitCode, Failure> {
+    let journal = record.journal();
+    let journal = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&journal);
+    journal.map_err(StoreError::io("create", &record.journal()))?;
+    let before = length(record);
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::host(format!("cannot find myself: {error}")))?;
+    let path = record.join("detached.log");
+    let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
+    let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
+    let mut command = Command::new(program);
+    command.args([
+        "resume",
+        "--in-background",
+        &record.path().display().to_string(),
+    ]);
+    command.arg("--root").arg(&global.root);
+    if let Some(engine) = &global.engine {
+        command.args(["--engine", engine]);
+    }
+    if let Some(home) = &global.home {
+        command.arg("--home").arg(home);
+    }
+    command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    let mut child = command.spawn().map_err(|error| {
+        Failure::host(format!("cannot start a process in the background: {error}"))
+    })?;
+    let id = record.id();
+    // Until it follows, `logs -f` and `stop` would find nobody.
+    let since = Instant::now();
+    let has_begun = || length(record) > before;
+    let is_followed = || has_begun() && RunLock::holder(&record.lock()).is_some();
+    while !is_followed() && since.elapsed() < TAKEN_OVER {
+        if let Ok(Some(_)) = child.try_wait() {
+            if has_begun() {
+                break;
+            }
+            let said = std::fs::read_to_string(&path).unwrap_or_default();
+            return Err(Failure::host(format!(
+                "{id}: the process in the background ended at once\n{}",
+                said.trim_end()
+            )));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let text = match global.output {
+        Output::Json => {
+            let mut line = json!({ "path": record.path() });
+            line[kind.to_string()] = json!(id);
+            format!("{line}\n")
+        }
+        _ => format!("{id}\n"),
+    };
+    terminal::print(&text);
+    if !global.quiet {
+        let follow = match kind {
+            Kind::Run => format!("follow it: retrial logs -f {id}    "),
+            Kind::Batch => String::new(),
+        };
+        terminal::note(&format!(
+            "it goes on in the background\n  {follow}its verdict: retrial judge {id}    end it: retrial stop {id}"
+        ));
+    }
+    Ok(ExitCode::Success)
+}
+
+fn length(record: &Record) -> u64 {
+    std::fs::metadata(record.journal()).map_or(0, |journal| journal.len())
+}

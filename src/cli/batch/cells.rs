@@ -1,0 +1,178 @@
+//! The cells of a batch with their recipes read, and the plan of each of their runs: everything
+//! that can be wrong is found here, before anything is pulled.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::record::{Asked, recipe_of};
+use crate::batch::{BatchPlan, Turn};
+use crate::cli::arguments::Global;
+use crate::cli::failure::Failure;
+use crate::cli::open::{self, Opened};
+use crate::cli::{prepare, terminal, trust};
+use crate::plan::Plan;
+use crate::plan::gpus::depends_on_engine;
+use crate::plan::host::HostView;
+use crate::verdict::ExitCode;
+
+/// Recipes of the cells, in their order.
+pub struct Cells(Vec<Opened>);
+
+/// The plans of a batch's runs.
+pub struct Plans {
+    /// The host as it was looked at.
+    pub host: HostView,
+    /// What differs from turn to turn of a cell is what is measured: one plan for each of these.
+    plans: Vec<(usize, Turn, Plan)>,
+}
+
+impl Cells {
+    /// Reads and resolves the recipe of every cell; what is wrong with any is told.
+    pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
+        let mut failures = Failures::default();
+        let mut cells = Vec::new();
+        for cell in &plan.cells {
+            match open::recipe(&recipe_of(cell)) {
+                Ok(opened) => cells.push(opened),
+                Err(failure) => failures.add(&cell.name, failure),
+            }
+        }
+        failures.result().map(|()| Self(cells))
+    }
+
+    /// SHA-256 of each resolved recipe.
+    pub fn hashes(&self) -> Vec<String> {
+        let hashes = self.0.iter().map(|cell| cell.resolved.hash.clone());
+        hashes.collect()
+    }
+
+    /// A cell's.
+    pub fn get(&self, cell: usize) -> Option<&Opened> {
+        self.0.get(cell)
+    }
+
+    /// Plans every run on this host; whatever is wrong with any of them is said at once.
+    pub fn plans(
+        &self,
+        global: &Global,
+        batch: &BatchPlan,
+        asked: &Asked,
+        gpus: &[String],
+    ) -> Result<Plans, Failure> {
+        let mut host = open::host_view(global);
+        let asks_engine = self.0.iter().find(|cell| {
+            let recipe = &cell.resolved.recipe;
+            depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
+        });
+        if let Some(cell) = asks_engine {
+            host = open::host_and_engine(global, cell);
+        }
+        let (run, mut failures) = (asked.run(), Failures::default());
+        let mut plans: Vec<(usize, Turn, Plan)> = Vec::new();
+        let mut warned = BTreeSet::new();
+        for turn in &batch.schedule.turns {
+            if plans.iter().rev().any(|(_, other, _)| is_same(other, turn)) {
+                continue;
+            }
+            let (Some(cell), Some(opened)) = (batch.cells.get(turn.cell), self.get(turn.cell))
+            else {
+                continue;
+            };
+            // What holds for a recipe is told once, not for every cell.
+            let quiet = Global {
+                quiet: global.quiet || !warned.insert(&cell.path),
+                ..global.clone()
+            };
+            let arguments = asked.plan(cell, turn, gpus);
+            match prepare::planned(&quiet, &arguments, &run, opened, &host) {
+                Ok(plan) => {
+                    open::tell_warnings(&quiet, opened, &plan);
+                    if let Err(failure) = prepare::check(&quiet, &arguments, &run, &plan) {
+                        failures.add(&cell.name, failure);
+                    }
+                    plans.push((turn.cell, turn.clone(), plan));
+                }
+                Err(failure) => failures.add(&cell.name, failure),
+            }
+        }
+        let asking = plans.iter().filter_map(|(cell, _, plan)| {
+            let opened = self.get(*cell)?;
+            Some(trust::Asking::of(opened, plan))
+        });
+        let asking: Vec<trust::Asking<'_>> = asking.collect();
+        // Nobody is asked for trust in what cannot run.
+        let a_person = failures.is_empty();
+        let asked = trust::ask(&open::home(global), &asking, &run.allow, a_person);
+        if let Err(failure) = asked {
+            failures.add("", failure);
+        }
+        failures.result().map(|()| Plans { host, plans })
+    }
+}
+
+impl Plans {
+    /// The plan of a turn.
+    pub fn of(&self, turn: &Turn) -> Option<&Plan> {
+        let mut plans = self.plans.iter();
+        let found = plans.find(|(_, other, _)| is_same(other, turn));
+        found.map(|(_, _, plan)| plan)
+    }
+
+    /// All of them, each with its cell.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Plan)> {
+        self.plans.iter().map(|(cell, _, plan)| (*cell, plan))
+    }
+}
+
+/// Whether two turns have the same plan.
+fn is_same(one: &Turn, other: &Turn) -> bool {
+    one.cell == other.cell && one.modes == other.modes
+}
+
+/// What is wrong with cells, each thing said once with all the cells that it is wrong with.
+#[derive(Default)]
+pub struct Failures {
+    cells: BTreeMap<String, Vec<String>>,
+    exits: Vec<ExitCode>,
+}
+
+/// So many cells are named.
+const NAMED: usize = 4;
+
+impl Failures {
+    /// Adds what is wrong with a cell; an empty name: with the whole.
+    pub fn add(&mut self, cell: &str, failure: Failure) {
+        self.exits.push(failure.exit);
+        let cells = self.cells.entry(failure.into_text()).or_default();
+        if !cell.is_empty() && !cells.iter().any(|known| known == cell) {
+            cells.push(cell.to_owned());
+        }
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.exits.is_empty()
+    }
+
+    /// One failure of all.
+    pub fn result(self) -> Result<(), Failure> {
+        if self.exits.is_empty() {
+            return Ok(());
+        }
+        let texts = self.cells.into_iter().filter(|(text, _)| !text.is_empty());
+        let texts = texts.map(|(text, cells)| {
+            let shown = cells.iter().take(NAMED).cloned().collect::<Vec<_>>();
+            let lead = match (shown.is_empty(), cells.len().saturating_sub(NAMED)) {
+                (true, _) => String::new(),
+                (false, 0) => format!("{}: ", shown.join(" and ")),
+                (false, more) => format!("{} and {more} more: ", shown.join(", ")),
+            };
+            format!("{lead}{}", text.trim_end())
+        });
+        let text = texts.collect::<Vec<String>>().join("\n");
+        if text.is_empty() {
+            return Err(Failure::told(ExitCode::first(self.exits)));
+        }
+        terminal::note("nothing was begun:");
+        Err(Failure::new(ExitCode::first(self.exits), text))
+    }
+}

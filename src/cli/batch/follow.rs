@@ -1,0 +1,172 @@
+//! Executes a batch in this process: watcher, signals, and what is printed at its end.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::cells::{Cells, Plans};
+use super::judge;
+use super::lanes::gpus_of_lanes;
+use super::make::Maker;
+use super::record::BatchRecord;
+use super::watch;
+use crate::cli::arguments::{Global, Output};
+use crate::cli::failure::Failure;
+use crate::cli::signals::{self, Heeds};
+use crate::cli::{open, supervise, terminal};
+use crate::engine::api::Engine;
+use crate::journal::batch::BatchWhat;
+use crate::plan::Plan;
+use crate::runner::batch::{BatchEnded, BatchSession, Taking, Teller, execute, lanes};
+use crate::store::BatchDirectory;
+use crate::verdict::ExitCode;
+
+/// A batch of which everything is known that can be known without an engine.
+pub struct Taken {
+    /// What is planned.
+    pub record: BatchRecord,
+    cells: Cells,
+    plans: Plans,
+    gpus: Vec<Vec<String>>,
+}
+
+impl Taken {
+    /// Plans every run; whatever is wrong with any is said at once.
+    pub fn of(global: &Global, record: BatchRecord, cells: Cells) -> Result<Self, Failure> {
+        let batch = &record.plan;
+        let lanes = lanes(batch).len();
+        let plans = cells.plans(global, batch, &record.asked, &batch.conduct.gpus)?;
+        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let gpus = gpus_of_lanes(lanes, &batch.conduct.gpus, &each, &plans.host)?;
+        Ok(Self {
+            record,
+            cells,
+            plans,
+            gpus,
+        })
+    }
+}
+
+/// Executes what is left of a batch and prints its verdict.
+pub async fn follow(
+    global: &Global,
+    taken: Taken,
+    directory: BatchDirectory,
+) -> Result<ExitCode, Failure> {
+    let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
+    let home = open::home(global);
+    let id = directory.id().to_owned();
+    let maker = Maker {
+        global,
+        engine: &*engine,
+        id: &id,
+        record: &taken.record,
+        cells: &taken.cells,
+        plans: &taken.plans,
+        gpus: &taken.gpus,
+    };
+    maker.look().await?;
+    let (seen, incoming) = unbounded_channel();
+    let watcher = watch::watch(global, &taken.record.plan, incoming);
+    let batch = BatchSession::open(Taking {
+        home: home.clone(),
+        engine: Arc::clone(&engine),
+        directory: directory.clone(),
+        plan: taken.record.plan.clone(),
+        makes: &maker,
+        options: supervise::options(global, false),
+        seen,
+    })?;
+    let subject = Stopping {
+        id: id.clone(),
+        teller: batch.teller(),
+        stop: Arc::clone(&batch.stop),
+    };
+    let signals = tokio::spawn(signals::heed(subject));
+    let ended = execute(&batch).await;
+    signals.abort();
+    let _ = signals.await;
+    let go_on = format!(
+        "  evidence: {}\n  go on with: retrial resume {id}",
+        directory.path().display()
+    );
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => {
+            let end = BatchWhat::BatchEnded {
+                exit_code: ExitCode::Host.code(),
+                because: Some(error.to_string()),
+            };
+            let _ = batch.say(end);
+            drop(batch);
+            let _ = watcher.join();
+            return Err(Failure::host(format!("{error}\n{go_on}")));
+        }
+    };
+    let (exit, verdict) = conclude(global, &batch, &ended)?;
+    drop(batch);
+    let _ = watcher.join();
+    if let Some(verdict) = verdict {
+        judge::print(global, &verdict, &directory);
+    }
+    if global.output != Output::Json {
+        if let Some(because) = &ended.because {
+            terminal::note(because);
+        }
+        if matches!(exit, ExitCode::Interrupted | ExitCode::Host) || ended.because.is_some() {
+            terminal::note(&go_on);
+        }
+    }
+    Ok(exit)
+}
+
+/// Judges what was measured, unless the batch was stopped, and says how it ended.
+fn conclude(
+    global: &Global,
+    batch: &BatchSession<'_>,
+    ended: &BatchEnded,
+) -> Result<(ExitCode, Option<judge::BatchVerdict>), Failure> {
+    let mut exit = ended.exit;
+    let mut verdict = None;
+    if exit != ExitCode::Interrupted {
+        let judged = judge::judged(global, &batch.directory)?;
+        batch.directory.write_json("verdict.json", &judged)?;
+        batch.say(BatchWhat::Judged {
+            sentence: judged.sentence.clone(),
+        })?;
+        exit = ExitCode::first([exit, judged.exit_code]);
+        verdict = Some(judged);
+    }
+    batch.say(BatchWhat::BatchEnded {
+        exit_code: exit.code(),
+        because: ended.because.clone(),
+    })?;
+    Ok((exit, verdict))
+}
+
+/// A batch, as signals see it.
+struct Stopping {
+    id: String,
+    teller: Teller,
+    stop: Arc<tokio_util::sync::CancellationToken>,
+}
+
+impl Heeds for Stopping {
+    fn stop(&self) {
+        let text =
+            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
+                .to_owned();
+        let _ = self.teller.say(BatchWhat::Warning { text });
+        self.stop.cancel();
+    }
+
+    fn hung_up(&self) {
+        let resume = format!("retrial resume {}", self.id);
+        let _ = self.teller.say(BatchWhat::Detached { resume });
+    }
+
+    fn leaving(&self) -> String {
+        "leaving at once: the container ends at its deadline; remove it now with `retrial clean`"
+            .to_owned()
+    }
+}

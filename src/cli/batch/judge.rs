@@ -1,0 +1,108 @@
+//! `retrial judge BATCH`: the verdict on a batch from its directories and those of its runs.
+
+use std::path::Path;
+
+use crate::batch::{BatchPlan, Other};
+use crate::cli::arguments::{Global, JudgeArguments, Output};
+use crate::cli::failure::Failure;
+use crate::cli::{judge as results, open, terminal};
+use crate::journal::batch::{BatchEvent, BatchState};
+use crate::report;
+use crate::runner::batch::evidence_of_cells;
+use crate::runner::evidence_of;
+use crate::store::journal::Journal;
+use crate::store::{BatchDirectory, Home, RunDirectory};
+use crate::verdict::ExitCode;
+use crate::verdict::batch::{Lost, OtherEvidence, RunEvidence, judge as judge_batch};
+
+pub use crate::verdict::batch::BatchVerdict;
+
+/// Judges a batch as it stands.
+pub fn judge(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+    let verdict = judged(global, directory)?;
+    print(global, &verdict, directory);
+    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    if !state.is_over() {
+        terminal::note(&format!(
+            "the batch is not over, and this is its evidence so far\n  go on with: retrial resume {}",
+            directory.id()
+        ));
+    }
+    Ok(verdict.exit_code)
+}
+
+/// The verdict on a batch.
+pub fn judged(global: &Global, directory: &BatchDirectory) -> Result<BatchVerdict, Failure> {
+    let plan: BatchPlan = directory.read_json("batch.json")?;
+    let home = open::home(global);
+    let cells = evidence_of_cells(&home, directory, &plan)?;
+    let others = plan
+        .others
+        .iter()
+        .map(|other| of_other(global, &home, other));
+    let others: Vec<OtherEvidence> = others.collect();
+    Ok(judge_batch(Some(directory.id()), &plan, &cells, &others))
+}
+
+/// What runs of another host gave: runs by id or directory, or folders of results.
+fn of_other(global: &Global, home: &Home, other: &Other) -> OtherEvidence {
+    let mut runs = Vec::new();
+    for name in &other.runs {
+        let found = match of_name(global, home, name) {
+            Ok(found) => found,
+            Err(failure) => vec![Err(Lost {
+                exit: failure.exit,
+                because: failure.into_text(),
+            })],
+        };
+        for found in found {
+            runs.push(RunEvidence {
+                run: name.clone(),
+                trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
+                found,
+            });
+        }
+    }
+    OtherEvidence {
+        name: other.name.clone(),
+        runs,
+    }
+}
+
+type Found = Result<(crate::verdict::Context, Vec<crate::verdict::Evidence>), Lost>;
+
+fn of_name(global: &Global, home: &Home, name: &str) -> Result<Vec<Found>, Failure> {
+    let path = Path::new(name);
+    if path.is_dir() && !path.join("plan.json").exists() {
+        let asked = JudgeArguments {
+            directory: name.to_owned(),
+            ..JudgeArguments::default()
+        };
+        let groups = results::gather(global, path, &asked)?.into_iter();
+        return Ok(groups
+            .map(|(_, context, evidence)| Ok((context, evidence)))
+            .collect());
+    }
+    let run = if path.join("plan.json").exists() {
+        RunDirectory::at(path.to_owned())
+    } else {
+        home.find(name)?
+    };
+    Ok(vec![Ok(evidence_of(&run, false)?)])
+}
+
+/// Prints the verdict as the command line asks.
+pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory) {
+    terminal::print(&match global.output {
+        Output::Json => {
+            let text = serde_json::to_string(verdict).unwrap_or_default();
+            format!("{text}\n")
+        }
+        _ => report::terminal::batch(
+            verdict,
+            &directory.path().display().to_string(),
+            terminal::width(),
+            terminal::color(),
+        ),
+    });
+}

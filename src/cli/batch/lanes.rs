@@ -1,0 +1,66 @@
+//! GPUs of their own for runs that go on at once.
+
+use crate::cli::failure::Failure;
+use crate::plan::Plan;
+use crate::plan::host::HostView;
+
+/// The GPUs of each lane, as `--gpus` takes them. One lane has what the batch may use.
+pub fn gpus_of_lanes(
+    lanes: usize,
+    chosen: &[String],
+    plans: &[&Plan],
+    host: &HostView,
+) -> Result<Vec<Vec<String>>, Failure> {
+    if lanes < 2 {
+        return Ok(vec![chosen.to_vec()]);
+    }
+    let mut requests = Vec::new();
+    for plan in plans {
+        let Some(request) = &plan.requires.gpus else {
+            return Err(Failure::usage(format!(
+                "--parallel is for runs on GPUs of their own, and {} asks for none: they would take the processors from each other",
+                plan.recipe
+            )));
+        };
+        requests.push(request);
+    }
+    let not_apart = |plan: &&&Plan| plan.given.as_ref().is_none_or(|given| !given.isolated);
+    if let Some(plan) = plans.iter().find(not_apart) {
+        return Err(Failure::usage(format!(
+            "--parallel: the container of {} can reach every GPU of this host, so that runs cannot be kept apart\n  take away what gives it them all: --least-privilege",
+            plan.recipe
+        )));
+    }
+    let usable: Vec<String> = if chosen.is_empty() {
+        let all = host.gpus.iter().filter(|gpu| !gpu.masked);
+        let fits = all.filter(|gpu| {
+            let mut requests = requests.iter();
+            requests.all(|request| request.vendor == gpu.vendor && request.takes(&gpu.model))
+        });
+        let mut addresses: Vec<String> = fits.map(|gpu| gpu.pci.clone()).collect();
+        addresses.dedup();
+        addresses
+    } else {
+        chosen.iter().flat_map(|word| each(word)).collect()
+    };
+    let count = requests.iter().map(|request| request.count as usize);
+    let count = count.max().unwrap_or(1).max(1);
+    if usable.len() < lanes * count {
+        return Err(Failure::host(format!(
+            "--parallel {lanes}: each run asks for {count} of the GPUs, and {} can be used: at most {} at once",
+            usable.len(),
+            usable.len() / count
+        )));
+    }
+    let groups = usable.chunks(count).take(lanes);
+    Ok(groups.map(<[String]>::to_vec).collect())
+}
+
+/// `0-3` is four GPUs.
+fn each(word: &str) -> Vec<String> {
+    let range = word.split_once('-').and_then(|(first, last)| {
+        let range = first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?;
+        Some(range.map(|index| index.to_string()).collect())
+    });
+    range.unwrap_or_else(|| vec![word.to_owned()])
+}

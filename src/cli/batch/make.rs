@@ -1,0 +1,152 @@
+//! Makes a turn an ordinary run, as `retrial run` would.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use async_trait::async_trait;
+
+use super::cells::{Cells, Failures, Plans};
+use super::record::BatchRecord;
+use crate::batch::Turn;
+use crate::cli::arguments::Global;
+use crate::cli::failure::Failure;
+use crate::cli::{open, prepare};
+use crate::engine::api::Engine;
+use crate::plan::choices::PullPolicy;
+use crate::plan::step::{Action, Condition};
+use crate::plan::{OfBatch, Plan};
+use crate::runner::Prepared;
+use crate::runner::batch::{Makes, Refused};
+use crate::verdict::ExitCode;
+
+/// Makes turns runs.
+pub struct Maker<'a> {
+    pub global: &'a Global,
+    pub engine: &'a dyn Engine,
+    pub id: &'a str,
+    pub record: &'a BatchRecord,
+    pub cells: &'a Cells,
+    pub plans: &'a Plans,
+    /// GPUs of the lanes; of one, what the batch may use.
+    pub gpus: &'a [Vec<String>],
+}
+
+impl Maker<'_> {
+    fn turn(&self, number: usize) -> Option<&Turn> {
+        let turns = &self.record.plan.schedule.turns;
+        turns.get(number.checked_sub(1)?)
+    }
+
+    /// The plan of a turn in a lane.
+    fn plan(&self, number: usize, lane: usize) -> Result<(String, Plan), Failure> {
+        let turn = self.turn(number);
+        let cell = turn.and_then(|turn| self.record.plan.cells.get(turn.cell));
+        let opened = turn.and_then(|turn| self.cells.get(turn.cell));
+        let (Some(turn), Some(cell), Some(opened)) = (turn, cell, opened) else {
+            return Err(Failure::usage(format!("the batch has no turn {number}")));
+        };
+        let mut plan = match (self.plans.of(turn), self.gpus) {
+            (Some(plan), [_]) => plan.clone(),
+            _ => {
+                let gpus = self.gpus.get(lane).map(Vec::as_slice).unwrap_or_default();
+                let arguments = self.record.asked.plan(cell, turn, gpus);
+                let quiet = Global {
+                    quiet: true,
+                    ..self.global.clone()
+                };
+                let run = self.record.asked.run();
+                prepare::planned(&quiet, &arguments, &run, opened, &self.plans.host)?
+            }
+        };
+        plan.batch = Some(OfBatch {
+            id: self.id.to_owned(),
+            cell: cell.name.clone(),
+            trial: turn.trial,
+        });
+        Ok((opened.resolved.yaml.clone(), plan))
+    }
+
+    /// Looks at the host and its engine for everything that any run needs, before the first begins.
+    pub async fn look(&self) -> Result<(), Failure> {
+        let mut failures = Failures::default();
+        let mut looked_at = BTreeSet::new();
+        let force = self.record.asked.run().force;
+        for (cell, plan) in self.plans.iter() {
+            let name = self.record.plan.cells.get(cell).map(|cell| &cell.name);
+            if !looked_at.insert(needs(plan)) {
+                continue;
+            }
+            let host = self.plans.host.clone();
+            let prepared = prepare::prepared(
+                self.global,
+                host,
+                self.engine,
+                String::new(),
+                plan.clone(),
+                force,
+            );
+            if let Err(failure) = prepared.await {
+                failures.add(name.map_or("", String::as_str), failure);
+            }
+        }
+        failures.result()
+    }
+}
+
+/// What the host and its engine are looked at for: runs that need the same need one look.
+fn needs(plan: &Plan) -> String {
+    let models = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::FetchModel {
+            repository,
+            revision,
+            ..
+        } => Some((repository, revision)),
+        _ => None,
+    });
+    let models: Vec<_> = models.collect();
+    let ports = &plan.container;
+    serde_json::json!([
+        plan.image,
+        models,
+        plan.requires,
+        plan.given,
+        plan.recipe,
+        ports.network
+    ])
+    .to_string()
+}
+
+#[async_trait(?Send)]
+impl Makes for Maker<'_> {
+    fn image(&self, turn: usize) -> Option<String> {
+        let plan = self.plans.of(self.turn(turn)?)?;
+        plan.steps.iter().find_map(|step| match &step.action {
+            Action::Pull {
+                reference,
+                policy: PullPolicy::Missing,
+            } if !matches!(step.when, Condition::Skipped { .. }) => Some(reference.clone()),
+            _ => None,
+        })
+    }
+
+    async fn make(&self, turn: usize, lane: usize) -> Result<Prepared, Refused> {
+        let made = async {
+            let (recipe, plan) = self.plan(turn, lane)?;
+            let mut host = open::host_view(self.global);
+            // What the engine said of giving GPUs, it said once.
+            host.giving = self.plans.host.giving.clone();
+            let force = self.record.asked.run().force;
+            prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
+        };
+        made.await.map_err(|failure| Refused {
+            exit: match failure.exit {
+                ExitCode::Usage => ExitCode::Usage,
+                _ => ExitCode::Host,
+            },
+            because: failure.into_text(),
+        })
+    }
+
+    fn secrets(&self, plan: &Plan) -> BTreeMap<String, String> {
+        prepare::secrets(plan)
+    }
+}

@@ -1,0 +1,116 @@
+//! Whoever watches a batch: a line for each run, and the current run's own progress on a terminal.
+
+use std::io::{IsTerminal, Write};
+use std::thread::JoinHandle;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::batch::BatchPlan;
+use crate::cli::arguments::{Global, Output};
+use crate::cli::terminal;
+use crate::cli::watch::{Reporter, reporter};
+use crate::journal::batch::{BatchEvent, BatchWhat};
+use crate::report::progress::batch::Lines;
+use crate::runner::batch::{Seen, lanes};
+
+/// Shows what happens until there is nothing more.
+pub fn watch(
+    global: &Global,
+    plan: &BatchPlan,
+    mut incoming: UnboundedReceiver<Seen>,
+) -> JoinHandle<()> {
+    let lanes = lanes(plan).len();
+    let mut watching = Watching {
+        json: global.output == Output::Json,
+        quiet: global.quiet,
+        verbose: global.verbose,
+        // Of several runs at once, one view cannot show the progress.
+        live: lanes == 1 && std::io::stderr().is_terminal(),
+        lines: Lines::new(plan.clone(), lanes),
+        run: None,
+        waiting: Vec::new(),
+    };
+    std::thread::spawn(move || {
+        while let Some(seen) = incoming.blocking_recv() {
+            match seen {
+                Seen::Batch(event) => watching.batch(&event),
+                Seen::Run { event, .. } => {
+                    if let Some(run) = &mut watching.run {
+                        run.event(&event);
+                    }
+                }
+            }
+        }
+        watching.between_runs();
+    })
+}
+
+struct Watching {
+    json: bool,
+    quiet: bool,
+    verbose: bool,
+    live: bool,
+    lines: Lines,
+    /// The current run's reporter, where one is shown.
+    run: Option<Box<dyn Reporter>>,
+    /// Lines that wait for the end of the current run's view.
+    waiting: Vec<String>,
+}
+
+impl Watching {
+    fn batch(&mut self, event: &BatchEvent) {
+        let lines = self.lines.take(event);
+        if self.json {
+            if let Ok(line) = serde_json::to_string(event) {
+                terminal::print(&format!("{line}\n"));
+            }
+            return;
+        }
+        let ends = matches!(event.what, BatchWhat::TurnEnded { .. });
+        if ends {
+            self.between_runs();
+        }
+        if !self.quiet || matches!(event.what, BatchWhat::Warning { .. }) {
+            self.waiting.extend(lines);
+        }
+        if self.run.is_none() || !self.live {
+            self.write();
+        }
+        if matches!(
+            event.what,
+            BatchWhat::TurnBegan { .. } | BatchWhat::TurnTakenUp { .. }
+        ) {
+            self.run = self.reporter();
+        }
+    }
+
+    /// Lines of every step only where they are asked for; else what failed.
+    fn reporter(&self) -> Option<Box<dyn Reporter>> {
+        let shown = self.live || self.verbose;
+        Some(reporter(
+            false,
+            self.quiet || !shown,
+            self.verbose,
+            self.live,
+            !terminal::error_color(),
+        ))
+    }
+
+    fn between_runs(&mut self) {
+        if let Some(mut run) = self.run.take() {
+            run.finish();
+        }
+        self.write();
+    }
+
+    fn write(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let mut text = self.waiting.join("\n");
+        text.push('\n');
+        self.waiting.clear();
+        let mut err = std::io::stderr().lock();
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+}

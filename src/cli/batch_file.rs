@@ -1,0 +1,257 @@
+//! A batch over recipes of the catalog: from its file, or from the words of a command line.
+
+use std::path::{Path, PathBuf};
+
+use super::arguments::{Global, MatrixArguments, PlanArguments};
+use super::failure::Failure;
+use super::{open, terminal};
+use crate::batch::{self, Batch, BatchPlan, Known, Placed, Typed};
+use crate::catalog::{self, Catalog, CatalogError};
+use crate::recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
+use crate::store::Home;
+use crate::verdict::ExitCode;
+
+/// A batch as it is kept and executed.
+pub struct BatchFile {
+    /// Its batch.yaml: it reads to the same batch from anywhere.
+    pub yaml: String,
+    /// All of it decided.
+    pub plan: BatchPlan,
+}
+
+/// A batch, and the recipes that it is over.
+pub struct OpenedBatch {
+    /// As read, paths absolute.
+    pub batch: Batch,
+    /// All of it decided.
+    pub plan: BatchPlan,
+    recipes: Vec<Read>,
+}
+
+/// A recipe of a batch, read once.
+struct Read {
+    name: String,
+    entry: catalog::Opened,
+    loaded: Loaded,
+}
+
+/// Opens what `batch` names; its problems are told here.
+pub fn open(
+    global: &Global,
+    arguments: &PlanArguments,
+    matrix: &MatrixArguments,
+) -> Result<BatchFile, Failure> {
+    let opened = read(global, arguments, matrix)?;
+    Ok(BatchFile {
+        yaml: batch::yaml(&opened.batch),
+        plan: opened.plan,
+    })
+}
+
+/// As [`open`], with the recipes.
+pub fn read(
+    global: &Global,
+    arguments: &PlanArguments,
+    matrix: &MatrixArguments,
+) -> Result<OpenedBatch, Failure> {
+    let recipe = &arguments.recipe.recipe;
+    let typed = typed(arguments, matrix);
+    let home = open::home(global);
+    let opened = match file(recipe) {
+        Some(source) => {
+            let (batch, mut problems) = batch::read_as_far(&source);
+            let batch = batch.map(|mut batch| {
+                problems.extend(typed.stand_over(&mut batch));
+                batch
+            });
+            opened(batch, problems, &source, &home)
+        }
+        None => typed.batch(recipe).and_then(|batch| {
+            let source = Source::new("RECIPE", recipe.as_str());
+            opened(Some(batch), Diagnostics::default(), &source, &home)
+        }),
+    };
+    opened.map_err(|problems| told(&problems))
+}
+
+fn told(problems: &Diagnostics) -> Failure {
+    terminal::note(&problems.render(terminal::error_color()));
+    Failure::told(ExitCode::Usage)
+}
+
+/// Whether this is a batch's file.
+pub fn is_batch(recipe: &str) -> bool {
+    file(recipe).is_some()
+}
+
+/// A batch's file; none where it is a recipe, or nothing.
+fn file(recipe: &str) -> Option<Source> {
+    let opened = Catalog::builtin().open(recipe).ok()?;
+    batch::is_batch(&opened.source).then_some(opened.source)
+}
+
+/// Every problem of a batch's file, and of its cells.
+pub fn check(global: &Global, source: &Source) -> Diagnostics {
+    let (batch, problems) = batch::read_as_far(source);
+    let found = opened(batch, problems, source, &open::home(global));
+    let mut problems = match found.map(|opened| opened.resolve()) {
+        Ok(Ok(_)) => Diagnostics::default(),
+        Ok(Err(problems)) | Err(problems) => problems,
+    };
+    problems.sort(&source.path);
+    problems
+}
+
+fn typed(arguments: &PlanArguments, matrix: &MatrixArguments) -> Typed {
+    let pairs = |all: &[(String, String)]| -> Option<String> {
+        let all: Vec<String> = all
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        (!all.is_empty()).then(|| all.join(","))
+    };
+    Typed {
+        vary: matrix
+            .vary
+            .iter()
+            .map(|(name, values)| format!("{name}={}", values.join(",")))
+            .collect(),
+        exclude: matrix.exclude.clone(),
+        set: arguments.recipe.settings.clone(),
+        scenarios: arguments.scenario.clone(),
+        modes: arguments.mode.clone(),
+        baseline: pairs(&matrix.baseline),
+        claims: matrix.claims.clone(),
+        trials: arguments.trials,
+        order: matrix.order,
+        on_failure: matrix.on_failure,
+        retries: matrix.retries,
+        parallel: matrix.parallel,
+        pull_ahead: matrix.pull_ahead,
+        gpus: arguments.gpus.clone(),
+    }
+}
+
+/// Reads the recipes and decides all of the batch.
+fn opened(
+    batch: Option<Batch>,
+    mut problems: Diagnostics,
+    source: &Source,
+    home: &Home,
+) -> Result<OpenedBatch, Diagnostics> {
+    let Some(mut batch) = batch else {
+        problems.sort(&source.path);
+        return Err(problems);
+    };
+    let mut recipes = Vec::new();
+    for recipe in &mut batch.recipes {
+        absolute(&mut recipe.recipe);
+        match read_recipe(&recipe.name, &recipe.recipe) {
+            Ok(read) => recipes.push(read),
+            Err(found) => problems.extend(found),
+        }
+    }
+    for run in batch.others.iter_mut().flat_map(|other| &mut other.runs) {
+        absolute(run);
+        if let Some(problem) = is_nowhere(run, home) {
+            problems.push(problem);
+        }
+    }
+    let known: Vec<Known> = recipes
+        .iter()
+        .zip(&batch.recipes)
+        .map(|(read, recipe)| Known::of(&read.name, &recipe.recipe.value, &read.loaded))
+        .collect();
+    let planned = if known.len() == batch.recipes.len() && !known.is_empty() {
+        batch::plan(&batch, &known).map_err(|found| problems.extend(found))
+    } else {
+        Err(())
+    };
+    match planned {
+        Ok(plan) if !problems.has_errors() => Ok(OpenedBatch {
+            batch,
+            plan,
+            recipes,
+        }),
+        _ => {
+            problems.sort(&source.path);
+            Err(problems)
+        }
+    }
+}
+
+/// A path as from anywhere.
+fn absolute(written: &mut Placed<String>) {
+    let is_path = written.value.starts_with('/')
+        || matches!(written.value.split('/').next(), Some("." | ".."));
+    if is_path && let Ok(path) = std::path::absolute(&written.value) {
+        written.value = path.components().collect::<PathBuf>().display().to_string();
+    }
+}
+
+fn read_recipe(name: &str, recipe: &Placed<String>) -> Result<Read, Diagnostics> {
+    let entry = Catalog::builtin()
+        .open(&recipe.value)
+        .map_err(|error| match error {
+            CatalogError::Text(problems) => problems,
+            error => {
+                let text = error.to_string();
+                let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
+                let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
+                problem.help(help).into()
+            }
+        })?;
+    if batch::is_batch(&entry.source) {
+        let message = format!("`{}` is a batch, and no recipe", recipe.value);
+        let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
+        return Err(problem.help("name what it names").into());
+    }
+    let loaded = Loaded::of(&entry.name, &entry.source, &entry)?;
+    Ok(Read {
+        name: name.to_owned(),
+        entry,
+        loaded,
+    })
+}
+
+/// What is wrong with runs of another host that are not there.
+fn is_nowhere(run: &Placed<String>, home: &Home) -> Option<Diagnostic> {
+    if run.value.starts_with('/') {
+        return (!Path::new(&run.value).exists()).then(|| {
+            let message = format!("there is nothing at `{}`", run.value);
+            Diagnostic::error("missing-run", message, run.span.clone())
+                .help("name a run's directory or a folder of results")
+        });
+    }
+    let error = home.find(&run.value).err()?;
+    let message = format!("no run is called `{}` here", run.value);
+    Some(
+        Diagnostic::warning("missing-run", message, run.span.clone())
+            .help(format!("{error}; `retrial runs import` brings one in")),
+    )
+}
+
+impl OpenedBatch {
+    /// The recipe of each cell, as the cell chooses it.
+    ///
+    /// # Errors
+    /// Every problem of a recipe under a cell's values, once.
+    pub fn resolve(&self) -> Result<Vec<Resolved>, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let mut all = Vec::new();
+        for cell in &self.plan.cells {
+            let Some(read) = self.recipes.iter().find(|read| read.name == cell.recipe) else {
+                continue;
+            };
+            match read.loaded.resolve(&read.entry, &cell.settings()) {
+                Ok(resolved) => all.push(resolved),
+                Err(found) => problems.extend(found),
+            }
+        }
+        if problems.has_errors() {
+            Err(problems)
+        } else {
+            Ok(all)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! `retrial plan BATCH`: the cells, what is left out and why, images, time, claims. Changes nothing.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanFormat};
+use super::failure::Failure;
+use super::{batch_file, open, supervise, terminal};
+use crate::batch::{ImageSource, Outlook, ResolvedCell};
+use crate::engine::api::Engine as _;
+use crate::engine::docker::Docker;
+use crate::plan::build::Origin;
+use crate::plan::lacks::Lack;
+use crate::recipe::Resolved;
+use crate::report::batch_plan;
+use crate::verdict::ExitCode;
+
+/// An engine that does not answer must not hold up a plan.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Prints the plan of a batch.
+pub fn plan(
+    global: &Global,
+    arguments: &PlanArguments,
+    matrix: &MatrixArguments,
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
+    if format == PlanFormat::Shell {
+        return Err(Failure::usage(
+            "a batch has no script of its own: plan one of its cells, retrial plan RECIPE --set NAME=VALUE --format shell",
+        ));
+    }
+    let opened = batch_file::read(global, arguments, matrix)?;
+    let resolved = opened.resolve().map_err(|problems| {
+        terminal::note(&problems.render(terminal::error_color()));
+        Failure::told(ExitCode::Usage)
+    })?;
+    let cells: Vec<ResolvedCell> = resolved
+        .iter()
+        .map(|one| ResolvedCell {
+            recipe: one.recipe.clone(),
+        })
+        .collect();
+    let mut outlook = Outlook::of(&opened.plan, &cells);
+    ask_the_engine(global, &mut outlook);
+    let lacks = lacks(global, arguments, &resolved);
+    let json = format == PlanFormat::Json || global.output == Output::Json;
+    if json {
+        let whole = json!({ "plan": opened.plan, "outlook": outlook, "lacks": lacks });
+        let text = serde_json::to_string_pretty(&whole)
+            .map_err(|error| Failure::host(error.to_string()))?;
+        terminal::print(&format!("{text}\n"));
+        return Ok(ExitCode::Success);
+    }
+    terminal::print(&batch_plan::text(&opened.plan, &outlook));
+    if !lacks.is_empty() {
+        let lines = lacks.iter().map(|lack| {
+            format!(
+                "  {}: found {}, wanted {}\n",
+                lack.what, lack.found, lack.wanted
+            )
+        });
+        terminal::print(&format!("\nThis host lacks\n{}", lines.collect::<String>()));
+    }
+    Ok(ExitCode::Success)
+}
+
+/// What this host lacks for any of the cells, each once.
+fn lacks(global: &Global, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<Lack> {
+    let host = open::host_view(global);
+    let choices = open::choices(arguments);
+    let mut asked = Vec::new();
+    let mut all: Vec<Lack> = Vec::new();
+    for cell in cells {
+        let requires = &cell.recipe.requires;
+        if asked.contains(&requires) {
+            continue;
+        }
+        asked.push(requires);
+        let plan = crate::plan::build(&cell.recipe, &Origin::default(), &choices, &host);
+        for lack in plan.into_iter().flat_map(|plan| plan.lacks) {
+            if !all.contains(&lack) {
+                all.push(lack);
+            }
+        }
+    }
+    all
+}
+
+/// Adds which images the engine has. Without an engine nothing is said of it.
+fn ask_the_engine(global: &Global, outlook: &mut Outlook) {
+    let Ok(runtime) = supervise::runtime() else {
+        return;
+    };
+    let images = &mut outlook.images;
+    runtime.block_on(async {
+        let answers = async {
+            let Ok(engine) = Docker::connect(global.engine.as_deref()).await else {
+                return;
+            };
+            for image in images {
+                let ImageSource::Pulled { reference } = &image.source else {
+                    continue;
+                };
+                if let Ok(found) = engine.image(reference).await {
+                    image.here = Some(found.is_some());
+                    image.size = found.map(|found| found.size);
+                }
+            }
+        };
+        // What was answered until then is shown.
+        let _ = tokio::time::timeout(PATIENCE, answers).await;
+    });
+}

@@ -1,0 +1,107 @@
+//! What comes before a run: its plan, and all that would be wrong with it, said before anything is
+//! fetched. A run of a batch is prepared in the same way.
+
+use std::collections::BTreeMap;
+
+use super::arguments::{Global, PlanArguments, RunArguments};
+use super::failure::Failure;
+use super::open::{self, Opened};
+use super::{ready, room, terminal};
+use crate::engine::api::Engine;
+use crate::plan::Plan;
+use crate::plan::host::HostView;
+use crate::runner::Prepared;
+
+/// The plan of a run, as the command line asks for it.
+pub fn planned(
+    global: &Global,
+    arguments: &PlanArguments,
+    run: &RunArguments,
+    opened: &Opened,
+    host: &HostView,
+) -> Result<Plan, Failure> {
+    let mut plan = open::plan_on(global, arguments, opened, true, host)?;
+    plan.require_accuracy = run.require_accuracy;
+    plan.verify_kept = run.verify_kept;
+    plan.no_wait = run.no_wait;
+    plan.telemetry = run.telemetry;
+    Ok(plan)
+}
+
+/// Sees that nothing is missing that can be known without an engine.
+pub fn check(
+    global: &Global,
+    arguments: &PlanArguments,
+    run: &RunArguments,
+    plan: &Plan,
+) -> Result<(), Failure> {
+    secrets_are_set(global, arguments, plan)?;
+    host_has_what_it_needs(plan, run.force)
+}
+
+/// Looks at the host and its engine, and says what the run will be.
+pub async fn prepared(
+    global: &Global,
+    host: HostView,
+    engine: &dyn Engine,
+    recipe: String,
+    mut plan: Plan,
+    force: bool,
+) -> Result<Prepared, Failure> {
+    let found = ready::look(global, host, Ok(engine), Some(&plan)).await;
+    plan.warnings = found.allow(&plan.recipe, force)?;
+    room::for_the_image(engine, &plan, force).await?;
+    let host = found.record(engine, &plan);
+    Ok(Prepared { recipe, plan, host })
+}
+
+/// A secret that was asked for must be there; one that the recipe may use is better there.
+fn secrets_are_set(global: &Global, arguments: &PlanArguments, plan: &Plan) -> Result<(), Failure> {
+    let set = secrets(plan);
+    for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
+        if arguments.secrets.contains(name) {
+            return Err(Failure::usage(format!(
+                "--secret {name}: there is no such environment variable"
+            )));
+        }
+        if !global.quiet {
+            terminal::note(&format!(
+                "warning: {name} is not set; steps that need it will fail"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
+    let stops = plan.lacks.iter().filter(|lack| lack.stops());
+    let lines: Vec<String> = stops
+        .map(|lack| {
+            format!(
+                "  {}: found {}, wanted {}",
+                lack.what, lack.found, lack.wanted
+            )
+        })
+        .collect();
+    if lines.is_empty() || force {
+        return Ok(());
+    }
+    Err(Failure::host(format!(
+        "this host lacks what {} asks for:\n{}\n  run it all the same with --force: the verdict then says 'other hardware'",
+        plan.recipe,
+        lines.join("\n")
+    )))
+}
+
+/// Values of the secrets that the plan names, from the environment. They are never written down.
+pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
+    plan.secrets
+        .iter()
+        .filter_map(|name| {
+            Some((
+                name.clone(),
+                std::env::var(name).ok().filter(|value| !value.is_empty())?,
+            ))
+        })
+        .collect()
+}

@@ -1,0 +1,149 @@
+//! What happens in a batch.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Something that happened in a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BatchEvent {
+    /// When.
+    pub time: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub what: BatchWhat,
+}
+
+/// What happened. Turns are numbered as the schedule has them, from 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum BatchWhat {
+    /// A process took the batch up.
+    BatchBegan {
+        /// Its id.
+        batch: String,
+        /// How many turns it has.
+        turns: usize,
+        /// The process.
+        pid: u32,
+        /// Version of the tool.
+        tool: String,
+    },
+    /// Turns that stand from before and are not done again.
+    Reused {
+        /// Which.
+        turns: Vec<usize>,
+    },
+    /// It goes on without its terminal.
+    Detached {
+        /// How to come back to it.
+        resume: String,
+    },
+    /// An image was pulled before its turn.
+    ImagePulled {
+        /// Its reference.
+        image: String,
+        /// How long that took, with the wait for a moment without a measurement.
+        seconds: f64,
+    },
+    /// An image could not be pulled before its turn; the turn tries it again.
+    ImageFailed {
+        /// Its reference.
+        image: String,
+        /// Why.
+        because: String,
+    },
+    /// A turn began as a run.
+    TurnBegan {
+        /// Which.
+        turn: usize,
+        /// The run's id.
+        run: String,
+        /// The cell's name.
+        cell: String,
+        /// Which of the cell's trials.
+        trial: u32,
+        /// From 1; more where the host failed before.
+        attempt: u32,
+        /// GPUs that it was given for itself; none where it has the host alone.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        gpus: Vec<String>,
+        /// Runs of this batch that went on at that moment.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        beside: Vec<String>,
+    },
+    /// A run that an earlier process began is gone on with.
+    TurnTakenUp {
+        /// Which.
+        turn: usize,
+        /// The run's id.
+        run: String,
+    },
+    /// The run of a turn is not there any more: the turn is done again.
+    TurnLost {
+        /// Which.
+        turn: usize,
+        /// The run's id.
+        run: String,
+    },
+    /// A turn came to its end.
+    TurnEnded {
+        /// Which.
+        turn: usize,
+        /// How.
+        #[serde(flatten)]
+        end: TurnEnd,
+    },
+    /// Something that a person should know.
+    Warning {
+        /// What.
+        text: String,
+    },
+    /// The batch was judged.
+    Judged {
+        /// In one sentence.
+        sentence: String,
+    },
+    /// The process came to the batch's end.
+    BatchEnded {
+        /// What it exited with.
+        exit_code: u8,
+        /// Why it ended early, if it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
+    },
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct TurnEnd {
+    /// The run's exit code.
+    pub exit_code: u8,
+    /// The run; none where it could not even begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The verdict's outcome, where it came to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// The deciding figure of each performance result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<TurnFigure>,
+    /// Why it ended early, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// How long it took, in all its processes.
+    pub seconds: f64,
+}
+
+/// A figure that a turn measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TurnFigure {
+    /// The scenario.
+    pub scenario: String,
+    /// The figure's name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Its unit; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+}

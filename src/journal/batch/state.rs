@@ -1,0 +1,325 @@
+//! Where a batch stands, read from its journal.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::event::{BatchEvent, BatchWhat, TurnEnd};
+
+/// The exit code of a run that was stopped.
+const INTERRUPTED: u8 = 130;
+/// The exit code of a run whose host or services failed.
+const HOST: u8 = 3;
+
+/// Where a batch stands.
+#[derive(Debug, Clone, Default)]
+pub struct BatchState {
+    /// A process took it up.
+    pub begun: bool,
+    /// When the first did.
+    pub since: Option<Timestamp>,
+    /// Its turns, by number.
+    pub turns: BTreeMap<usize, TurnState>,
+    /// How the latest process ended: exit code, and why if early.
+    pub over: Option<(u8, Option<String>)>,
+}
+
+/// Where a turn stands.
+#[derive(Debug, Clone, Default)]
+pub struct TurnState {
+    /// Its latest run.
+    pub run: Option<String>,
+    /// Which attempt that is, of those since the batch was last taken up at its end.
+    pub attempt: u32,
+    /// When that run began.
+    pub began: Option<Timestamp>,
+    /// Runs of the batch that went on when it began.
+    pub beside: Vec<String>,
+    /// How it ended, and when.
+    pub end: Option<(TurnEnd, Timestamp)>,
+    /// Runs of this turn before, which the host failed.
+    pub failed: Vec<String>,
+}
+
+/// What is to be done for a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// A new run.
+    Begin {
+        /// Which attempt, from 1.
+        attempt: u32,
+    },
+    /// The run that was interrupted goes on.
+    GoOn {
+        /// Its id.
+        run: String,
+    },
+    /// Nothing: it has its end.
+    Stands,
+}
+
+impl BatchState {
+    /// The state that these events lead to.
+    #[must_use]
+    pub fn of(events: &[BatchEvent]) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    /// Takes an event in.
+    pub fn apply(&mut self, event: &BatchEvent) {
+        match &event.what {
+            BatchWhat::BatchBegan { .. } => {
+                if self.over.take().is_some() {
+                    self.attempts_anew();
+                }
+                self.begun = true;
+                self.since.get_or_insert(event.time);
+            }
+            BatchWhat::TurnBegan {
+                turn,
+                run,
+                attempt,
+                beside,
+                ..
+            } => {
+                let state = self.turns.entry(*turn).or_default();
+                state.failed.extend(state.run.replace(run.clone()));
+                state.attempt = *attempt;
+                state.began = Some(event.time);
+                state.beside.clone_from(beside);
+                state.end = None;
+            }
+            BatchWhat::TurnTakenUp { turn, .. } => {
+                self.turns.entry(*turn).or_default().end = None;
+            }
+            BatchWhat::TurnLost { turn, .. } => {
+                self.turns.remove(turn);
+            }
+            BatchWhat::TurnEnded { turn, end } => {
+                let state = self.turns.entry(*turn).or_default();
+                if end.run.is_none() {
+                    // It could not begin: that was an attempt, too.
+                    state.attempt += 1;
+                }
+                state.end = Some((end.clone(), event.time));
+            }
+            BatchWhat::BatchEnded { exit_code, because } => {
+                self.over = Some((*exit_code, because.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Somebody who takes up a batch that had ended has mended the host meanwhile.
+    fn attempts_anew(&mut self) {
+        for turn in self.turns.values_mut() {
+            if turn.host_failed() {
+                turn.attempt = 0;
+            }
+        }
+    }
+
+    /// What is to be done for a turn, where a host's failure is tried again so often.
+    #[must_use]
+    pub fn next(&self, turn: usize, retries: u32) -> Next {
+        let Some(state) = self.turns.get(&turn) else {
+            return Next::Begin { attempt: 1 };
+        };
+        match (&state.end, &state.run) {
+            (Some((end, _)), _) if end.exit_code == HOST => {
+                if state.attempt <= retries {
+                    Next::Begin {
+                        attempt: state.attempt + 1,
+                    }
+                } else {
+                    Next::Stands
+                }
+            }
+            (Some((end, _)), Some(run)) if end.exit_code == INTERRUPTED => {
+                Next::GoOn { run: run.clone() }
+            }
+            (Some((end, _)), None) if end.exit_code == INTERRUPTED => Next::Begin { attempt: 1 },
+            (Some(_), _) => Next::Stands,
+            (None, Some(run)) => Next::GoOn { run: run.clone() },
+            (None, None) => Next::Begin { attempt: 1 },
+        }
+    }
+
+    /// Whether a turn has an end that is not done again.
+    #[must_use]
+    pub fn has_ended(&self, turn: usize) -> bool {
+        self.turns.get(&turn).is_some_and(|turn| {
+            let end = turn.end.as_ref().map(|(end, _)| end.exit_code);
+            end.is_some_and(|code| code != INTERRUPTED && code != HOST)
+        })
+    }
+
+    /// Whether a turn's run has begun and not ended.
+    #[must_use]
+    pub fn is_open(&self, turn: usize) -> bool {
+        let turn = self.turns.get(&turn);
+        turn.is_some_and(|turn| turn.run.is_some() && turn.end.is_none())
+    }
+
+    /// The runs whose results count, in the order of turns: of each turn the latest, whatever came
+    /// of it.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, &str)> {
+        let turns = self.turns.iter();
+        turns.filter_map(|(turn, state)| Some((*turn, state.run.as_deref()?)))
+    }
+
+    /// Runs of this batch that have begun and not ended.
+    #[must_use]
+    pub fn going(&self) -> Vec<String> {
+        let turns = self.turns.values().filter(|turn| turn.end.is_none());
+        turns.filter_map(|turn| turn.run.clone()).collect()
+    }
+
+    /// Whether a process came to the end of the batch without being stopped.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        matches!(self.over, Some((code, _)) if code != INTERRUPTED)
+    }
+}
+
+impl TurnState {
+    /// Whether the host failed it, the last time.
+    #[must_use]
+    pub fn host_failed(&self) -> bool {
+        matches!(&self.end, Some((end, _)) if end.exit_code == HOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn began() -> BatchWhat {
+        BatchWhat::BatchBegan {
+            batch: "b".to_owned(),
+            turns: 2,
+            pid: 1,
+            tool: String::new(),
+        }
+    }
+
+    fn turn_began(turn: usize, run: &str, attempt: u32) -> BatchWhat {
+        BatchWhat::TurnBegan {
+            turn,
+            run: run.to_owned(),
+            cell: "cell".to_owned(),
+            trial: 1,
+            attempt,
+            gpus: Vec::new(),
+            beside: Vec::new(),
+        }
+    }
+
+    fn turn_ended(turn: usize, run: Option<&str>, exit_code: u8) -> BatchWhat {
+        let run = run.map(str::to_owned);
+        let end = TurnEnd {
+            exit_code,
+            run,
+            ..TurnEnd::default()
+        };
+        BatchWhat::TurnEnded { turn, end }
+    }
+
+    fn ended(exit_code: u8) -> BatchWhat {
+        BatchWhat::BatchEnded {
+            exit_code,
+            because: None,
+        }
+    }
+
+    fn state(events: impl IntoIterator<Item = BatchWhat>) -> BatchState {
+        let events = events.into_iter().map(|what| BatchEvent {
+            time: Timestamp::UNIX_EPOCH,
+            what,
+        });
+        // As the journal keeps it.
+        let lines = events.map(|event| serde_json::to_string(&event).unwrap());
+        let read = lines.map(|line| serde_json::from_str(&line).unwrap());
+        BatchState::of(&read.collect::<Vec<_>>())
+    }
+
+    fn go_on(run: &str) -> Next {
+        Next::GoOn {
+            run: run.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_turn_that_was_killed_or_stopped_goes_on_with_its_own_run() {
+        let fresh = state([began()]);
+        assert_eq!(fresh.next(1, 1), Next::Begin { attempt: 1 });
+        let killed = state([began(), turn_began(1, "r1", 1)]);
+        assert_eq!(killed.next(1, 1), go_on("r1"));
+        assert_eq!(killed.going(), ["r1"]);
+        let stopped = [turn_ended(1, Some("r1"), 130), ended(130)];
+        let stopped = state([began(), turn_began(1, "r1", 1)].into_iter().chain(stopped));
+        assert_eq!(stopped.next(1, 1), go_on("r1"));
+        assert!(!stopped.is_over());
+    }
+
+    #[test]
+    fn a_result_stands_whatever_it_says() {
+        for code in [0, 1, 2, 4, 5] {
+            let state = state([
+                began(),
+                turn_began(1, "r1", 1),
+                turn_ended(1, Some("r1"), code),
+            ]);
+            assert_eq!(state.next(1, 9), Next::Stands);
+            assert!(state.has_ended(1));
+        }
+    }
+
+    #[test]
+    fn what_the_host_failed_is_tried_again_so_often_and_no_more() {
+        let mut events = vec![
+            began(),
+            turn_began(1, "r1", 1),
+            turn_ended(1, Some("r1"), 3),
+        ];
+        assert_eq!(state(events.clone()).next(1, 0), Next::Stands);
+        assert_eq!(state(events.clone()).next(1, 1), Next::Begin { attempt: 2 });
+        events.extend([turn_began(1, "r2", 2), turn_ended(1, Some("r2"), 3)]);
+        let after = state(events.clone());
+        assert_eq!(after.next(1, 1), Next::Stands);
+        assert!(!after.has_ended(1));
+        assert_eq!(after.turns[&1].failed, ["r1"]);
+        // Taken up again after its end, it may try as often once more.
+        events.extend([ended(3), began()]);
+        assert_eq!(state(events).next(1, 1), Next::Begin { attempt: 1 });
+    }
+
+    #[test]
+    fn an_attempt_that_could_not_begin_counts() {
+        let mut events = vec![began(), turn_ended(1, None, 3)];
+        assert_eq!(state(events.clone()).next(1, 1), Next::Begin { attempt: 2 });
+        events.push(turn_ended(1, None, 3));
+        assert_eq!(state(events).next(1, 1), Next::Stands);
+    }
+
+    #[test]
+    fn a_run_that_was_deleted_is_done_again() {
+        let lost = BatchWhat::TurnLost {
+            turn: 1,
+            run: "r1".to_owned(),
+        };
+        let events = [
+            began(),
+            turn_began(1, "r1", 1),
+            turn_ended(1, Some("r1"), 0),
+            lost,
+        ];
+        let state = state(events);
+        assert_eq!(state.next(1, 1), Next::Begin { attempt: 1 });
+        assert_eq!(state.runs().count(), 0);
+    }
+}

@@ -1,0 +1,236 @@
+//! A recipe that is read once and resolved as often as there are settings: a batch has a thousand
+//! cells of one file.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+
+use super::Templates;
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::emit::emit;
+use super::fill::fill;
+use super::load::load;
+use super::model::Recipe;
+use super::node::Node;
+use super::origin::{Origin, origins};
+use super::resolve::{Stage, lacks_template, structure};
+use super::settings::{self, Setting};
+use super::source::{SIZE_LIMIT, Source};
+use super::variants::Variants;
+
+/// A recipe whose variants are chosen and whose params have values.
+#[derive(Debug, Clone)]
+pub struct Resolved {
+    /// What the plan is made from.
+    pub recipe: Recipe,
+    /// The run's recipe.yaml: everything merged, it resolves to the same recipe again.
+    pub yaml: String,
+    /// Where each value came from.
+    pub origins: Vec<Origin>,
+    /// What somebody should look at.
+    pub warnings: Diagnostics,
+    /// SHA-256 of `yaml`, hexadecimal: what trust is remembered by.
+    pub hash: String,
+}
+
+/// The recipe that these settings choose.
+///
+/// # Errors
+/// Every problem of the recipe as chosen, and of the settings.
+pub fn resolve(
+    name: &str,
+    source: &Source,
+    templates: &dyn Templates,
+    settings: &[Setting],
+) -> Result<Resolved, Diagnostics> {
+    Loaded::of(name, source, templates)?.resolve(templates, settings)
+}
+
+/// A recipe's text merged over its templates, nothing chosen yet.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    name: String,
+    source: Source,
+    merged: Node,
+    variants: Variants,
+    /// What can be said before anything is chosen.
+    problems: Diagnostics,
+    /// A template of it could not be had.
+    lacking: bool,
+}
+
+/// A param as it is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredParam {
+    /// Its name.
+    pub name: String,
+    /// `string`, `int`, `path`, `enum`, `bool`
+    pub kind: String,
+    /// The values of an enum.
+    pub values: Vec<String>,
+}
+
+impl Loaded {
+    /// Reads a recipe.
+    ///
+    /// # Errors
+    /// The text is no recipe.
+    pub fn of(name: &str, source: &Source, templates: &dyn Templates) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let Some(merged) = load(source, templates, &mut problems) else {
+            problems.sort(&source.path);
+            return Err(problems);
+        };
+        let lacking = lacks_template(&problems);
+        let variants = structure(&merged, false, &mut problems);
+        Ok(Self {
+            name: name.to_owned(),
+            source: source.clone(),
+            merged,
+            variants,
+            problems,
+            lacking,
+        })
+    }
+
+    /// What it has variants of.
+    #[must_use]
+    pub fn variants(&self) -> &Variants {
+        &self.variants
+    }
+
+    /// What can be set besides. Variants may declare more.
+    #[must_use]
+    pub fn params(&self) -> Vec<DeclaredParam> {
+        let mut seen = BTreeSet::new();
+        self.with_overlays()
+            .filter_map(|recipe| recipe.get("params"))
+            .flat_map(Node::named)
+            .filter(|(name, _)| seen.insert((*name).to_owned()))
+            .map(|(name, param)| DeclaredParam {
+                name: name.to_owned(),
+                kind: param
+                    .get("type")
+                    .and_then(Node::text)
+                    .unwrap_or("string")
+                    .to_owned(),
+                values: param
+                    .get("values")
+                    .map_or(&[][..], Node::items)
+                    .iter()
+                    .filter_map(|value| value.text().map(str::to_owned))
+                    .collect(),
+            })
+            .collect()
+    }
+
+    /// The keys of its scenarios, under all variants.
+    #[must_use]
+    pub fn scenarios(&self) -> Vec<String> {
+        let scenarios = self
+            .with_overlays()
+            .flat_map(|recipe| recipe.get("scenarios"));
+        distinct(scenarios.flat_map(Node::named).map(|(name, _)| name))
+    }
+
+    /// The figures that it names: its own, published ones, limits. `LoadGen` has more.
+    #[must_use]
+    pub fn figures(&self) -> Vec<String> {
+        let scenarios = self
+            .with_overlays()
+            .flat_map(|recipe| recipe.get("scenarios"));
+        let modes = scenarios
+            .flat_map(Node::named)
+            .flat_map(|(_, scenario)| scenario.named());
+        let named = modes.flat_map(|(_, mode)| {
+            ["figures", "expect", "limits"]
+                .into_iter()
+                .filter_map(|key| mode.get(key))
+                .flat_map(Node::named)
+        });
+        distinct(named.map(|(name, _)| name))
+    }
+
+    /// The recipe as it stands, and each variant's overlay.
+    fn with_overlays(&self) -> impl Iterator<Item = &Node> {
+        let axes = self.merged.get("variants").into_iter();
+        let axes = axes.flat_map(Node::named).map(|(_, axis)| axis);
+        let overlays = axes.flat_map(Node::named).map(|(_, overlay)| overlay);
+        std::iter::once(&self.merged).chain(overlays)
+    }
+
+    /// The recipe that these settings choose.
+    ///
+    /// # Errors
+    /// Every problem of the recipe as chosen, and of the settings.
+    pub fn resolve(
+        &self,
+        templates: &dyn Templates,
+        settings: &[Setting],
+    ) -> Result<Resolved, Diagnostics> {
+        let mut problems = self.problems.clone();
+        let resolved = self.try_resolve(templates, settings, &mut problems);
+        problems.sort(&self.source.path);
+        match resolved {
+            Some(resolved) if !problems.has_errors() => Ok(Resolved {
+                warnings: problems,
+                ..resolved
+            }),
+            _ => Err(problems),
+        }
+    }
+
+    fn try_resolve(
+        &self,
+        templates: &dyn Templates,
+        settings: &[Setting],
+        problems: &mut Diagnostics,
+    ) -> Option<Resolved> {
+        let choice = settings::choose(&self.merged, &self.variants, settings, problems);
+        let mut axes = self.variants.axes.iter();
+        if choice.len() < axes.by_ref().filter(|axis| !axis.values.is_empty()).count() {
+            // Without a choice, nothing that it would give can be missed.
+            return None;
+        }
+        let flags = [false, self.lacking];
+        let stage = Stage::new(&self.merged, &choice, settings, flags, templates, problems);
+        for (param, declared) in stage.names.unset() {
+            let message = format!("the param `{param}` has no value");
+            let help = format!("give one with --set {param}=VALUE");
+            problems.push(Diagnostic::error("unset", message, declared.span.clone()).help(help));
+        }
+        if problems.has_errors() {
+            return None;
+        }
+        let Some(recipe) = fill(&self.name, &stage.walked, &stage.names) else {
+            let message = "this recipe passes the check and cannot be read: a fault of retrial";
+            problems.push(
+                Diagnostic::error("internal", message, self.source.span(0..0))
+                    .help("please report it with the recipe"),
+            );
+            return None;
+        };
+        let yaml = emit(&stage.settled);
+        if yaml.len() > SIZE_LIMIT {
+            // Merged and with aliases written out; what a run keeps must be readable again.
+            problems.extend(self.source.too_large());
+            return None;
+        }
+        let hash = hex::encode(Sha256::digest(yaml.as_bytes()));
+        Some(Resolved {
+            recipe,
+            yaml,
+            origins: origins(&stage.settled),
+            warnings: Diagnostics::default(),
+            hash,
+        })
+    }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    names
+        .filter(|name| seen.insert(*name))
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,193 @@
+//! A batch in lines: one for each run that ended, with its figure and how long the rest may take.
+
+use super::sentence;
+use crate::batch::BatchPlan;
+use crate::journal::batch::{BatchEvent, BatchState, BatchWhat, TurnEnd};
+use crate::report::human::{count, duration};
+use crate::verdict::number;
+
+/// Of results, so many figures stand in a line.
+const FIGURES: usize = 3;
+
+/// What a batch's lines know of it.
+#[derive(Debug)]
+pub struct Lines {
+    plan: BatchPlan,
+    lanes: usize,
+    state: BatchState,
+}
+
+impl Lines {
+    /// Lines of a batch whose runs go on so many at once.
+    #[must_use]
+    pub fn new(plan: BatchPlan, lanes: usize) -> Self {
+        Self {
+            plan,
+            lanes: lanes.max(1),
+            state: BatchState::default(),
+        }
+    }
+
+    /// Takes an event in; gives its lines.
+    pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
+        let line = self.line(&event.what);
+        self.state.apply(event);
+        // What follows counts the turn itself.
+        let line = match (&event.what, line) {
+            (BatchWhat::TurnEnded { .. }, Some(line)) => Some(line + &self.left()),
+            (_, line) => line,
+        };
+        line.into_iter().collect()
+    }
+
+    /// `[2/10] rocm=7.1.1 trial 1/5`
+    #[must_use]
+    pub fn name(&self, turn: usize) -> String {
+        let turns = &self.plan.schedule.turns;
+        let planned = turn.checked_sub(1).and_then(|index| turns.get(index));
+        let cell = planned.and_then(|planned| self.plan.cells.get(planned.cell));
+        let (Some(planned), Some(cell)) = (planned, cell) else {
+            return format!("[{turn}/{}]", turns.len());
+        };
+        format!(
+            "[{turn}/{}] {} trial {}/{}",
+            turns.len(),
+            sentence::line(&cell.name),
+            planned.trial,
+            cell.trials
+        )
+    }
+
+    fn line(&self, what: &BatchWhat) -> Option<String> {
+        Some(match what {
+            BatchWhat::BatchBegan { batch, turns, .. } => {
+                let at_once = match self.lanes {
+                    1 => String::new(),
+                    lanes => format!(", {lanes} at once"),
+                };
+                format!(
+                    "batch {batch}: {} of {}{at_once}",
+                    count(*turns, "run"),
+                    count(self.plan.cells.len(), "cell")
+                )
+            }
+            BatchWhat::Reused { turns } if turns.is_empty() => return None,
+            BatchWhat::Reused { turns } => {
+                let all = self.plan.schedule.turns.len();
+                format!(
+                    "reused: {} of {all} ended before and not done again",
+                    count(turns.len(), "run")
+                )
+            }
+            BatchWhat::Detached { resume } => format!("goes on without its terminal: {resume}"),
+            BatchWhat::ImagePulled { image, seconds } => {
+                format!(
+                    "pulled ahead: {} ({})",
+                    sentence::line(image),
+                    duration(*seconds)
+                )
+            }
+            BatchWhat::ImageFailed { image, because } => format!(
+                "warning: {} cannot be pulled, and its run will try again: {}",
+                sentence::line(image),
+                sentence::line(because)
+            ),
+            BatchWhat::TurnBegan {
+                turn,
+                run,
+                attempt,
+                gpus,
+                ..
+            } => {
+                let again = match attempt {
+                    // Its own progress says the rest.
+                    1 if gpus.is_empty() => return None,
+                    1 => String::new(),
+                    attempt => format!(", attempt {attempt}"),
+                };
+                let on = if gpus.is_empty() {
+                    String::new()
+                } else {
+                    format!(" on GPUs {}", gpus.join(", "))
+                };
+                format!("{}: run {run}{again}{on}", self.name(*turn))
+            }
+            BatchWhat::TurnTakenUp { turn, run } => {
+                format!("{}: run {run} goes on", self.name(*turn))
+            }
+            BatchWhat::TurnLost { turn, run } => format!(
+                "{}: run {run} is not there any more, and is done again",
+                self.name(*turn)
+            ),
+            BatchWhat::TurnEnded { turn, end } => {
+                format!("{}: {}", self.name(*turn), ended(end))
+            }
+            BatchWhat::Warning { text } => format!("warning: {}", sentence::line(text)),
+            BatchWhat::Judged { .. } | BatchWhat::BatchEnded { .. } => return None,
+        })
+    }
+
+    /// `; 3 to go, about 12m 10s`
+    fn left(&self) -> String {
+        let turns = 1..=self.plan.schedule.turns.len();
+        let left: Vec<usize> = turns.filter(|turn| !self.state.has_ended(*turn)).collect();
+        if left.is_empty() {
+            return String::new();
+        }
+        let seconds: Option<f64> = left.iter().map(|turn| self.expected(*turn)).sum();
+        let about = seconds.map_or_else(String::new, |seconds| {
+            let lanes = f64::from(u32::try_from(self.lanes).unwrap_or(1));
+            format!(", about {}", duration(seconds / lanes))
+        });
+        format!("; {} to go{about}", left.len())
+    }
+
+    /// How long a turn may take: as the same cell's runs did, else as any did.
+    fn expected(&self, turn: usize) -> Option<f64> {
+        let cell = |turn: usize| {
+            let turns = &self.plan.schedule.turns;
+            turns.get(turn.checked_sub(1)?).map(|turn| turn.cell)
+        };
+        let mean = |same: bool| {
+            let ended = self.state.turns.iter();
+            let ended = ended.filter(|(other, _)| !same || cell(**other) == cell(turn));
+            let times = ended.filter_map(|(_, state)| {
+                let (end, _) = state.end.as_ref()?;
+                // What failed took as long as it took to fail.
+                let measured = matches!(end.exit_code, 0 | 1 | 5);
+                (measured && end.seconds > 0.0).then_some(end.seconds)
+            });
+            let times: Vec<f64> = times.collect();
+            let number = u32::try_from(times.len())
+                .ok()
+                .filter(|number| *number > 0)?;
+            Some(times.iter().sum::<f64>() / f64::from(number))
+        };
+        mean(true).or_else(|| mean(false))
+    }
+}
+
+/// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
+fn ended(end: &TurnEnd) -> String {
+    let mut text = match (&end.outcome, end.exit_code) {
+        (_, 130) => "stopped".to_owned(),
+        (_, code @ 2..=4) => format!("failed with exit code {code}"),
+        (Some(outcome), _) => outcome.clone(),
+        (None, code) => format!("ended with exit code {code}"),
+    };
+    for figure in end.figures.iter().take(FIGURES) {
+        text += &format!(
+            ", {} {} {}",
+            sentence::line(&figure.scenario),
+            sentence::line(&figure.name),
+            number::figure(figure.value, &figure.unit)
+        );
+    }
+    if let Some(because) = &end.because {
+        text += &format!(": {}", sentence::line(because));
+    }
+    if end.seconds > 0.0 {
+        text += &format!(" ({})", duration(end.seconds));
+    }
+    text
+}

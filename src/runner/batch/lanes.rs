@@ -1,0 +1,78 @@
+//! Which turns are taken one after the other, where several runs go on at once.
+//!
+//! A lane has GPUs of its own. With several trials a lane takes whole rounds: the trials of a round
+//! are compared as pairs, so all of them run on the same GPUs. With one trial the cells are dealt.
+
+use crate::batch::BatchPlan;
+
+/// The turns of each lane, numbered from 1, in the order of the schedule.
+pub type Lanes = Vec<Vec<usize>>;
+
+/// Deals the turns of a batch to at most as many lanes as its conduct allows; none is empty.
+#[must_use]
+pub fn lanes(plan: &BatchPlan) -> Lanes {
+    let turns = &plan.schedule.turns;
+    let trials = turns.iter().map(|turn| turn.trial).max().unwrap_or(1);
+    let several = trials > 1;
+    let most = if several {
+        trials as usize
+    } else {
+        plan.cells.len()
+    };
+    let count = (plan.conduct.parallel as usize).min(most).max(1);
+    let mut lanes = vec![Vec::new(); count];
+    for (number, turn) in (1..).zip(turns) {
+        let lane = if several {
+            turn.trial as usize - 1
+        } else {
+            turn.cell
+        };
+        lanes[lane % count].push(number);
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::batch::{Cell, Conduct, Order, Schedule, Values};
+
+    fn plan(cells: usize, trials: u32, parallel: u32) -> BatchPlan {
+        let cell = |number| Cell {
+            name: format!("c{number}"),
+            recipe: "r".to_owned(),
+            path: "./r.yaml".to_owned(),
+            axes: Values::default(),
+            set: Values::default(),
+            scenarios: Vec::new(),
+            modes: Vec::new(),
+            trials,
+            baseline: None,
+        };
+        let cells: Vec<Cell> = (0..cells).map(cell).collect();
+        let schedule = Schedule::of(&cells, Order::Interleaved);
+        let text = serde_json::json!({
+            "schema": 1, "title": "", "conduct": Conduct { parallel, ..Conduct::default() },
+            "axes": [], "cells": cells, "left_out": [], "schedule": schedule, "others": [],
+            "claims": [],
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[rstest]
+    #[case::one(2, 2, 1, &[&[1, 2, 3, 4]])]
+    #[case::a_round_each(2, 2, 2, &[&[1, 2], &[3, 4]])]
+    #[case::no_more_than_rounds(2, 2, 8, &[&[1, 2], &[3, 4]])]
+    #[case::rounds_are_dealt(1, 3, 2, &[&[1, 3], &[2]])]
+    #[case::one_trial_deals_cells(3, 1, 2, &[&[1, 3], &[2]])]
+    fn dealt(
+        #[case] cells: usize,
+        #[case] trials: u32,
+        #[case] parallel: u32,
+        #[case] expected: &[&[usize]],
+    ) {
+        assert_eq!(lanes(&plan(cells, trials, parallel)), expected);
+    }
+}

@@ -1,0 +1,87 @@
+//! A directory with a record of its own: an id, a journal, a lock, and JSON files that a crash
+//! cannot leave half written. Runs and batches are such.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::error::StoreError;
+use super::run_directory::write_atomically;
+
+/// A directory with a record of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    path: PathBuf,
+    id: String,
+}
+
+impl Record {
+    /// One that is there already: its name is its id.
+    #[must_use]
+    pub fn at(path: PathBuf) -> Self {
+        let id = path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        Self { path, id }
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file or directory of it.
+    #[must_use]
+    pub fn join(&self, relative: &str) -> PathBuf {
+        self.path.join(relative)
+    }
+
+    /// `journal.jsonl`
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.join("journal.jsonl")
+    }
+
+    /// The lock of the process that follows it.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
+        self.join("lock")
+    }
+
+    /// Writes a JSON file of it, whole or not at all.
+    ///
+    /// # Errors
+    /// Where the disk takes no more.
+    pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
+        let path = self.join(name);
+        let mut text =
+            serde_json::to_string_pretty(value).map_err(|error| StoreError::Unusable {
+                path: path.clone(),
+                because: error.to_string(),
+            })?;
+        text.push('\n');
+        write_atomically(&path, text.as_bytes())
+    }
+
+    /// Reads a JSON file of it.
+    ///
+    /// # Errors
+    /// Where it is missing or not what it should be.
+    pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
+        let path = self.join(name);
+        let text = super::open::read_text_beneath(&self.path, Path::new(name), 64 << 20)?;
+        serde_json::from_str(&text).map_err(|error| StoreError::Unusable {
+            path,
+            because: error.to_string(),
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! A cell, or another host's runs, as far as comparisons need them.
+
+use crate::verdict::comparison::Measurement;
+use crate::verdict::{Context, Evidence, ResultVerdict, Verdict, judge};
+
+use super::RunEvidence;
+use super::pool::pool;
+
+/// A cell or another host's runs, judged.
+pub(super) struct Subject {
+    pub name: String,
+    /// One for each benchmark.
+    pub verdicts: Vec<Verdict>,
+    pub measured: Vec<Rounds>,
+    /// A cell's trials belong to rounds; another host's to none.
+    pub is_cell: bool,
+}
+
+/// One scenario in one mode, and what its limits are.
+pub(super) struct Rounds {
+    pub measurement: Measurement,
+    /// Which trial each of its values is, in their order.
+    pub rounds: Vec<u32>,
+    pub result: ResultVerdict,
+    /// The figures that have limits of the benchmark's own.
+    pub limited: Vec<String>,
+}
+
+impl Subject {
+    /// Judges the trials of all runs together.
+    pub fn of(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
+        let mut subject = Self {
+            name: name.to_owned(),
+            verdicts: Vec::new(),
+            measured: Vec::new(),
+            is_cell,
+        };
+        for (context, evidence) in pool(runs) {
+            let verdict = judge(&context, &evidence);
+            let results = evidence.iter().zip(&verdict.results);
+            let measured = results.map(|(one, result)| Rounds::of(&context, one, result));
+            subject.measured.extend(measured);
+            subject.verdicts.push(verdict);
+        }
+        subject
+    }
+}
+
+impl Rounds {
+    fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+        Self {
+            measurement: Measurement::of(context, evidence, result),
+            rounds: evidence.trials.iter().map(|trial| trial.trial).collect(),
+            result: result.clone(),
+            limited: evidence.limited_figures().map(str::to_owned).collect(),
+        }
+    }
+
+    /// With the trials of these rounds only.
+    fn cut(&self, rounds: &[u32]) -> Measurement {
+        let mut cut = self.measurement.clone();
+        for figure in &mut cut.figures {
+            let Some(trials) = &mut figure.trials else {
+                continue;
+            };
+            let kept = trials.iter().zip(&self.rounds);
+            let kept = kept.filter(|(_, round)| rounds.contains(round));
+            *trials = kept.map(|(value, _)| *value).collect();
+            if trials.is_empty() {
+                figure.trials = None;
+            }
+        }
+        cut
+    }
+}
+
+/// Two subjects as they are compared.
+pub(super) struct Both {
+    pub baseline: Vec<Measurement>,
+    pub candidate: Vec<Measurement>,
+    pub notes: Vec<String>,
+}
+
+/// Cuts two cells to the rounds that both have, where rounds make pairs.
+pub(super) fn both(baseline: &Subject, candidate: &Subject, paired: bool) -> Both {
+    let whole = |subject: &Subject| -> Vec<Measurement> {
+        let measured = subject.measured.iter();
+        measured.map(|one| one.measurement.clone()).collect()
+    };
+    let mut both = Both {
+        baseline: whole(baseline),
+        candidate: whole(candidate),
+        notes: Vec::new(),
+    };
+    if !paired {
+        return both;
+    }
+    for (at, ours) in baseline.measured.iter().enumerate() {
+        let like = |theirs: &Rounds| ours.measurement.is_like(&theirs.measurement, false);
+        let Some(position) = candidate.measured.iter().position(like) else {
+            continue;
+        };
+        let theirs = &candidate.measured[position];
+        let common = |round: &&u32| theirs.rounds.contains(round);
+        let common: Vec<u32> = ours.rounds.iter().filter(common).copied().collect();
+        if common.len() < ours.rounds.len() || common.len() < theirs.rounds.len() {
+            both.notes.push(format!(
+                "{} {}: {} and {} have {} of their {} and {} rounds in common, and only those are compared",
+                ours.measurement.scenario,
+                ours.measurement.mode,
+                candidate.name,
+                baseline.name,
+                common.len(),
+                theirs.rounds.len(),
+                ours.rounds.len(),
+            ));
+        }
+        both.baseline[at] = ours.cut(&common);
+        both.candidate[position] = theirs.cut(&common);
+    }
+    both
+}

@@ -1,0 +1,259 @@
+//! The batch is killed, as a crash would, or stopped: it goes on where it stands.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use super::{Batches, varied};
+use crate::lab::{Lab, image};
+
+/// The verdict but for what differs from batch to batch.
+fn plain(lab: &Lab) -> String {
+    fn strip(value: &mut Value) {
+        match value {
+            Value::Object(map) => {
+                for key in ["telemetry", "batch", "path", "run"] {
+                    map.remove(key);
+                }
+                map.values_mut().for_each(strip);
+            }
+            Value::Array(all) => all.iter_mut().for_each(strip),
+            _ => {}
+        }
+    }
+    let mut verdict = lab.batch_verdict();
+    strip(&mut verdict);
+    serde_json::to_string_pretty(&verdict).unwrap()
+}
+
+/// Each run measures until it may end: the test touches `go-on`.
+fn waiting(lab: Lab) -> Lab {
+    let waits = "cat /proc/sys/kernel/random/uuid; echo going; for i in $(seq 1 1200); do test ! -e /beside/go-on || break; sleep 0.05; done";
+    let keys = format!(
+        "container: {{ mounts: [{}:/beside:ro] }}\n",
+        lab.path("").display()
+    );
+    lab.recipe(&varied(&keys, waits))
+}
+
+const ASKS: [&str; 4] = ["--trials", "2", "--allow", "mounts"];
+
+fn going_now(lab: &Lab) -> Option<String> {
+    let began = lab.happened("turn_began");
+    let run = began.last()?["run"].as_str()?.to_owned();
+    let output = lab.home_path().join("runs").join(&run);
+    let output = output.join("steps/03-main-performance/output.log");
+    let text = fs::read_to_string(output).unwrap_or_default();
+    text.contains("going").then_some(run)
+}
+
+#[test]
+fn three_times_at_different_points() {
+    let Some(lab) = Lab::new().map(waiting) else {
+        return;
+    };
+    // First: while the first run measures.
+    let batch = lab.start_batch(&ASKS);
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    batch.kill();
+    let id = lab.batch_id();
+    assert_eq!(lab.containers().len(), 1, "the benchmark goes on");
+    fs::write(lab.path("go-on"), "").unwrap();
+    // Second: just when the second run was written down.
+    let batch = lab.start_batch(&ASKS);
+    lab.until("the second run", |lab| lab.taken().len() == 2);
+    batch.kill();
+    // Third: just when another run has ended.
+    let batch = lab.start_retrial(&["resume", &id]);
+    lab.until("a run more ended", |lab| {
+        lab.happened("turn_ended").len() >= 3
+    });
+    batch.kill();
+    let reused = lab.happened("turn_ended").len();
+    let done = lab.batch(&ASKS).expect_exit(0);
+    let runs = if reused == 1 { "run" } else { "runs" };
+    done.says("it goes on (anew: --new)")
+        .says(&format!("reused: {reused} {runs} of 4"));
+
+    // Nothing was measured twice, and nothing is left.
+    assert_eq!(lab.taken().len(), 4);
+    for (run, journal) in lab.of_runs("journal.jsonl") {
+        let began = journal.lines().filter(|line| {
+            line.contains("\"main-performance\"") && line.contains("\"step_began\"")
+        });
+        assert_eq!(began.count(), 1, "{run}: {journal}");
+    }
+    for (run, output) in lab.of_runs("steps/03-main-performance/output.log") {
+        assert_eq!(output.matches("going").count(), 1, "{run}: {output}");
+    }
+    assert_eq!(lab.containers(), [""; 0]);
+
+    let undisturbed = Lab::new().map(waiting).unwrap();
+    fs::write(undisturbed.path("go-on"), "").unwrap();
+    undisturbed.batch(&ASKS).expect_exit(0);
+    similar_asserts(&plain(&lab), &plain(&undisturbed));
+}
+
+fn similar_asserts(one: &str, other: &str) {
+    assert!(one == other, "killed: {one}\nundisturbed: {other}");
+}
+
+#[test]
+fn at_any_event_of_its_journal() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "sleep 0.1"));
+    let kind = |entry: &Value| format!("{} {}", entry["event"], entry["turn"]);
+    let ended = |lab: &Lab| lab.happened("batch_ended").len() == 1;
+    let mut seen = BTreeSet::new();
+    let mut killed = 0;
+    while !ended(&lab) {
+        let mut batch = lab.start_batch(&["--trials", "2"]);
+        lab.until("something new happened", |lab| {
+            let journal = lab.batch_journal();
+            ended(lab)
+                || journal
+                    .last()
+                    .is_some_and(|last| !seen.contains(&kind(last)))
+        });
+        if ended(&lab) {
+            batch.end().expect_exit(0);
+            break;
+        }
+        seen.extend(lab.batch_journal().iter().map(kind));
+        batch.kill();
+        killed += 1;
+    }
+    assert!(killed >= 6, "killed only {killed} times");
+    assert_eq!(lab.taken().len(), 4, "{:#?}", lab.batch_journal());
+    assert_eq!(lab.runs().len(), 4);
+    assert_eq!(lab.batch_verdict()["outcome"], "reproduced");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn an_interrupt_leaves_nothing_running_and_it_goes_on_later() {
+    let Some(lab) = Lab::new().map(waiting) else {
+        return;
+    };
+    let mut batch = lab.start_batch(&ASKS);
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    batch.signal("INT");
+    let id = lab.batch_id();
+    batch
+        .end()
+        .expect_exit(130)
+        .says(&format!("go on with: retrial resume {id}"));
+    assert_eq!(lab.containers(), [""; 0]);
+    assert!(!lab.the_batch().join("verdict.json").exists());
+    fs::write(lab.path("go-on"), "").unwrap();
+    lab.retrial(&["resume", &id]).expect_exit(0);
+    assert_eq!(lab.taken().len(), 4);
+}
+
+#[test]
+fn in_the_background_and_stopped() {
+    let Some(lab) = Lab::new().map(waiting) else {
+        return;
+    };
+    let mut asks = ASKS.to_vec();
+    asks.push("--detach");
+    let id = lab.batch(&asks).expect_exit(0).out.trim().to_owned();
+    assert_eq!(id, lab.batch_id());
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    lab.batch(&ASKS)
+        .expect_exit(3)
+        .says("is being executed by process");
+    lab.retrial(&["stop", &id]).expect_exit(0).says("stopped");
+    assert_eq!(lab.containers(), [""; 0]);
+    fs::write(lab.path("go-on"), "").unwrap();
+    lab.retrial(&["resume", &id]).expect_exit(0);
+}
+
+#[test]
+fn a_recipe_that_changed_is_no_longer_the_same_batch() {
+    let Some(lab) = Lab::new().map(waiting) else {
+        return;
+    };
+    let batch = lab.start_batch(&ASKS);
+    lab.until("the first run measures", |lab| going_now(lab).is_some());
+    batch.kill();
+    let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
+    fs::write(
+        lab.path("recipe.yaml"),
+        text.replace("echo going", "echo gone"),
+    )
+    .unwrap();
+    lab.retrial(&["resume", &lab.batch_id()])
+        .expect_exit(2)
+        .says("says something else than when the batch began");
+}
+
+#[test]
+fn a_run_that_was_deleted_meanwhile_is_done_again() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "test ! -e /never || exit 1"));
+    let batch = lab.start_batch(&["--trials", "2"]);
+    lab.until("two ended", |lab| lab.happened("turn_ended").len() >= 2);
+    batch.kill();
+    let first = lab.happened("turn_began")[0]["run"].clone();
+    fs::remove_dir_all(lab.home_path().join("runs").join(first.as_str().unwrap())).unwrap();
+    lab.retrial(&["resume", &lab.batch_id()])
+        .expect_exit(0)
+        .says("is not there any more");
+    let runs = lab.batch_verdict()["cells"][0]["runs"].clone();
+    assert_eq!(runs.as_array().unwrap().len(), 2);
+    assert_eq!(runs[0]["lost"], Value::Null, "{runs}");
+    assert_eq!(lab.runs().len(), 4);
+}
+
+/// The image of the second cell is pulled while the first run is set up, never while it measures.
+#[test]
+fn images_are_pulled_between_measurements() {
+    let Some(lab) = Lab::new() else { return };
+    let tag = format!(
+        "{}-{}",
+        image("busybox").trim_end_matches(":1"),
+        std::process::id()
+    );
+    let pushed = [format!("{tag}:one"), format!("{tag}:two")];
+    for name in &pushed {
+        lab.docker(&["tag", &image("busybox"), name]);
+        lab.docker(&["push", "-q", name]);
+        lab.docker(&["rmi", name]);
+    }
+    let keys = format!(
+        "image: {}\nvariants:\n  word:\n    one: {{ image: {} }}\n    two: {{ image: {} }}\ndefault: {{ word: one }}\n",
+        pushed[0], pushed[0], pushed[1]
+    );
+    let text = crate::lab::recipe_with(&keys, &crate::lab::case("main", "echo going; sleep 1", ""));
+    let lab = lab.recipe(&text);
+    lab.batch(&[]).expect_exit(0).says("pulled ahead");
+    for name in &pushed {
+        lab.docker(&["rmi", name]);
+    }
+    let pulled = lab.happened("image_pulled");
+    assert_eq!(pulled.len(), 1, "{pulled:?}");
+    assert_eq!(pulled[0]["image"], *pushed[1]);
+    let time = |value: &Value| {
+        value["time"]
+            .as_str()
+            .unwrap()
+            .parse::<jiff::Timestamp>()
+            .unwrap()
+    };
+    let ended = time(&pulled[0]);
+    let (_, journal) = &lab.of_runs("journal.jsonl")[0];
+    let measured = |event: &str| {
+        let mut lines = journal
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let line = lines.find(|line| line["name"] == "main-performance" && line["event"] == event);
+        time(&line.unwrap())
+    };
+    let (began, over) = (measured("step_began"), measured("step_ended"));
+    assert!(
+        ended <= began || ended >= over,
+        "pulled until {ended}, measured from {began} to {over}"
+    );
+}

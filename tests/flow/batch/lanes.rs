@@ -1,0 +1,75 @@
+//! Several runs at once, on GPUs of their own: a planted host.
+
+use std::collections::BTreeMap;
+
+use super::{Batches, varied};
+use crate::lab::Lab;
+use crate::watching::Host;
+
+const TWO: &str = "requires: { gpus: { vendor: amd, models: [MI355X], count: 2 } }\n";
+
+#[test]
+fn rounds_go_on_at_once_on_disjoint_gpus() {
+    let Some(lab) = Lab::new() else { return };
+    let Some(host) = Host::plant() else { return };
+    // Each run ends only when two have begun: one after the other, it would wait in vain.
+    let waits = "for i in $(seq 1 600); do test ! -e /beside/go-on || break; sleep 0.05; done";
+    let keys = format!(
+        "{TWO}container: {{ mounts: [{}:/beside:ro] }}\n",
+        lab.path("").display()
+    );
+    let lab = lab.recipe(&varied(&keys, waits));
+    let asks = [
+        "--trials",
+        "2",
+        "--parallel",
+        "2",
+        "--allow",
+        "mounts",
+        "--telemetry",
+        "off",
+    ];
+    let mut arguments = vec!["--root", host.root()];
+    arguments.extend(asks);
+    let mut batch = lab.start_batch(&arguments);
+    lab.until("two runs measure", |lab| {
+        let journals = lab.of_runs("journal.jsonl");
+        let measuring = journals.iter().filter(|(_, journal)| {
+            journal.contains("\"main-performance\"") && !journal.contains("run_ended")
+        });
+        measuring.count() == 2
+    });
+    std::fs::write(lab.path("go-on"), "").unwrap();
+    batch.end().expect_exit(0).says("2 at once").says("on GPUs");
+    let began = lab.happened("turn_began");
+    let mut gpus: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for began in &began {
+        let own = began["gpus"].as_array().unwrap().iter();
+        let own: Vec<String> = own.map(|gpu| gpu.as_str().unwrap().to_owned()).collect();
+        assert_eq!(own.len(), 2, "{began}");
+        let round = gpus.entry(began["trial"].as_u64().unwrap());
+        // A round is compared in pairs: all of it on the same GPUs.
+        assert_eq!(round.or_insert_with(|| own.clone()), &own);
+    }
+    assert!(
+        gpus[&1].iter().all(|gpu| !gpus[&2].contains(gpu)),
+        "{gpus:?}"
+    );
+    // The record says which runs went on beside which.
+    assert_eq!(began[1]["beside"][0], began[0]["run"]);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn runs_without_gpus_of_their_own_are_not_taken_at_once() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", ""));
+    lab.batch(&["--trials", "2", "--parallel", "2"])
+        .expect_exit(2)
+        .says("--parallel is for runs on GPUs of their own");
+    let Some(host) = Host::plant() else { return };
+    let lab = Lab::new().unwrap().recipe(&varied(TWO, ""));
+    lab.batch(&["--root", host.root(), "--trials", "9", "--parallel", "5"])
+        .expect_exit(3)
+        .says("at most 4 at once");
+}

@@ -1,0 +1,177 @@
+//! The order of runs, and what the end of one means for the others.
+
+use serde_json::Value;
+
+use super::{Batches, varied};
+use crate::lab::{Lab, image};
+
+const FIRST: &str = "word=one,number=1";
+
+fn cells() -> [&'static str; 4] {
+    [
+        FIRST,
+        "word=one,number=2",
+        "word=two,number=1",
+        "word=two,number=2",
+    ]
+}
+
+#[test]
+fn two_by_two_cells_are_interleaved_there_and_back() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "cat /proc/sys/kernel/random/uuid"));
+    let done = lab.batch(&["--vary", "number=1,2", "--trials", "2"]);
+    done.expect_exit(0)
+        .says("[1/8] word=one,number=1 trial 1/2: reproduced, main speed 42.5 MB/s")
+        .says("1 to go, about");
+    let there = cells().map(|cell| (cell.to_owned(), 1));
+    let mut back = cells().map(|cell| (cell.to_owned(), 2));
+    back.reverse();
+    assert_eq!(lab.taken(), [there, back].concat());
+
+    // Each is an ordinary run, in a container of its own, that knows where it belongs.
+    let plans = lab.of_runs("plan.json");
+    assert_eq!(plans.len(), 8);
+    for ((id, plan), began) in plans.iter().zip(lab.happened("turn_began")) {
+        let plan: Value = serde_json::from_str(plan).unwrap();
+        assert_eq!(began["run"], **id);
+        assert_eq!(plan["batch"]["id"], lab.batch_id());
+        assert_eq!(plan["batch"]["cell"], began["cell"]);
+        assert_eq!(plan["batch"]["trial"], began["trial"]);
+    }
+    let mut containers: Vec<String> = lab
+        .of_runs("journal.jsonl")
+        .iter()
+        .flat_map(|(_, journal)| journal.lines())
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|event| event["event"] == "container_created")
+        .map(|event| event["id"].as_str().unwrap().to_owned())
+        .collect();
+    containers.sort();
+    containers.dedup();
+    assert_eq!(containers.len(), 8);
+    assert_eq!(lab.containers(), [""; 0]);
+
+    let verdict = lab.batch_verdict();
+    let judged = verdict["cells"].as_array().unwrap();
+    assert_eq!(judged.len(), 4);
+    for (cell, name) in judged.iter().zip(cells()) {
+        assert_eq!(cell["name"], name);
+        assert_eq!(cell["outcome"], "reproduced");
+        let trials = &cell["verdict"]["results"][0]["trials"];
+        assert_eq!(trials.as_array().unwrap().len(), 2, "{cell}");
+    }
+    // Judged again from the directories, it is the same.
+    let again = lab.retrial(&["--output", "json", "judge", &lab.batch_id()]);
+    let again: Value = serde_json::from_str(&again.expect_exit(0).out).unwrap();
+    assert_eq!(again, verdict);
+    lab.retrial(&["resume", &lab.batch_id()])
+        .expect_exit(2)
+        .says("is over");
+}
+
+#[test]
+fn grouped_takes_a_cell_after_the_other() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", ""));
+    lab.batch(&["--trials", "2", "--order", "grouped"])
+        .expect_exit(0);
+    let taken = lab.taken();
+    let names: Vec<&str> = taken.iter().map(|(cell, _)| cell.as_str()).collect();
+    assert_eq!(names, ["word=one", "word=one", "word=two", "word=two"]);
+}
+
+#[test]
+fn a_failed_cell_is_a_result_and_the_others_go_on() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
+    lab.batch(&["--trials", "2"]).expect_exit(4);
+    // Not tried again: a benchmark's own failure is a result.
+    assert_eq!(lab.taken().len(), 4);
+    let ends = lab.happened("turn_ended");
+    let codes: Vec<u64> = ends
+        .iter()
+        .map(|end| end["exit_code"].as_u64().unwrap())
+        .collect();
+    assert_eq!(codes, [4, 0, 0, 4]);
+}
+
+#[test]
+fn or_it_ends_the_batch() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
+    lab.batch(&["--trials", "2", "--on-failure", "fail-fast"])
+        .expect_exit(4)
+        .says("word=one, trial 1 failed; 3 of 4 runs were not begun");
+    assert_eq!(lab.taken(), [("word=one".to_owned(), 1)]);
+    // What was left can still be done.
+    let id = lab.batch_id();
+    lab.retrial(&["resume", &id])
+        .expect_exit(4)
+        .says("reused: 1 run of 4");
+    assert_eq!(lab.taken().len(), 4);
+}
+
+#[test]
+fn what_the_host_failed_is_tried_again() {
+    let Some(lab) = Lab::new() else { return };
+    let waits = "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done";
+    let lab = lab.recipe(&varied("", waits));
+    let mut going = lab.start_batch(&[]);
+    lab.until_printed("03-main-performance", "going");
+    lab.docker(&["kill", &lab.container()]);
+    let go_on = |lab: &Lab| {
+        for run in lab.runs() {
+            let _ = std::fs::write(run.join("control/go-on"), "");
+        }
+        lab.happened("batch_ended").len() == 1
+    };
+    lab.until("the batch ends", go_on);
+    going
+        .end()
+        .expect_exit(0)
+        .says("attempt 2")
+        .says("exit code 3");
+    let began = lab.happened("turn_began");
+    let attempts: Vec<(u64, u64)> = began
+        .iter()
+        .map(|began| {
+            (
+                began["turn"].as_u64().unwrap(),
+                began["attempt"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(attempts, [(1, 1), (1, 2), (2, 1)]);
+    assert_eq!(
+        lab.batch_verdict()["cells"][0]["runs"][0]["run"],
+        began[1]["run"]
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn and_no_more_often_than_asked() {
+    let Some(lab) = Lab::new() else { return };
+    let nowhere = image("there-is-no-such-image");
+    let lab = lab.recipe(&varied(&format!("image: {nowhere}"), ""));
+    lab.batch(&["--retries", "2"]).expect_exit(3);
+    let attempts = lab.taken();
+    assert_eq!(attempts.len(), 6);
+    assert_eq!(attempts[2], ("word=one".to_owned(), 1));
+    assert_eq!(attempts[3], ("word=two".to_owned(), 1));
+}
+
+#[test]
+fn whatever_is_wrong_is_said_before_anything_begins() {
+    let Some(lab) = Lab::new() else { return };
+    let asks = "requires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }\ncontainer: { privileged: true }\n";
+    let lab = lab.recipe(&varied(asks, ""));
+    let done = lab.batch(&["--trials", "5"]);
+    done.expect_exit(2)
+        .says("nothing was begun")
+        .says("word=one and word=two: this host lacks")
+        .says("--allow privileged");
+    assert_eq!(lab.runs(), Vec::<std::path::PathBuf>::new());
+    assert!(!lab.home_path().join("batches").exists());
+}
