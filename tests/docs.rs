@@ -285,6 +285,11 @@ fn export() {
 }
 
 #[test]
+fn compare() {
+    check("docs/compare.md");
+}
+
+#[test]
 fn models() {
     check("docs/models.md");
 }
@@ -344,6 +349,7 @@ fn the_catalogue_is_of_these_recipes() {
 #[test]
 fn every_page_is_run() {
     let checked = [
+        "compare.md",
         "data.md",
         "export.md",
         "hosts.md",

@@ -37,9 +37,10 @@ pub(super) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
     let recipes: Vec<Known> = batch
         .recipes
         .iter()
-        .map(|recipe| Known {
-            path: recipe.recipe.value.clone(),
-            ..known(&recipe.name, RECIPE)
+        .map(|recipe| {
+            let mut known = known(&recipe.name, RECIPE);
+            known.path.clone_from(&recipe.recipe.value);
+            known
         })
         .collect();
     plan(&batch, &recipes)
@@ -173,24 +174,125 @@ fn every_problem_at_once() {
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx, rocm]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\ntrails: 3\norder: interleave\n"
-    ), @"");
+    ), @r#"
+error: `rocm` stands twice under `backend`
+ --> batch.yaml:6:28
+  |
+6 |   backend: [rocm, migrapx, rocm]
+  |                            ^^^^
+  = help: take one of them out; `trials` repeats all cells
+
+error: unknown key `trails` in a batch
+  --> batch.yaml:10:1
+   |
+10 | trails: 3
+   | ^^^^^^
+   = help: did you mean `trials`?
+
+error: `interleave` is no value of `order`
+  --> batch.yaml:11:8
+   |
+11 | order: interleave
+   |        ^^^^^^^^^^
+   = help: did you mean `interleaved`?
+
+3 errors
+"#);
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\nbaseline: rocm=6.4\nexclude: [{ gpu: x }]\n"
-    ), @"");
+    ), @r#"
+error: r has no variant or param `rokm`
+ --> batch.yaml:5:3
+  |
+5 |   rokm: [6.4.1]
+  |   ^^^^
+  = help: did you mean `rocm`?
+
+error: `migrapx` is no value of `backend`
+ --> batch.yaml:6:19
+  |
+6 |   backend: [rocm, migrapx]
+  |                   ^^^^^^^
+  = help: did you mean `migraphx`?
+
+error: `many` is no value of `size`
+ --> batch.yaml:7:10
+  |
+7 |   size: [many]
+  |          ^^^^
+  = help: it takes a whole number
+
+error: `neither` is no value of `kind`
+ --> batch.yaml:8:14
+  |
+8 | set: { kind: neither }
+  |              ^^^^^^^
+  = help: it takes one of one, other
+
+error: no recipe has the scenario `offlin`
+ --> batch.yaml:9:13
+  |
+9 | scenarios: [offlin]
+  |             ^^^^^^
+  = help: did you mean `offline`?
+
+error: `6.4` is no value of `rocm`
+  --> batch.yaml:10:11
+   |
+10 | baseline: rocm=6.4
+   |           ^^^^^^^^
+   = help: values are: 6.4.1, 7.0.0, 7.1.1
+
+error: r has no variant or param `gpu`
+  --> batch.yaml:11:13
+   |
+11 | exclude: [{ gpu: x }]
+   |             ^^^
+   = help: what can be varied: rocm, backend, size, kind
+
+7 errors
+"#);
 }
 
 #[test]
 fn nothing_is_left() {
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.1.1], backend: [rocm] }\n"
-    ), @"");
+    ), @r#"
+error: no cell is left
+ --> batch.yaml:4:9
+  |
+4 | vary: { rocm: [7.1.1], backend: [rocm] }
+  |         ^^^^
+  = help: rocm=7.1.1,backend=rocm: this release left the provider out
+
+1 error
+"#);
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nbaseline: { rocm: 6.4.1 }\n"
-    ), @"");
+    ), @r#"
+error: there is no cell with rocm=6.4.1 to compare with
+ --> batch.yaml:5:11
+  |
+5 | baseline: { rocm: 6.4.1 }
+  |           ^^^^^^^^^^^^^^^
+  = help: the cells are rocm=7.0.0
+
+1 error
+"#);
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nexclude: [{ rocm: 6.4.1 }]\n"
-    ), @"");
+    ), @r#"
+error: there is no cell with rocm=6.4.1
+ --> batch.yaml:5:11
+  |
+5 | exclude: [{ rocm: 6.4.1 }]
+  |           ^^^^^^^^^^^^^^^
+  = help: take it out of `exclude`
+
+1 error
+"#);
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct OpenedBatch {
     pub batch: Batch,
     /// All of it decided.
     pub plan: BatchPlan,
+    /// What somebody should look at.
+    pub warnings: Diagnostics,
     recipes: Vec<Read>,
 }
 
@@ -71,7 +73,15 @@ pub fn read(
             opened(Some(batch), Diagnostics::default(), &source, &home)
         }),
     };
-    opened.map_err(|problems| told(&problems))
+    match opened {
+        Ok(opened) => {
+            if !global.quiet && !opened.warnings.is_empty() {
+                terminal::note(&opened.warnings.render(terminal::error_color()));
+            }
+            Ok(opened)
+        }
+        Err(problems) => Err(told(&problems)),
+    }
 }
 
 fn told(problems: &Diagnostics) -> Failure {
@@ -94,9 +104,9 @@ fn file(recipe: &str) -> Option<Source> {
 pub fn check(global: &Global, source: &Source) -> Diagnostics {
     let (batch, problems) = batch::read_as_far(source);
     let found = opened(batch, problems, source, &open::home(global));
-    let mut problems = match found.map(|opened| opened.resolve()) {
-        Ok(Ok(_)) => Diagnostics::default(),
-        Ok(Err(problems)) | Err(problems) => problems,
+    let mut problems = match found.map(|opened| (opened.resolve(), opened.warnings)) {
+        Ok((Ok(_), warnings)) => warnings,
+        Ok((Err(problems), _)) | Err(problems) => problems,
     };
     problems.sort(&source.path);
     problems
@@ -171,6 +181,7 @@ fn opened(
         Ok(plan) if !problems.has_errors() => Ok(OpenedBatch {
             batch,
             plan,
+            warnings: problems,
             recipes,
         }),
         _ => {

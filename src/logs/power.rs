@@ -1,4 +1,4 @@
-//! What a power meter wrote beside a performance run: `spl.txt` of SPEC's PTDaemon, a line a second.
+//! What a power meter wrote beside a performance run: `spl.txt` of SPEC's `PTDaemon`, a line a second.
 //!
 //! MLCommons publishes the mean of the samples between `power_begin` and `power_end` of LoadGen's
 //! detail log, in watts, for Offline and Server, and the energy of a query for the others.

@@ -49,6 +49,7 @@ fn schema() -> Value {
 /// The schema of another language of the same words, in which nothing is merged: no key appends.
 pub(crate) fn of(top: &'static Object, title: &str, description: &str) -> String {
     let mut definitions = Map::new();
+    definitions.insert("expression".into(), expression());
     for key in top.keys {
         define(&key.shape, &mut definitions);
     }
@@ -88,20 +89,21 @@ fn without_appending(value: &mut Value) {
 /// Each kind of map once, by name.
 fn definitions() -> Map<String, Value> {
     let mut definitions = Map::new();
-    definitions.insert(
-        "expression".into(),
-        json!({
-            "description": "An expression, for example ${{ params.name }}.",
-            "type": "string",
-            "pattern": "\\$\\{\\{",
-        }),
-    );
+    definitions.insert("expression".into(), expression());
     let overlay = object(&RECIPE, &|key| !TOP_ONLY.contains(&key.name));
     definitions.insert("overlay".into(), Value::Object(overlay));
     for key in RECIPE.keys {
         define(&key.shape, &mut definitions);
     }
     definitions
+}
+
+fn expression() -> Value {
+    json!({
+        "description": "An expression, for example ${{ params.name }}.",
+        "type": "string",
+        "pattern": "\\$\\{\\{",
+    })
 }
 
 fn define(shape: &Shape, definitions: &mut Map<String, Value>) {

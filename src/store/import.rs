@@ -84,7 +84,9 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
         let most_bytes = room(&runs).min(LARGEST);
         let manner = Manner::whole(most_bytes, MOST_FILES);
         let unpacked = unpack_stream(open(source)?, source, stage.path(), &manner);
-        unpacked.map_err(|error| no_archive(error, source))?.left_out
+        unpacked
+            .map_err(|error| no_archive(error, source))?
+            .left_out
     };
     let mut arrivals = Arrivals {
         left_out,
@@ -136,12 +138,19 @@ fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
 
 /// What an archive's own bytes say in an error is nobody's to read.
 fn no_archive(error: StoreError, source: &Path) -> StoreError {
-    match error {
-        StoreError::Io { doing: "read", .. } => StoreError::Unusable {
-            path: source.to_owned(),
-            because: "it is no archive of runs (.tar, .tar.gz), or it is cut off".to_owned(),
-        },
-        other => other,
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    let bytes_are_wrong = match &error {
+        StoreError::Io { doing, source, .. } => {
+            *doing == "read" || matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof)
+        }
+        _ => false,
+    };
+    if !bytes_are_wrong {
+        return error;
+    }
+    StoreError::Unusable {
+        path: source.to_owned(),
+        because: "it is no archive of runs (.tar, .tar.gz), or it is cut off".to_owned(),
     }
 }
 
@@ -200,7 +209,7 @@ fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival,
     });
     if began != Some(id) {
         let of = began.unwrap_or("no run");
-        return Err(format!("its journal is of {of}"));
+        return Err(format!("it is no run of this name: its journal is of {of}"));
     }
     let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
     let host = host.pointer("/host/hostname");

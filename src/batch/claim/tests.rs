@@ -148,5 +148,149 @@ fn what_says_nothing() {
         .iter()
         .map(|text| claim(text).map_or_else(|problem| problem, |claim| format!("{claim:?}")))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @"");
+    insta::assert_snapshot!(told.join("\n"), @r#"
+error: `is quicker than` cannot be checked
+ --> batch.yaml:9:11
+  |
+9 |   - 7.1.1 is quicker than 6.4.1
+  |           ^^^^^^^^^^^^^^^
+  = help: did you mean `is faster than`?
+
+1 error
+
+error: `is faster then` cannot be checked
+ --> batch.yaml:9:11
+  |
+9 |   - 7.1.1 is faster then 6.4.1
+  |           ^^^^^^^^^^^^^^
+  = help: did you mean `is faster than`?
+
+1 error
+
+error: this claims nothing that can be checked
+ --> batch.yaml:9:5
+  |
+9 |   - rocm has improved
+  |     ^^^^^^^^^^^^^^^^^
+  = help: write for example: 7.1.1 is faster than 6.4.1 (docs/batches.md has all forms)
+
+1 error
+
+error: `7.1.2` is no value of an axis and no other host's runs
+ --> batch.yaml:9:5
+  |
+9 |   - 7.1.2 is faster than 6.4.1
+  |     ^^^^^
+  = help: did you mean `7.1.1`?
+
+1 error
+
+error: no two cells are rocm=7.1.1,backend=rocm and rocm=6.4.1 and alike in all else
+ --> batch.yaml:9:5
+  |
+9 |   - 7.1.1 + rocm is faster than 6.4.1
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: rocm=7.1.1,backend=rocm is left out: this release left the provider out
+
+1 error
+
+error: `migraphy` is no value of an axis and no other host's runs
+ --> batch.yaml:9:5
+  |
+9 |   - migraphy is faster than backend rocm
+  |     ^^^^^^^^
+  = help: did you mean `migraphx`?
+
+1 error
+
+error: `7.1.1` is a value, and no axis
+ --> batch.yaml:9:5
+  |
+9 |   - 7.1.1 migraphx is faster than 6.4.1
+  |     ^^^^^^^^^^^^^^
+  = help: join values with ` + `: 7.1.1 + migraphx
+
+1 error
+
+error: both sides mean the same cells
+ --> batch.yaml:9:5
+  |
+9 |   - 7.1.1 is faster than 7.1.1
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: what one side names and the other does not is the same on both; name what differs
+
+1 error
+
+error: `rtx409` is no value of an axis and no other host's runs
+ --> batch.yaml:9:26
+  |
+9 |   - 7.1.1 is faster than rtx409
+  |                          ^^^^^^
+  = help: did you mean `rtx4090`?
+
+1 error
+
+error: `rtx4090` is runs of another host, as they are
+ --> batch.yaml:9:26
+  |
+9 |   - 7.1.1 is faster than rtx4090 + migraphx
+  |                          ^^^^^^^^^^^^^^^^^^
+  = help: name it alone
+
+1 error
+
+error: `lots` is not a share
+ --> batch.yaml:9:32
+  |
+9 |   - 7.1.1 is faster than 6.4.1 by lots
+  |                                ^^^^^^^
+  = help: write `10%`, or `0.1`
+
+1 error
+
+error: `is faster than` takes no such number
+ --> batch.yaml:9:32
+  |
+9 |   - 7.1.1 is faster than 6.4.1 to within 5%
+  |                                ^^^^^^^^^^^^
+  = help: write `by 10%`
+
+1 error
+
+error: `offlin` is no scenario or figure of these recipes
+ --> batch.yaml:9:35
+  |
+9 |   - 7.1.1 is faster than 6.4.1 in offlin
+  |                                   ^^^^^^
+  = help: did you mean `offline`?
+
+1 error
+
+error: a side is missing
+ --> batch.yaml:9:5
+  |
+9 |   - 7.1.1 is faster than
+  |     ^^^^^^^^^^^^^^^^^^^^
+  = help: name cells by their values
+
+1 error
+
+error: this says nothing of a gap
+ --> batch.yaml:9:5
+  |
+9 |   - the gap to rtx4090 shrinks
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: write: the gap to SIDE is smaller with SIDE than with SIDE [by P]
+
+1 error
+
+error: the gap to which cell with rocm=6.4.1?
+ --> batch.yaml:9:5
+  |
+9 |   - the gap to 6.4.1 is smaller with 7.1.1 + migraphx than with 7.0.0 + rocm
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  = help: name more of its values: rocm=6.4.1,backend=rocm; rocm=6.4.1,backend=migraphx
+
+1 error
+"#);
 }

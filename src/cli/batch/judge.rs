@@ -19,6 +19,7 @@ pub use crate::verdict::batch::BatchVerdict;
 
 /// Judges a batch as it stands.
 pub fn judge(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+    has_form(global)?;
     let verdict = judged(global, directory)?;
     print(global, &verdict, directory);
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
@@ -91,6 +92,16 @@ fn of_name(global: &Global, home: &Home, name: &str) -> Result<Vec<Found>, Failu
     Ok(vec![Ok(evidence_of(&run, false)?)])
 }
 
+/// Whether a batch's verdict has the form that is asked for.
+pub fn has_form(global: &Global) -> Result<(), Failure> {
+    match global.output {
+        Output::Text | Output::Json => Ok(()),
+        _ => Err(Failure::usage(
+            "a batch prints text or json; for CI: retrial report BATCH",
+        )),
+    }
+}
+
 /// Prints the verdict as the command line asks.
 pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory) {
     terminal::print(&match global.output {
@@ -98,6 +109,7 @@ pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory
             let text = serde_json::to_string(verdict).unwrap_or_default();
             format!("{text}\n")
         }
+        // Other forms are refused before: see [`has_form`].
         _ => report::terminal::batch(
             verdict,
             &directory.path().display().to_string(),

@@ -29,6 +29,7 @@ pub fn batch(global: &Global, arguments: &BatchArguments) -> Result<ExitCode, Fa
         let BatchArguments { plan, matrix, .. } = arguments;
         return super::plan_batch::plan(global, plan, matrix, PlanFormat::Text);
     }
+    judge::has_form(global)?;
     let file = batch_file::open(global, &arguments.plan, &arguments.matrix)?;
     let cells = Cells::open(&file.plan)?;
     let record = BatchRecord {
@@ -59,6 +60,7 @@ pub fn batch(global: &Global, arguments: &BatchArguments) -> Result<ExitCode, Fa
 
 /// Takes a batch up again.
 pub fn resume(global: &Global, directory: BatchDirectory) -> Result<ExitCode, Failure> {
+    judge::has_form(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     let id = directory.id();
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);

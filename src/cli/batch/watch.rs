@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::batch::BatchPlan;
 use crate::cli::arguments::{Global, Output};
 use crate::cli::terminal;
-use crate::cli::watch::{Reporter, reporter};
+use crate::cli::watch::{Reporter, of_many};
 use crate::journal::batch::{BatchEvent, BatchWhat};
 use crate::report::progress::batch::Lines;
 use crate::runner::batch::{Seen, lanes};
@@ -80,20 +80,9 @@ impl Watching {
             event.what,
             BatchWhat::TurnBegan { .. } | BatchWhat::TurnTakenUp { .. }
         ) {
-            self.run = self.reporter();
+            let no_color = !terminal::error_color();
+            self.run = Some(of_many(self.quiet, self.verbose, self.live, no_color));
         }
-    }
-
-    /// Lines of every step only where they are asked for; else what failed.
-    fn reporter(&self) -> Option<Box<dyn Reporter>> {
-        let shown = self.live || self.verbose;
-        Some(reporter(
-            false,
-            self.quiet || !shown,
-            self.verbose,
-            self.live,
-            !terminal::error_color(),
-        ))
     }
 
     fn between_runs(&mut self) {

@@ -14,10 +14,10 @@ use crate::history::{Row, Stand};
 use crate::journal::{Event, State};
 use crate::report::human;
 use crate::runner::RUN_LABEL;
-use crate::store::RunDirectory;
 use crate::store::journal::Journal;
 use crate::store::remove::{frees, remove as remove_run};
 use crate::store::stage::clear_left;
+use crate::store::{RunDirectory, packages};
 use crate::verdict::ExitCode;
 
 /// How the runs are removed.
@@ -65,7 +65,9 @@ pub fn remove(global: &Global, rows: &[Row], how: How) -> Result<ExitCode, Failu
         }
     }
     if !how.dry_run {
-        clear_left(&open::home(global).runs());
+        let home = open::home(global);
+        clear_left(&home.runs());
+        let _ = packages::prune(&home);
     }
     for (id, because) in &left {
         terminal::note(&format!("{id}: left alone: {because}"));

@@ -38,7 +38,18 @@ pub struct Shared<T> {
 impl<T: Terminal> Live<T> {
     /// Begins to draw on `terminal`.
     pub fn begin(terminal: T, color: bool, verbose: bool) -> Self {
-        let shared = Arc::new(Mutex::new(Shared::new(terminal, color, verbose)));
+        Self::of(Shared::new(terminal, color, verbose))
+    }
+
+    /// The same for one run of many: of what has finished, only failures stay.
+    pub fn begin_brief(terminal: T, color: bool) -> Self {
+        let mut shared = Shared::new(terminal, color, false);
+        shared.view = shared.view.brief();
+        Self::of(shared)
+    }
+
+    fn of(shared: Shared<T>) -> Self {
+        let shared = Arc::new(Mutex::new(shared));
         let over = Arc::new(AtomicBool::new(false));
         let (drawn, ended) = (Arc::clone(&shared), Arc::clone(&over));
         // Without its own thread the view still moves, with every event.

@@ -50,6 +50,20 @@ pub fn reporter(
     }
 }
 
+/// The reporter of one run of many, between whose lines it stands: its progress on a terminal, every
+/// step where that is asked, else only what failed.
+#[must_use]
+pub fn of_many(quiet: bool, verbose: bool, terminal: bool, no_color: bool) -> Box<dyn Reporter> {
+    if quiet || verbose {
+        return reporter(false, quiet, verbose, terminal, no_color);
+    }
+    if terminal && can_move_its_cursor() {
+        let screen = screen::Stderr::default();
+        return Box::new(live::Live::begin_brief(screen, !no_color));
+    }
+    Box::new(lines::Quiet::new(std::io::stderr()))
+}
+
 /// A dumb terminal (an editor's shell, a serial console) shows escapes as they are.
 fn can_move_its_cursor() -> bool {
     std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")

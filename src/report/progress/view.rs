@@ -22,6 +22,7 @@ const NAME: usize = 26;
 pub struct View {
     pub(super) palette: Palette,
     verbose: bool,
+    brief: bool,
     pub(super) began: Option<Timestamp>,
     pub(super) steps: usize,
     done_before: Vec<u32>,
@@ -54,6 +55,15 @@ impl View {
         }
     }
 
+    /// The view of one run of many: of what has finished, only failures stay.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        Self {
+            brief: true,
+            ..self
+        }
+    }
+
     /// Takes an event in; gives the lines that stay. They may be wider than the terminal: nothing
     /// of a failure is cut.
     pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
@@ -69,7 +79,9 @@ impl View {
                 self.began = Some(event.time);
                 self.steps = *steps;
                 self.done_before.clone_from(done_before);
-                out.push(format!("run {}", palette.strong(&sentence::line(run))));
+                if !self.brief {
+                    out.push(format!("run {}", palette.strong(&sentence::line(run))));
+                }
             }
             What::StepBegan { doing, timeout_s } => {
                 self.current = Some(Current::new(event, doing, event.time, *timeout_s));
@@ -88,7 +100,9 @@ impl View {
                 let current = self
                     .current
                     .take_if(|current| Some(current.number) == event.step);
-                out.extend(self.ended(event, current, end, *seconds, width));
+                if !self.brief || matches!(end, StepEnd::Failed { .. }) {
+                    out.extend(self.ended(event, current, end, *seconds, width));
+                }
             }
             What::Layer {
                 id,

@@ -30,6 +30,9 @@ pub fn runs(rows: &[Row], width: u16, colored: bool, zone: &TimeZone) -> String 
     let mut shown = Column::ALL.to_vec();
     // What is empty in every run needs no column.
     shown.retain(|column| rows.iter().any(|row| !column.cell(row, &reader).is_empty()));
+    // Nor does a machine that is everybody's.
+    let alike = rows.windows(2).all(|pair| pair[0].host == pair[1].host);
+    shown.retain(|column| *column != Column::Host || !alike);
     let mut leave = LEAST_TOLD.iter();
     loop {
         let head: Vec<(&str, &str)> = shown

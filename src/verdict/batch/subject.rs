@@ -1,7 +1,8 @@
 //! A cell, or another host's runs, as far as comparisons need them.
 
+use crate::recipe::model::Mode;
 use crate::verdict::comparison::Measurement;
-use crate::verdict::{Context, Evidence, ResultVerdict, Verdict, judge};
+use crate::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdict, judge};
 
 use super::RunEvidence;
 use super::pool::pool;
@@ -48,11 +49,19 @@ impl Subject {
 
 impl Rounds {
     fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+        let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
+        let mut measurement = Measurement::of(context, evidence, result);
+        // An accuracy under its limit is no valid result, and yet a figure: how it stands to
+        // another's is what one would know.
+        let mut broken = result.rules.iter().filter(|rule| !rule.passed);
+        measurement.valid |= evidence.mode == Mode::Accuracy
+            && result.outcome == Outcome::Invalid
+            && broken.all(|rule| limited.contains(&rule.rule));
         Self {
-            measurement: Measurement::of(context, evidence, result),
+            measurement,
             rounds: evidence.trials.iter().map(|trial| trial.trial).collect(),
             result: result.clone(),
-            limited: evidence.limited_figures().map(str::to_owned).collect(),
+            limited,
         }
     }
 

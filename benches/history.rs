@@ -1,0 +1,75 @@
+//! How fast `retrial runs` is on 10,000 runs, and how fast its index is made anew.
+//!
+//! The targets: 0.3 s of wall time with a warm index, and 5,000 runs a second when it is made from
+//! the run directories, their files in the page cache. `RETRIAL_MANY_RUNS` is a home that
+//! `cargo run --example many-runs` made before (2 GB for 10,000); else one is planted.
+#![expect(clippy::unwrap_used, clippy::cast_precision_loss, reason = "benches")]
+
+#[path = "../tests/many_runs/mod.rs"]
+mod many_runs;
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use many_runs::Many;
+use support::paired::{self, Pairs, timed};
+use support::world::{RETRIAL, World, must, peak_memory_of};
+
+const COUNT: usize = 10_000;
+const WARM_ASKED_S: f64 = 0.3;
+const RATE_ASKED: f64 = 5_000.0;
+
+fn main() {
+    let world = World::new();
+    let given = std::env::var_os("RETRIAL_MANY_RUNS").map(PathBuf::from);
+    let home = given.unwrap_or_else(|| {
+        Many::new().plant(world.path(), 0..COUNT);
+        world.path().to_owned()
+    });
+    let runs = fs::read_dir(home.join("runs")).unwrap().count();
+    let list = |words: &[&str]| {
+        let mut command = Command::new(RETRIAL);
+        command.args(["runs", "--home"]).arg(&home).args(words);
+        command
+    };
+    // Once, so that the files are in the page cache.
+    must(&mut list(&["--limit", "1"]));
+    for words in [
+        &[][..],
+        &["--output", "json"],
+        &["--recipe", "llama2", "--set", "rocm=7.1.1", "--limit", "20"],
+        &["--batch", "b000"],
+    ] {
+        paired::wait_for_quiet(Duration::from_mins(1));
+        println!(
+            "retrial runs {}, {runs} runs  ({})",
+            words.join(" "),
+            paired::machine()
+        );
+        let ours = || timed(|| must(&mut list(words)));
+        Pairs::run(21, ours, || 1.0).report_limit(WARM_ASKED_S);
+    }
+    paired::wait_for_quiet(Duration::from_mins(1));
+    println!(
+        "the index of {runs} runs made anew  ({})",
+        paired::machine()
+    );
+    let anew = || {
+        forget(&home);
+        timed(|| must(&mut list(&["--limit", "1"])))
+    };
+    let asked = runs as f64 / RATE_ASKED;
+    let pairs = Pairs::run(11, anew, || 1.0);
+    pairs.report_limit(asked);
+    println!("  ({RATE_ASKED} runs a second are {asked:.1} s)");
+    forget(&home);
+    let peak = peak_memory_of(&mut list(&["--limit", "1"]));
+    println!("  most memory: {:.0} MB", peak as f64 / 1e6);
+}
+
+fn forget(home: &Path) {
+    fs::remove_file(home.join("index.sqlite")).unwrap();
+}

@@ -1,0 +1,180 @@
+//! Batch files as people meet them: `check`, `plan`, the schema, the example.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use retrial::batch::schema;
+use serde_json::Value;
+
+#[path = "support/json_schema.rs"]
+mod json_schema;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// No engine is asked: what it has differs from machine to machine.
+fn retrial(words: &[&str]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(words)
+        .current_dir(root())
+        .env("RETRIAL_HOME", home.path())
+        .env("DOCKER_HOST", "unix:///nowhere/docker.sock")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace(&format!("{}/", root().display()), "")
+}
+
+fn write(directory: &Path, name: &str, text: &str) -> String {
+    let path = directory.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn the_committed_schema_is_up_to_date() {
+    let path = root().join("docs/batch.schema.json");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, schema::json()).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        committed == schema::json(),
+        "docs/batch.schema.json is old: `retrial schema batch > docs/batch.schema.json`"
+    );
+}
+
+#[test]
+fn batches_of_the_examples_fit_the_schema() {
+    let schema: Value = serde_json::from_str(&schema::json()).unwrap();
+    for file in [
+        "examples/radeon-rocm-releases.yaml",
+        "examples/library-releases/batch.yaml",
+    ] {
+        let text = std::fs::read_to_string(root().join(file)).unwrap();
+        let value: Value = serde_saphyr::from_str(&text).unwrap();
+        assert_eq!(
+            json_schema::fits(&schema, &schema, &value, ""),
+            Ok(()),
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn the_public_claims_are_a_batch() {
+    let checked = retrial(&["check", "./examples/radeon-rocm-releases.yaml"]);
+    assert!(checked.status.success(), "{}", text(&checked.stdout));
+    // The 4090's runs are not here, and that is told.
+    assert!(text(&checked.stdout).contains("no run is called `bert-large-rtx4090` here"));
+
+    let planned = retrial(&["plan", "--quiet", "./examples/radeon-rocm-releases.yaml"]);
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    insta::assert_snapshot!(text(&planned.stdout));
+
+    let json = retrial(&[
+        "plan",
+        "-q",
+        "./examples/radeon-rocm-releases.yaml",
+        "--output",
+        "json",
+    ]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let count = |pointer: &str| json.pointer(pointer).unwrap().as_array().unwrap().len();
+    assert_eq!(count("/plan/cells"), 12);
+    assert_eq!(count("/plan/left_out"), 4);
+    assert_eq!(count("/plan/schedule/turns"), 36);
+    assert_eq!(count("/plan/claims"), 7);
+    assert_eq!(count("/plan/claims/4/parts"), 4);
+    assert_eq!(json["plan"]["claims"][4]["parts"][0]["gap_to"], "rtx4090");
+    let baseline = &json["plan"]["cells"][2]["baseline"];
+    assert_eq!(baseline, "resnet50,rocm=6.4.1,backend=rocm");
+}
+
+#[test]
+fn the_same_from_the_command_line() {
+    let recipe = "mlperf-inference-reference/onnxruntime/bert-large-radeon";
+    let words = [
+        "plan",
+        recipe,
+        "--vary",
+        "rocm=6.4.1,7.1.1",
+        "--vary",
+        "backend=rocm,migraphx",
+    ];
+    let planned = retrial(
+        &[
+            &words[..],
+            &[
+                "--trials",
+                "2",
+                "--claim",
+                "migraphx is faster than backend rocm",
+            ],
+        ]
+        .concat(),
+    );
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    insta::assert_snapshot!(text(&planned.stdout));
+
+    let wrong = retrial(&[
+        "plan",
+        recipe,
+        "--vary",
+        "rocm=6.4.1,7.1.2",
+        "--vary",
+        "backnd=rocm",
+        "--baseline",
+        "rocm=6.4",
+    ]);
+    assert_eq!(wrong.status.code(), Some(2));
+    insta::assert_snapshot!(text(&wrong.stderr));
+}
+
+#[test]
+fn every_problem_of_file_recipe_and_cells_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    write(
+        directory.path(),
+        "good.yaml",
+        "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b }\nimage: lab/x\n\
+         params: { size: { type: int }, out: { type: path, default: /out } }\n\
+         scenarios: { large: { performance: { run: \"bench ${{ params.size }}\", results: \"${{ params.out }}\" } } }\n",
+    );
+    write(directory.path(), "broken.yaml", "schema: 1\ntitle: [\n");
+    let check = |name: &str, batch: &str| {
+        let file = write(directory.path(), name, batch);
+        let output = retrial(&["check", &file]);
+        let told = text(&output.stdout).replace(&directory.path().display().to_string(), "DIR");
+        (output.status.code(), told)
+    };
+    let (code, told) = check(
+        "a.yaml",
+        "schema: 1\ntitle: t\nrecipes: [./good.yaml, ./broken.yaml, ./missing.yaml]\nvary: { size: [1, 2] }\nordre: grouped\n",
+    );
+    assert_eq!(code, Some(2));
+    insta::assert_snapshot!("recipes", told);
+    // A param that only the cells set to what it cannot be.
+    let (code, told) = check(
+        "b.yaml",
+        "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { out: [/a, not-absolute], size: [1] }\n",
+    );
+    assert_eq!(code, Some(2));
+    insta::assert_snapshot!("cells", told);
+    let (code, told) = check(
+        "c.yaml",
+        "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { out: [/a, /b] }\n",
+    );
+    assert_eq!(code, Some(2));
+    insta::assert_snapshot!("unset", told);
+    let (code, _) = check(
+        "d.yaml",
+        "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { size: [1, 2] }\n",
+    );
+    assert_eq!(code, Some(0));
+}

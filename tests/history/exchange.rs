@@ -1,0 +1,214 @@
+//! Runs between machines: what is packed comes out the same, and what is hostile does not come in.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use tar::{Builder, EntryType, Header};
+
+use super::{Scene, ids};
+
+fn json(path: PathBuf) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+#[test]
+fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
+    let (there, here) = (Scene::new(0..6), Scene::new(0..0));
+    let archive = there.home().join("some.tar.gz");
+    let path = archive.display().to_string();
+    let told = there.retrial(&["runs", "pack", "--recipe", "llama2", "--to", &path]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let told = here.retrial(&["runs", "import", &path]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(told.out.contains("imported, of mi355x-a"), "{}", told.out);
+    assert_eq!(here.listed(&[]), ids(0..6));
+    for number in 0..6 {
+        let told = here.retrial(&["judge", &ids([number])[0], "--output", "json"]);
+        let again: Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!(again, json(there.run(number).join("verdict.json")));
+        assert!(
+            !here.run(number).join("lock").exists(),
+            "what is its machine's stays there"
+        );
+    }
+    let told = here.retrial(&["runs", "-n", "1", "--output", "json"]);
+    let rows: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(rows[0]["imported_from"], "mi355x-a");
+    // Once more, and back to where they came from: they are there already.
+    for scene in [&here, &there] {
+        let told = scene.retrial(&["runs", "import", &path]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        assert_eq!(
+            told.out.matches("was here already").count(),
+            6,
+            "{}",
+            told.out
+        );
+    }
+    let told = there.retrial(&["runs", "pack", "last", "--to", &path]);
+    assert!(
+        told.code != 0 && told.err.contains("there already"),
+        "{}",
+        told.err
+    );
+}
+
+#[test]
+fn a_directory_comes_in_as_well_and_another_run_of_its_name_does_not() {
+    let (there, here) = (Scene::new(0..1), Scene::new(0..0));
+    let path = there.run(0).display().to_string();
+    let told = here.retrial(&["runs", "import", &path]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let same = |name: &str| {
+        fs::read(there.run(0).join(name)).unwrap() == fs::read(here.run(0).join(name)).unwrap()
+    };
+    assert!(same("journal.jsonl") && same("verdict.json") && same("telemetry.csv"));
+    let mut journal = File::options()
+        .append(true)
+        .open(there.run(0).join("journal.jsonl"))
+        .unwrap();
+    writeln!(journal, "{{}}").unwrap();
+    let told = here.retrial(&["runs", "import", &path]);
+    assert_eq!(told.code, 2);
+    assert!(
+        told.err.contains("another run of this name"),
+        "{}",
+        told.err
+    );
+    assert!(!same("journal.jsonl"));
+}
+
+/// A run's own files, and then whatever somebody adds to them.
+struct Archive {
+    builder: Builder<File>,
+    id: String,
+}
+
+impl Archive {
+    fn of(run: &Path, to: &Path) -> Self {
+        let mut builder = Builder::new(File::create(to).unwrap());
+        let id = run.file_name().unwrap().to_str().unwrap().to_owned();
+        builder.append_dir_all(&id, run).unwrap();
+        Self { builder, id }
+    }
+
+    /// Written raw: the crate itself refuses to write such names.
+    fn add(&mut self, name: &str, kind: EntryType, link: &str, content: &[u8]) {
+        let mut header = Header::new_gnu();
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_mode(0o4777);
+        header.set_size(content.len() as u64);
+        if !link.is_empty() {
+            header.set_link_name(link).unwrap();
+        }
+        header.set_cksum();
+        self.builder.append(&header, content).unwrap();
+    }
+}
+
+#[test]
+fn a_hostile_archive_brings_its_run_and_nothing_else() {
+    let (there, here) = (Scene::new(0..1), Scene::new(0..0));
+    let path = there.home().join("hostile.tar");
+    let outside = tempfile::tempdir().unwrap();
+    let precious = outside.path().join("precious");
+    fs::write(&precious, "kept").unwrap();
+    let mut archive = Archive::of(&there.run(0), &path);
+    let id = archive.id.clone();
+    archive.add(
+        &format!("{id}/../../../escaped"),
+        EntryType::Regular,
+        "",
+        b"out",
+    );
+    archive.add(
+        "/tmp/retrial-history-absolute",
+        EntryType::Regular,
+        "",
+        b"out",
+    );
+    archive.add(
+        &format!("{id}/steps/link"),
+        EntryType::Symlink,
+        outside.path().to_str().unwrap(),
+        b"",
+    );
+    archive.add(
+        &format!("{id}/steps/link/precious"),
+        EntryType::Regular,
+        "",
+        b"gone",
+    );
+    archive.add(
+        &format!("{id}/hard"),
+        EntryType::Link,
+        precious.to_str().unwrap(),
+        b"",
+    );
+    archive.add(&format!("{id}/null"), EntryType::Char, "", b"");
+    archive.add(&format!("{id}/pipe"), EntryType::Fifo, "", b"");
+    archive.add(".arriving-1/plan.json", EntryType::Regular, "", b"{}");
+    archive.add("index.sqlite", EntryType::Regular, "", b"{}");
+    archive.builder.finish().unwrap();
+    let told = here.retrial(&["runs", "import", path.to_str().unwrap()]);
+    assert!(told.out.contains("imported, of mi355x-a"), "{told:?}");
+    assert_eq!(told.code, 2, "what is no run is told");
+    assert_eq!(told.err.matches("a link").count(), 2, "{}", told.err);
+    assert_eq!(here.listed(&[]), ids([0]));
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "kept");
+    assert!(!Path::new("/tmp/retrial-history-absolute").exists());
+    assert!(!here.home().join("escaped").exists());
+    for gone in ["hard", "null", "pipe"] {
+        assert!(!here.run(0).join(gone).exists(), "{gone}");
+    }
+    let runs: Vec<_> = fs::read_dir(here.home().join("runs")).unwrap().collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let judged = here.retrial(&["judge", "last", "--output", "json"]);
+    let judged: Value = serde_json::from_str(&judged.out).unwrap();
+    assert_eq!(judged, json(there.run(0).join("verdict.json")));
+}
+
+#[test]
+fn what_is_no_archive_of_runs_leaves_no_trace() {
+    let (there, here) = (Scene::new(0..1), Scene::new(0..0));
+    let path = there.home().join("archive");
+    let given = path.to_str().unwrap();
+    let refused = |because: &str| {
+        let told = here.retrial(&["runs", "import", given]);
+        assert_eq!(told.code, 2, "{}", told.err);
+        assert!(told.err.contains(because), "{}", told.err);
+        let left = fs::read_dir(here.home().join("runs")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{because}");
+    };
+    fs::write(&path, "no archive at all\u{1b}[31m").unwrap();
+    refused("no archive of runs");
+
+    let mut packed = Vec::new();
+    let mut builder = Builder::new(GzEncoder::new(&mut packed, Compression::fast()));
+    builder
+        .append_dir_all(ids([0])[0].clone(), there.run(0))
+        .unwrap();
+    builder.into_inner().unwrap().finish().unwrap();
+    fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    refused("cut off");
+
+    // Another run's journal under this name, and a name that is an option.
+    for name in ["20260401-000000-other-0000", "-rf", "name with spaces"] {
+        let mut builder = Builder::new(File::create(&path).unwrap());
+        builder.append_dir_all(name, there.run(0)).unwrap();
+        builder.finish().unwrap();
+        refused("no run");
+    }
+    fs::write(&path, "").unwrap();
+    refused("no run");
+    assert!(
+        here.retrial(&["runs", "import", "/etc"])
+            .err
+            .contains("it is no run")
+    );
+}

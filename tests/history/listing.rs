@@ -1,0 +1,142 @@
+//! Which runs are listed, in which order, and what is told of them.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::many_runs::{Many, Went};
+use super::{Scene, ids};
+
+#[test]
+fn filters_choose_and_the_newest_is_last() {
+    let scene = Scene::new(0..30);
+    assert_eq!(scene.listed(&[]), ids(0..30));
+    assert_eq!(scene.listed(&["--limit", "2"]), ids(28..30));
+    let chosen = scene.listed(&["--set", "rocm=7.1.1", "--set", "backend=vllm"]);
+    assert_eq!(chosen, ids((0..30).filter(|number| number % 6 == 4)));
+    let chosen = scene.listed(&[
+        "--since",
+        "2026-04-01T10:00:00Z",
+        "--until",
+        "2026-04-01T11:00:00Z",
+    ]);
+    assert_eq!(chosen, ids(12..15));
+    assert_eq!(scene.listed(&["--recipe", "no such"]).len(), 0);
+    assert_eq!(
+        scene
+            .listed(&[
+                "--benchmark",
+                "llama2-70b",
+                "--gpu",
+                "mi355x",
+                "--host",
+                "mi355x-a"
+            ])
+            .len(),
+        30
+    );
+    let batch = scene.listed(&["--batch", "b000", "-n", "1"]);
+    assert_eq!(batch, ids(29..30));
+}
+
+#[test]
+fn a_state_is_a_filter_and_an_order() {
+    let scene = Scene::new(0..120);
+    let went =
+        |wanted: &[Went]| ids((0..120).filter(|number| wanted.contains(&Many::went(*number))));
+    assert_eq!(
+        scene.listed(&["--outcome", "interrupted"]),
+        went(&[Went::Interrupted])
+    );
+    assert_eq!(
+        scene.listed(&["--outcome", "invalid,failed"]),
+        went(&[Went::Invalid, Went::Failed])
+    );
+    let best = scene.listed(&["--sort", "ratio", "--outcome", "reproduced", "-n", "1"]);
+    let fastest = (0..120).filter(|number| number % 6 == 4);
+    assert!(
+        ids(fastest).contains(&best[0]),
+        "the newest release is the fastest"
+    );
+}
+
+#[test]
+fn what_is_told_is_what_the_files_say() {
+    let scene = Scene::new(0..1);
+    let told = scene.retrial(&["runs", "--output", "json"]);
+    let rows: Value = serde_json::from_str(&told.out).unwrap();
+    let row = &rows[0];
+    let file = |name: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(scene.run(0).join(name)).unwrap()).unwrap()
+    };
+    let (plan, host, verdict) = (file("plan.json"), file("host.json"), file("verdict.json"));
+    for key in [
+        "recipe",
+        "recipe_hash",
+        "title",
+        "submission",
+        "batch",
+        "variant",
+        "image",
+    ] {
+        assert_eq!(row[key], plan[key], "{key}");
+    }
+    for (key, pointer) in [
+        ("host", "/host/hostname"),
+        ("kernel", "/host/kernel"),
+        ("rocm", "/host/rocm"),
+        ("tool", "/tool"),
+    ] {
+        assert_eq!(Some(&row[key]), host.pointer(pointer), "{key}");
+    }
+    assert_eq!(row["state"], verdict["outcome"]);
+    assert_eq!(row["sentence"], verdict["sentence"]);
+    assert_eq!(row["gpus"], "8 x MI355X");
+    let result = &verdict["results"][0];
+    assert_eq!(row["deciding"]["figure"], result["deciding"]);
+    assert_eq!(row["deciding"]["ratio"], result["ratio"]);
+    assert_eq!(
+        row["deciding"]["value"],
+        result["figures"]["tokens_per_second"]["value"]
+    );
+    assert_eq!(row["began"], "2026-04-01T06:00:00Z");
+}
+
+#[test]
+fn tables_carry_the_notice_and_their_own_words() {
+    let scene = Scene::new(0..2);
+    let told = scene.retrial(&["runs"]);
+    assert!(
+        told.out.contains("unverified") && told.out.contains("Results not verified by MLCommons"),
+        "{}",
+        told.out
+    );
+    assert!(
+        told.out.lines().all(|line| line.chars().count() <= 100),
+        "{}",
+        told.out
+    );
+    let told = scene.retrial(&["runs", "--output", "markdown"]);
+    assert!(told.out.starts_with("| run | outcome |"), "{}", told.out);
+    assert!(told.out.contains("> Unverified MLPerf"));
+    assert_eq!(scene.retrial(&["runs", "--output", "junit"]).code, 2);
+    let told = scene.retrial(&["runs", "--outcome", "splendid"]);
+    assert!(
+        told.code == 2 && told.err.contains("not reproduced"),
+        "{}",
+        told.err
+    );
+}
+
+#[test]
+fn a_run_without_a_plan_or_with_a_damaged_one_is_listed_all_the_same() {
+    let scene = Scene::new(0..3);
+    fs::remove_file(scene.run(0).join("plan.json")).unwrap();
+    fs::write(scene.run(1).join("plan.json"), "{ not json").unwrap();
+    fs::write(scene.run(1).join("host.json"), "[]").unwrap();
+    fs::write(scene.run(2).join("verdict.json"), "\u{0}").unwrap();
+    fs::write(scene.run(2).join("journal.jsonl"), "{}\n\u{0}\nnot json").unwrap();
+    let mut listed = scene.listed(&[]);
+    listed.sort();
+    assert_eq!(listed, ids(0..3));
+}

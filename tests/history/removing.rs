@@ -1,0 +1,77 @@
+//! Runs go: only those that are meant, and none that goes on.
+
+use std::fs;
+
+use super::{Scene, ids};
+
+#[test]
+fn nobody_is_asked_without_a_terminal() {
+    let scene = Scene::new(0..2);
+    let told = scene.retrial(&["runs", "remove", "last"]);
+    assert_eq!(told.code, 2);
+    assert!(told.err.contains("--yes"), "{}", told.err);
+    let told = scene.retrial(&["runs", "remove", "--yes"]);
+    assert_eq!(told.code, 2, "not all runs by oversight");
+    let told = scene.retrial(&["runs", "remove", "--dry-run", "--recipe", "llama2"]);
+    assert!(told.out.starts_with("would remove 2 runs"), "{}", told.out);
+    assert_eq!(scene.listed(&[]), ids(0..2));
+}
+
+#[test]
+fn what_is_meant_goes_and_the_rest_stays() {
+    let scene = Scene::new(0..6);
+    let told = scene.retrial(&["runs", "remove", "--yes", "--set", "rocm=7.1.1"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert!(told.out.starts_with("removed 2 runs, "), "{}", told.out);
+    assert_eq!(scene.listed(&[]), ids([0, 1, 2, 3]));
+    let told = scene.retrial(&["runs", "remove", "--yes", &ids([1])[0], "last"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    assert_eq!(scene.listed(&[]), ids([0, 2]));
+    let left = fs::read_dir(scene.home().join("runs")).unwrap().count();
+    assert_eq!(left, 2, "nothing else is left");
+}
+
+#[test]
+fn a_run_that_goes_on_stays() {
+    let scene = Scene::new(0..2);
+    // Its process.
+    let lock = fs::File::options()
+        .write(true)
+        .open(scene.run(0).join("lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    // Killed before it ended, and then taken up again: its journal is open.
+    let journal = fs::read_to_string(scene.run(0).join("journal.jsonl")).unwrap();
+    let open: Vec<&str> = journal
+        .lines()
+        .filter(|line| !line.contains("run_ended"))
+        .collect();
+    fs::write(scene.run(0).join("journal.jsonl"), open.join("\n") + "\n").unwrap();
+    let told = scene.retrial(&["runs", "--outcome", "running"]);
+    assert!(told.out.contains(&ids([0])[0]), "{}", told.out);
+    let told = scene.retrial(&["runs", "remove", "--yes", "--recipe", "llama2"]);
+    assert_eq!(told.code, 3);
+    assert!(told.err.contains("retrial stop"), "{}", told.err);
+    assert_eq!(scene.listed(&[]), ids([0]));
+}
+
+#[test]
+fn a_container_that_may_be_at_work_keeps_its_run() {
+    let scene = Scene::new(0..1);
+    let journal = fs::read_to_string(scene.run(0).join("journal.jsonl")).unwrap();
+    let open: Vec<&str> = journal
+        .lines()
+        .filter(|line| !line.contains("run_ended") && !line.contains("container_removed"))
+        .collect();
+    fs::write(scene.run(0).join("journal.jsonl"), open.join("\n") + "\n").unwrap();
+    let told = scene.retrial(&["runs", "remove", "--yes", "last"]);
+    assert_eq!(told.code, 3);
+    assert!(
+        told.err.contains("the engine cannot be asked"),
+        "{}",
+        told.err
+    );
+    assert_eq!(scene.listed(&[]), ids([0]));
+    let told = scene.retrial(&["runs", "remove", "--yes", "--force", "last"]);
+    assert_eq!(told.code, 0, "{}", told.err);
+}
