@@ -96,7 +96,7 @@ fn of_name(global: &Global, home: &Home, name: &str) -> Result<Vec<Found>, Failu
 pub fn has_form(global: &Global) -> Result<(), Failure> {
     match global.output {
         Output::Text | Output::Json => Ok(()),
-        _ => Err(Failure::usage(
+        Output::Junit | Output::Markdown | Output::Html | Output::Csv => Err(Failure::usage(
             "a batch prints text or json; for CI: retrial report BATCH",
         )),
     }
@@ -109,8 +109,12 @@ pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory
             let text = serde_json::to_string(verdict).unwrap_or_default();
             format!("{text}\n")
         }
-        // Other forms are refused before: see [`has_form`].
-        _ => report::terminal::batch(
+        // Refused before: see [`has_form`].
+        Output::Text
+        | Output::Junit
+        | Output::Markdown
+        | Output::Html
+        | Output::Csv => report::terminal::batch(
             verdict,
             &directory.path().display().to_string(),
             terminal::width(),

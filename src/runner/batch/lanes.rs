@@ -62,16 +62,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case::one(2, 2, 1, &[&[1, 2, 3, 4]])]
-    #[case::a_round_each(2, 2, 2, &[&[1, 2], &[3, 4]])]
-    #[case::no_more_than_rounds(2, 2, 8, &[&[1, 2], &[3, 4]])]
-    #[case::rounds_are_dealt(1, 3, 2, &[&[1, 3], &[2]])]
-    #[case::one_trial_deals_cells(3, 1, 2, &[&[1, 3], &[2]])]
+    #[case::one(2, 2, 1, vec![vec![1, 2, 3, 4]])]
+    #[case::a_round_each(2, 2, 2, vec![vec![1, 2], vec![3, 4]])]
+    #[case::no_more_than_rounds(2, 2, 8, vec![vec![1, 2], vec![3, 4]])]
+    #[case::rounds_are_dealt(1, 3, 2, vec![vec![1, 3], vec![2]])]
+    #[case::one_trial_deals_cells(3, 1, 2, vec![vec![1, 3], vec![2]])]
     fn dealt(
         #[case] cells: usize,
         #[case] trials: u32,
         #[case] parallel: u32,
-        #[case] expected: &[&[usize]],
+        #[case] expected: Vec<Vec<usize>>,
     ) {
         assert_eq!(lanes(&plan(cells, trials, parallel)), expected);
     }
