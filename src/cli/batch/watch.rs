@@ -20,13 +20,14 @@ pub fn watch(
     mut incoming: UnboundedReceiver<Seen>,
 ) -> JoinHandle<()> {
     let lanes = lanes(plan).len();
+    // Of several runs at once, one view cannot show the progress.
+    let live = lanes == 1 && std::io::stderr().is_terminal();
     let mut watching = Watching {
         json: global.output == Output::Json,
         quiet: global.quiet,
         verbose: global.verbose,
-        // Of several runs at once, one view cannot show the progress.
-        live: lanes == 1 && std::io::stderr().is_terminal(),
-        lines: Lines::new(plan.clone(), lanes),
+        live,
+        lines: Lines::new(plan.clone(), lanes).with_beginnings(live || global.verbose),
         run: None,
         waiting: Vec::new(),
     };
