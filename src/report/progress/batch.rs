@@ -1,5 +1,7 @@
 //! A batch in lines: one for each run that ended, with its figure and how long the rest may take.
 
+use std::fmt::Write as _;
+
 use super::sentence;
 use crate::batch::BatchPlan;
 use crate::journal::batch::{BatchEvent, BatchState, BatchWhat, TurnEnd};
@@ -183,7 +185,8 @@ fn ended(end: &TurnEnd) -> String {
         (None, code) => format!("ended with exit code {code}"),
     };
     for figure in end.figures.iter().take(FIGURES) {
-        text += &format!(
+        let _ = write!(
+            text,
             ", {} {} {}",
             sentence::line(&figure.scenario),
             sentence::line(&figure.name),
@@ -191,10 +194,10 @@ fn ended(end: &TurnEnd) -> String {
         );
     }
     if let Some(because) = &end.because {
-        text += &format!(": {}", sentence::line(because));
+        let _ = write!(text, ": {}", sentence::line(because));
     }
     if end.seconds > 0.0 {
-        text += &format!(" ({})", duration(end.seconds));
+        let _ = write!(text, " ({})", duration(end.seconds));
     }
     text
 }
