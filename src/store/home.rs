@@ -70,12 +70,6 @@ impl Home {
         Ok(BatchDirectory::at(path))
     }
 
-    /// Ids of the runs, oldest first.
-    #[must_use]
-    pub fn run_ids(&self) -> Vec<String> {
-        lookup::ids(&self.runs())
-    }
-
     /// Ids of the batches, oldest first.
     #[must_use]
     pub fn batch_ids(&self) -> Vec<String> {

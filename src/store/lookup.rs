@@ -5,7 +5,14 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
 use super::error::StoreError;
+
+/// What makes a directory a run's or a batch's.
+const JOURNAL: &str = "journal.jsonl";
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,42 +68,88 @@ pub(super) fn new_directory(kind: Kind, parent: &Path, stem: &str) -> Result<Pat
 
 /// Ids of the directories that have a journal, oldest first.
 pub(super) fn ids(parent: &Path) -> Vec<String> {
-    let mut found: Vec<(jiff::Timestamp, String)> = fs::read_dir(parent)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let began = began(&entry.path().join("journal.jsonl"))?;
-            Some((began, entry.file_name().into_string().ok()?))
-        })
-        .collect();
+    let began_of = |name: String| Some((began(parent, &name)?, name));
+    let mut found: Vec<(Timestamp, String)> =
+        names(parent).into_iter().filter_map(began_of).collect();
     found.sort();
     found.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Names of what may be a run or a batch, in their order. What begins with a dot is not yet, or no
+/// longer, one.
+fn names(parent: &Path) -> Vec<String> {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The one that began last. Of ten thousand only those journals are opened whose names do not say
+/// that they began before.
+fn last(parent: &Path) -> Option<String> {
+    let names = names(parent);
+    let mut dated: Vec<(Timestamp, String)> = Vec::new();
+    let mut latest: Option<(Timestamp, String)> = None;
+    for name in names {
+        match at_the_latest(&name) {
+            Some(time) => dated.push((time, name)),
+            None => latest = latest.max(began(parent, &name).map(|began| (began, name))),
+        }
+    }
+    dated.sort_unstable();
+    for (at_the_latest, name) in dated.into_iter().rev() {
+        if latest
+            .as_ref()
+            .is_some_and(|(began, _)| at_the_latest < *began)
+        {
+            break;
+        }
+        latest = latest.max(began(parent, &name).map(|began| (began, name)));
+    }
+    latest.map(|(_, name)| name)
+}
+
+/// When what has this name began at the latest: names have the local time of wherever they were
+/// given, and nowhere is it more than twelve hours behind the world's.
+fn at_the_latest(name: &str) -> Option<Timestamp> {
+    let local = DateTime::strptime("%Y%m%d-%H%M%S", name.get(..15)?).ok()?;
+    let as_utc = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
+    // A second and some for the journal's first line.
+    as_utc.checked_add(SignedDuration::from_hours(13)).ok()
 }
 
 /// Finds a directory by id, by a part of its id that only one has, by path, or `last`.
 pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, StoreError> {
     let as_path = Path::new(wanted);
-    if wanted.contains('/') && as_path.join("journal.jsonl").exists() {
+    if wanted.contains('/') && as_path.join(JOURNAL).exists() {
         return as_path
             .canonicalize()
             .map_err(StoreError::io("find", as_path));
     }
-    let ids = ids(parent);
+    let is_one = |id: &&String| parent.join(id).join(JOURNAL).exists();
+    let ids = names(parent);
+    let latest = if wanted == "last" { last(parent) } else { None };
     let matches: Vec<&String> = if wanted == "last" {
-        ids.last().into_iter().collect()
-    } else if ids.iter().any(|id| id == wanted) {
-        ids.iter().filter(|id| *id == wanted).collect()
+        latest.iter().collect()
+    } else if let Some(id) = ids.iter().find(|id| *id == wanted).filter(is_one) {
+        vec![id]
     } else {
-        ids.iter()
-            .filter(|id| !wanted.is_empty() && id.contains(wanted))
-            .collect()
+        let part = |id: &&String| !wanted.is_empty() && id.contains(wanted);
+        ids.iter().filter(part).filter(is_one).collect()
     };
     if let [id] = matches[..] {
         return Ok(parent.join(id));
     }
     let shown: Vec<&str> = if matches.is_empty() {
-        ids.iter().rev().take(5).map(String::as_str).collect()
+        ids.iter()
+            .rev()
+            .filter(is_one)
+            .take(5)
+            .map(String::as_str)
+            .collect()
     } else {
         matches.iter().map(|id| id.as_str()).collect()
     };
@@ -116,14 +169,14 @@ pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, S
 
 /// When it began, by its journal's first line: an id has the local time, to the second.
 /// `None` where there is no journal; one without a time is the oldest of all.
-fn began(journal: &Path) -> Option<jiff::Timestamp> {
+fn began(parent: &Path, name: &str) -> Option<Timestamp> {
     let mut line = String::new();
-    let file = fs::File::open(journal).ok()?;
+    let file = fs::File::open(parent.join(name).join(JOURNAL)).ok()?;
     // A journal is ours, but a run's directory may have come from elsewhere.
     let _ = BufReader::new(file.take(64 << 10)).read_line(&mut line);
     let first: Option<serde_json::Value> = serde_json::from_str(&line).ok();
     let time = first.and_then(|first| first.get("time")?.as_str()?.parse().ok());
-    Some(time.unwrap_or(jiff::Timestamp::MIN))
+    Some(time.unwrap_or(Timestamp::MIN))
 }
 
 /// Four hexadecimal digits that differ between processes that begin in the same second.
@@ -132,4 +185,63 @@ fn short_id(attempt: u32) -> String {
     let now = jiff::Timestamp::now().as_nanosecond();
     let digest = Sha256::digest(format!("{now} {} {attempt}", std::process::id()));
     format!("{:02x}{:02x}", digest[0], digest[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plant(parent: &Path, name: &str, time: &str) {
+        fs::create_dir_all(parent.join(name)).unwrap();
+        let line = format!("{{\"time\":\"{time}\"}}\n");
+        fs::write(parent.join(name).join(JOURNAL), line).unwrap();
+    }
+
+    fn found(parent: &Path, wanted: &str) -> String {
+        let found = find(Kind::Run, parent, wanted).map_err(|error| error.to_string());
+        let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        found.map_or_else(|error| error, name)
+    }
+
+    /// The second was begun later, on a machine whose clock is ten hours behind; the last was
+    /// renamed by hand.
+    #[test]
+    fn the_last_is_the_one_that_began_last_whatever_it_is_called() {
+        let directory = tempfile::tempdir().unwrap();
+        let runs = directory.path();
+        plant(runs, "20261121-120000-east-0001", "2026-11-21T12:00:00Z");
+        plant(runs, "20261121-080000-west-0002", "2026-11-21T18:00:00Z");
+        plant(runs, "20250101-000000-old-0003", "2025-01-01T00:00:00Z");
+        assert_eq!(found(runs, "last"), "20261121-080000-west-0002");
+        plant(runs, "mine", "2026-11-21T19:00:00Z");
+        assert_eq!(found(runs, "last"), "mine");
+        plant(runs, "99991231-000000-future-0004", "2026-01-01T00:00:00Z");
+        assert_eq!(found(runs, "last"), "mine");
+        fs::create_dir(runs.join("20991231-000000-empty-0005")).unwrap();
+        plant(runs, ".going-x", "2027-01-01T00:00:00Z");
+        assert_eq!(found(runs, "last"), "mine");
+        assert_eq!(ids(runs).last().unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_part_of_an_id_is_enough_where_only_one_has_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let runs = directory.path();
+        assert!(found(runs, "last").contains("no runs yet"));
+        plant(runs, "20261121-120000-one-0001", "2026-11-21T12:00:00Z");
+        plant(
+            runs,
+            "20261121-120000-one-0001-more",
+            "2026-11-21T12:00:00Z",
+        );
+        fs::create_dir(runs.join("20261121-120000-two-0002")).unwrap();
+        assert_eq!(found(runs, "more"), "20261121-120000-one-0001-more");
+        let exact = "20261121-120000-one-0001";
+        assert_eq!(found(runs, exact), exact);
+        assert!(found(runs, "one").contains("that could be"));
+        assert!(
+            found(runs, "two").contains("the latest are"),
+            "it has no journal"
+        );
+    }
 }
