@@ -252,7 +252,7 @@ mod tests {
             } else {
                 Vec::new()
             },
-            because: (exit_code == 3).then(|| "create failed: no space\u{1b}[2J".to_owned()),
+            because: (exit_code == 3).then(|| "create failed: no space".to_owned()),
             seconds,
         };
         BatchWhat::TurnEnded { turn, end }
