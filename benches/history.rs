@@ -1,4 +1,5 @@
-//! How fast `retrial runs` is on 10,000 runs, and how fast its index is made anew.
+//! How fast `retrial runs` and `retrial compare --by` are on 10,000 runs, and how fast their index is
+//! made anew.
 //!
 //! The targets: 0.3 s of wall time with a warm index, and 5,000 runs a second when it is made from
 //! the run directories, their files in the page cache. `RETRIAL_MANY_RUNS` is a home that
@@ -30,26 +31,37 @@ fn main() {
         world.path().to_owned()
     });
     let runs = fs::read_dir(home.join("runs")).unwrap().count();
-    let list = |words: &[&str]| {
+    let asked = |words: &[&str]| {
         let mut command = Command::new(RETRIAL);
-        command.args(["runs", "--home"]).arg(&home).args(words);
+        command.args(words).arg("--home").arg(&home);
         command
     };
+    let newest = ["runs", "--limit", "1"];
     // Once, so that the files are in the page cache.
-    must(&mut list(&["--limit", "1"]));
+    must(&mut asked(&newest));
     for words in [
-        &[][..],
-        &["--output", "json"],
-        &["--recipe", "llama2", "--set", "rocm=7.1.1", "--limit", "20"],
-        &["--batch", "b000"],
+        &["runs"][..],
+        &["runs", "--output", "json"],
+        &[
+            "runs",
+            "--recipe",
+            "llama2",
+            "--set",
+            "rocm=7.1.1",
+            "--limit",
+            "20",
+        ],
+        &["runs", "--batch", "b000"],
+        &["compare", "--by", "rocm"],
+        &["compare", "--by", "rocm", "--output", "json"],
     ] {
         paired::wait_for_quiet(Duration::from_mins(1));
         println!(
-            "retrial runs {}, {runs} runs  ({})",
+            "retrial {}, {runs} runs  ({})",
             words.join(" "),
             paired::machine()
         );
-        let ours = || timed(|| must(&mut list(words)));
+        let ours = || timed(|| must(&mut asked(words)));
         Pairs::run(21, ours, || 1.0).report_limit(WARM_ASKED_S);
     }
     paired::wait_for_quiet(Duration::from_mins(1));
@@ -59,14 +71,14 @@ fn main() {
     );
     let anew = || {
         forget(&home);
-        timed(|| must(&mut list(&["--limit", "1"])))
+        timed(|| must(&mut asked(&newest)))
     };
-    let asked = runs as f64 / RATE_ASKED;
+    let limit = runs as f64 / RATE_ASKED;
     let pairs = Pairs::run(11, anew, || 1.0);
-    pairs.report_limit(asked);
-    println!("  ({RATE_ASKED} runs a second are {asked:.1} s)");
+    pairs.report_limit(limit);
+    println!("  ({RATE_ASKED} runs a second are {limit:.1} s)");
     forget(&home);
-    let peak = peak_memory_of(&mut list(&["--limit", "1"]));
+    let peak = peak_memory_of(&mut asked(&newest));
     println!("  most memory: {:.0} MB", peak as f64 / 1e6);
 }
 

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Direction of imports: `cli → runner → {engine, evidence, fetch, host, store, catalog} → {recipe,
-//! plan, doctor, logs, journal, verdict, history}`; `report` takes a finished model and returns text. The pure
-//! modules (`recipe`, `plan`, `doctor`, `logs`, `journal`, `telemetry`, `verdict`, `history`, `report`) never touch a
+//! batch, plan, doctor, logs, journal, verdict, history}`; `report` takes a finished model and returns text. The pure
+//! modules (`recipe`, `batch`, `plan`, `doctor`, `logs`, `journal`, `telemetry`, `verdict`, `history`, `report`) never touch a
 //! file, a socket or a clock; `tests/architecture.rs` holds them to it.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

@@ -290,6 +290,11 @@ fn compare() {
 }
 
 #[test]
+fn batches() {
+    check("docs/batches.md");
+}
+
+#[test]
 fn models() {
     check("docs/models.md");
 }

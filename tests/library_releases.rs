@@ -90,7 +90,9 @@ fn the_releases_are_measured() {
         "{}/batch.yaml",
         String::from_utf8(copy.stdout).unwrap().trim()
     );
-    let arguments = ["batch", &batch, "--trials", "1", "--output", "json"];
+    let arguments = [
+        "batch", &batch, "--quiet", "--trials", "1", "--output", "json",
+    ];
     let short = ["--set", "samples=100000", "--set", "seconds=1"];
     let verdict = json(&retrial(&[&arguments[..], &short].concat()));
     assert_eq!(verdict["outcome"], "reproduced", "{verdict:#}");

@@ -24,6 +24,11 @@ fn root() -> &'static Path {
 #[case("docs/comparison.schema.json", "comparison", schema::comparison())]
 #[case("docs/comparisons.schema.json", "comparisons", schema::comparisons())]
 #[case("docs/tree.schema.json", "tree", schema::tree())]
+#[case(
+    "docs/batch-verdict.schema.json",
+    "batch-verdict",
+    schema::batch_verdict()
+)]
 fn the_committed_schemas_are_up_to_date(
     #[case] file: &str,
     #[case] of: &str,

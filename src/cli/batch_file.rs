@@ -1,6 +1,6 @@
 //! A batch over recipes of the catalog: from its file, or from the words of a command line.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::arguments::{Global, MatrixArguments, PlanArguments};
 use super::failure::Failure;
@@ -106,7 +106,16 @@ pub fn check(global: &Global, source: &Source) -> Diagnostics {
     let found = opened(batch, problems, source, &open::home(global));
     let mut problems = match found.map(|opened| (opened.resolve(), opened.warnings)) {
         Ok((Ok(_), warnings)) => warnings,
-        Ok((Err(problems), _)) | Err(problems) => problems,
+        // What a param without a default is on this host, the file need not say.
+        Ok((Err(problems), _)) => {
+            let mut others = Diagnostics::default();
+            let said = problems
+                .into_iter()
+                .filter(|problem| problem.code != "unset");
+            said.for_each(|problem| others.push(problem));
+            others
+        }
+        Err(problems) => problems,
     };
     problems.sort(&source.path);
     problems
@@ -196,7 +205,27 @@ fn absolute(written: &mut Placed<String>) {
     let is_path = written.value.starts_with('/')
         || matches!(written.value.split('/').next(), Some("." | ".."));
     if is_path && let Ok(path) = std::path::absolute(&written.value) {
-        written.value = path.components().collect::<PathBuf>().display().to_string();
+        written.value = shortened(&path).display().to_string();
+    }
+}
+
+/// Without `x/..`, where that means the same: behind a link it does not.
+fn shortened(path: &Path) -> PathBuf {
+    let mut short = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                short.pop();
+            }
+            Component::CurDir => {}
+            other => short.push(other),
+        }
+    }
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    if real(&short) == real(path) {
+        short
+    } else {
+        path.to_owned()
     }
 }
 

@@ -129,9 +129,16 @@ fn time_and_disk(out: &mut String, outlook: &Outlook, parallel: u32) {
     if let Some(disk) = outlook.disk {
         let more = match outlook.images.len() {
             0 | 1 => String::new(),
-            count => format!(" for one image; there are {count}"),
+            count => format!(", with one image; there are {count}"),
         };
-        line(out, "disk", &format!("{}{more}", human::bytes(disk)));
+        line(
+            out,
+            "disk",
+            &format!(
+                "{} is the most that a recipe asks for{more}",
+                human::bytes(disk)
+            ),
+        );
     }
 }
 

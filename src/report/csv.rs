@@ -51,13 +51,19 @@ pub fn head() -> String {
 /// The rows of a verdict, which is called so.
 #[must_use]
 pub fn rows(name: &str, verdict: &Verdict) -> String {
+    rows_of(verdict, &|_| name.to_owned())
+}
+
+/// The rows of a verdict on trials of several runs.
+#[must_use]
+pub fn rows_of(verdict: &Verdict, name: &dyn Fn(&TrialVerdict) -> String) -> String {
     let trials = verdict
         .results
         .iter()
         .flat_map(|result| result.trials.iter().map(move |trial| (result, trial)));
     lines(trials.flat_map(|(result, trial)| {
         let figures = trial.figures.keys();
-        figures.map(move |figure| row(name, verdict, result, trial, figure))
+        figures.map(move |figure| row(&name(trial), verdict, result, trial, figure))
     }))
 }
 

@@ -9,6 +9,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use super::Entry;
 use super::tree::Fault;
 use super::words::{clean, title};
+use crate::verdict::batch::{BatchVerdict, ClaimOutcome};
 use crate::verdict::comparison::{Change, ComparedFigure, Comparison, Side};
 use crate::verdict::{Outcome, ResultVerdict, Verdict, number};
 
@@ -53,6 +54,25 @@ fn of_entries(entries: &[Entry<'_>]) -> Report {
         }
     }
     report
+}
+
+/// The report of a batch: its cells' results, and a suite of its claims.
+#[must_use]
+pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
+    let mut report = of_entries(cells);
+    if !batch.claims.is_empty() {
+        let name = clean(&format!("claims: {}", batch.title));
+        let mut suite = TestSuite::new(name.as_str());
+        for claim in &batch.claims {
+            let status = match claim.outcome {
+                ClaimOutcome::Supported => TestCaseStatus::success(),
+                outcome => failed(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
+            };
+            suite.add_test_case(case(&claim.claim, &name, status, &claim.sentence));
+        }
+        report.add_test_suite(suite);
+    }
+    written(&report)
 }
 
 /// What is asked of a submission besides its results: its system's description, its scenarios.

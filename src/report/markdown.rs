@@ -6,6 +6,7 @@ use super::Entry;
 use super::rows::{self, Row};
 use super::tree::Fault;
 use super::words::{clean, headline, reasons, symbol, title};
+use crate::verdict::batch::BatchVerdict;
 use crate::verdict::comparison::{ComparedFigure, Comparison};
 use crate::verdict::{Outcome, Verdict, number};
 
@@ -103,6 +104,23 @@ fn table(rows: &[Row], verdict: &Verdict) -> String {
         ]
     });
     grid(&head, rows)
+}
+
+/// A batch: its sentence and its claims, then a section for each cell.
+#[must_use]
+pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
+    let mut text = format!("# {}\n\n", escaped(&clean(&batch.title)));
+    let _ = writeln!(text, "{}", escaped(&clean(&batch.sentence)));
+    if !batch.claims.is_empty() {
+        text.push('\n');
+    }
+    for claim in &batch.claims {
+        let said = format!("{}: {}", claim.claim, claim.sentence);
+        let outcome = claim.outcome;
+        let _ = writeln!(text, "- **{outcome}** {}", escaped(&clean(&said)));
+    }
+    text.push('\n');
+    text + &verdicts(cells)
 }
 
 /// A comparison.

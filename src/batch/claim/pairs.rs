@@ -4,7 +4,7 @@
 //! names, each cell is paired with the one that is alike. So `7.1.1 is faster than 6.4.1` is one
 //! part for each backend and card.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::grammar::{Problem, Sentence, wrong};
 use super::side::Side;
@@ -55,7 +55,8 @@ fn alone(side: &Side, subjects: &Subjects<'_>) -> Vec<Pair> {
     match side {
         Side::Other(name) => vec![pair(name.clone(), Values::default())],
         Side::Cells(values) => having(values, subjects)
-            .map(|cell| pair(cell.name.clone(), without(cell, values, subjects)))
+            .into_iter()
+            .map(|(cell, alike)| pair(cell.name.clone(), alike))
             .collect(),
     }
 }
@@ -100,18 +101,22 @@ fn both(
                     "what one side names and the other does not is the same on both; name what differs",
                 ));
             }
-            let mut pairs = Vec::new();
-            for cell in having(&full, subjects) {
-                let alike = without(cell, &full, subjects);
-                let partner = having(&other_full, subjects)
-                    .find(|partner| without(partner, &other_full, subjects) == alike);
-                pairs.extend(partner.map(|partner| Pair {
-                    candidate: cell.name.clone(),
-                    baseline: Some(partner.name.clone()),
-                    alike,
-                }));
+            // A thousand cells have a million pairs: partners are looked up, not tried.
+            let mut partners = BTreeMap::new();
+            for (partner, alike) in having(&other_full, subjects) {
+                partners.entry(alike.0).or_insert(partner);
             }
-            pairs
+            let cells = having(&full, subjects).into_iter();
+            cells
+                .filter_map(|(cell, alike)| {
+                    let partner = partners.get(&alike.0)?;
+                    Some(Pair {
+                        candidate: cell.name.clone(),
+                        baseline: Some(partner.name.clone()),
+                        alike,
+                    })
+                })
+                .collect()
         }
     })
 }
@@ -123,12 +128,16 @@ fn third(
     subjects: &Subjects<'_>,
     sentence: &Sentence,
 ) -> Result<String, Problem> {
-    let alike = |cell: &&Cell| {
-        pair.alike.iter().all(|(axis, value)| {
-            values.get(axis).is_some() || axes(cell, subjects).get(axis) == Some(value)
-        })
+    let alike = |others: &Values| {
+        pair.alike
+            .iter()
+            .all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
     };
-    let found: Vec<&Cell> = having(values, subjects).filter(alike).collect();
+    let found: Vec<&Cell> = having(values, subjects)
+        .into_iter()
+        .filter(|(_, others)| alike(others))
+        .map(|(cell, _)| cell)
+        .collect();
     match found[..] {
         [one] if one.name != pair.candidate && Some(&one.name) != pair.baseline.as_ref() => {
             Ok(one.name.clone())
@@ -178,19 +187,20 @@ fn axes(cell: &Cell, subjects: &Subjects<'_>) -> Values {
     values
 }
 
-fn having<'a>(values: &'a Values, subjects: &'a Subjects<'a>) -> impl Iterator<Item = &'a Cell> {
-    subjects
-        .cells
-        .iter()
-        .filter(|cell| values.are_in(&axes(cell, subjects)))
-}
-
-/// A cell's values but for axes that are named.
-fn without(cell: &Cell, named: &Values, subjects: &Subjects<'_>) -> Values {
-    let mut values = axes(cell, subjects).0;
-    values.retain(|(name, _)| named.get(name).is_none());
-    values.sort();
-    Values(values)
+/// The cells that have these values, each with its others, sorted by axis.
+fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)> {
+    let cells = subjects.cells.iter();
+    cells
+        .filter_map(|cell| {
+            let mut values = axes(cell, subjects);
+            if !named.are_in(&values) {
+                return None;
+            }
+            values.0.retain(|(name, _)| named.get(name).is_none());
+            values.0.sort();
+            Some((cell, values))
+        })
+        .collect()
 }
 
 fn filled(one: &Values, other: &Values) -> Values {

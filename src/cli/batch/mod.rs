@@ -8,7 +8,7 @@ mod make;
 mod record;
 mod watch;
 
-pub use judge::judge;
+pub use judge::{judge, judged};
 
 use super::arguments::{BatchArguments, Global, PlanFormat};
 use super::failure::Failure;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::steps;
 use crate::cli::arguments::{Global, JudgeArguments, Output, ReportArguments};
 use crate::cli::failure::Failure;
-use crate::cli::{judge, open};
+use crate::cli::judge;
+use crate::cli::open::{self, RunOrBatch};
 use crate::evidence::{environment, telemetry};
 use crate::journal::Event;
 use crate::plan::{Plan, shell};
@@ -13,8 +14,8 @@ use crate::report::Entry;
 use crate::report::charts::{self, Chart};
 use crate::report::page::Subject;
 use crate::runner::evidence_of;
-use crate::store::RunDirectory;
 use crate::store::journal::Journal;
+use crate::store::{BatchDirectory, RunDirectory};
 use crate::telemetry::Row;
 use crate::verdict::comparison::{self, Fact};
 use crate::verdict::{self, RuleCheck, Verdict};
@@ -125,6 +126,33 @@ pub fn gather(
         gathered.compared.clear();
     }
     Ok(gathered)
+}
+
+/// The batch that is named; a batch is a report of its own.
+pub fn batch(
+    global: &Global,
+    arguments: &ReportArguments,
+) -> Result<Option<BatchDirectory>, Failure> {
+    let mut batches = Vec::new();
+    for name in &arguments.subjects {
+        let path = Path::new(name);
+        if path.join("batch.json").exists() {
+            let path = path.canonicalize();
+            let path = path.map_err(|error| Failure::host(format!("{name}: {error}")))?;
+            batches.push(BatchDirectory::at(path));
+        } else if !path.is_dir()
+            && let RunOrBatch::Batch(directory) = open::run_or_batch(&open::home(global), name)?
+        {
+            batches.push(directory);
+        }
+    }
+    if !batches.is_empty() && arguments.subjects.len() > 1 {
+        return Err(Failure::usage(
+            "a batch has a report of its own: name it alone; its cells are compared with other runs \
+             by `retrial compare`",
+        ));
+    }
+    Ok(batches.pop())
 }
 
 fn run_directory(global: &Global, path: &Path, name: &str) -> Result<RunDirectory, Failure> {

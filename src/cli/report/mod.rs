@@ -1,5 +1,6 @@
 //! `retrial report`: one page, or the same in other forms, of what was judged.
 
+mod batch;
 mod gather;
 mod many;
 mod steps;
@@ -28,6 +29,9 @@ pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, 
     };
     if arguments.all {
         return many::report(global, arguments, output);
+    }
+    if let Some(directory) = gather::batch(global, arguments)? {
+        return batch::report(global, arguments, output, &directory);
     }
     let gathered = gather::gather(global, arguments, output)?;
     let target = write::target(arguments, output, gathered.home.as_deref());
@@ -66,7 +70,7 @@ fn written(
                 made: made(),
                 subjects: subjects.collect(),
                 comparison,
-                batch: None,
+                ..Page::default()
             })
         }
         Output::Text => text(global, gathered, comparison),
@@ -104,6 +108,19 @@ fn written(
     }
 }
 
+/// Wider charts are hard to read.
+fn columns(width: u16) -> usize {
+    usize::from(width).min(100)
+}
+
+/// What standard output can show.
+fn signs() -> Signs {
+    Signs {
+        unicode: terminal::unicode(),
+        color: terminal::color(),
+    }
+}
+
 /// `retrial 0.1.0, 2026-11-21 18:40:02 UTC`
 fn made() -> String {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
@@ -113,23 +130,19 @@ fn made() -> String {
 /// For a terminal: the table of each verdict, and the charts small.
 fn text(global: &Global, gathered: &Gathered, comparison: Option<&Comparison>) -> String {
     let (width, color) = (terminal::width(), terminal::color());
-    let signs = Signs {
-        unicode: terminal::unicode(),
-        color,
-    };
     let mut text = String::new();
     for one in &gathered.held {
         text += &crate::report::terminal::table(&one.verdict, &one.evidence, width, color);
         for chart in one.charts() {
             text.push('\n');
-            text += &charts::text(&chart, usize::from(width).min(100), signs);
+            text += &charts::text(&chart, columns(width), signs());
         }
     }
     if let Some(comparison) = comparison {
         text += &crate::report::terminal::comparison(comparison, width, color, global.verbose);
         for chart in charts::of_comparison(comparison) {
             text.push('\n');
-            text += &charts::text(&chart, usize::from(width).min(100), signs);
+            text += &charts::text(&chart, columns(width), signs());
         }
     }
     if global.quiet {

@@ -128,6 +128,7 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
         .collect();
     let mut all = Vec::new();
     let count = given.len();
+    let published = common(given.iter().map(|(_, given)| given.published));
     for (cell, given) in given {
         if all.len() + 2 > ROWS {
             break;
@@ -147,7 +148,8 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
             },
             tone: Tone::Measured,
         });
-        all.extend(given.published.map(|value| Bar {
+        let own = given.published.filter(|_| published.is_none());
+        all.extend(own.map(|value| Bar {
             label: format!("{}, published", cell.name),
             value,
             interval: None,
@@ -161,12 +163,27 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     } else {
         String::new()
     };
+    all.extend(published.map(|value| Bar {
+        label: "published".to_owned(),
+        value,
+        interval: None,
+        trials: Vec::new(),
+        tone: Tone::Published,
+    }));
     let bars = Bars {
         unit: shown.unit.clone(),
         bars: all,
+        mark: published.map(|value| (value, "published value".to_owned())),
         ..Bars::default()
     };
     Some(shown.chart(batch, &what, &told, Kind::Bars(bars)))
+}
+
+/// What all cells have in common, if they do.
+fn common(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let first = values.next()??;
+    let same = |value: Option<f64>| value.is_some_and(|value| value.to_bits() == first.to_bits());
+    values.all(same).then_some(first)
 }
 
 fn ratios(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {

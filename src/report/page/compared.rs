@@ -12,16 +12,12 @@ use crate::verdict::number;
 /// Differing facts of a kind that are told.
 const ROWS: usize = 1000;
 
-/// `told`: whether figures are told, or only what differs between the places.
-pub(super) fn section(main: &mut Markup, comparison: &Comparison, told: bool) {
+pub(super) fn section(main: &mut Markup, comparison: &Comparison) {
     main.element("section", &[("aria-labelledby", "compared")], |section| {
-        let title = if told { "Side by side" } else { "Environments" };
-        section.leaf("h2", &[("id", "compared")], title);
+        section.leaf("h2", &[("id", "compared")], "Side by side");
         subjects(section, comparison);
-        if told {
-            drawn(section, &of_comparison(comparison), "p");
-            figures(section, comparison);
-        }
+        drawn(section, &of_comparison(comparison), "p");
+        figures(section, comparison);
         if !comparison.notes.is_empty() {
             section.element("ul", &[], |list| {
                 for note in &comparison.notes {

@@ -17,7 +17,7 @@ mod trials;
 mod verdict;
 
 use self::frame::{Heading, document};
-pub use self::model::{Page, RunOfCell, Step, Subject};
+pub use self::model::{Page, Places, RunOfCell, Step, Subject};
 use super::human;
 use super::markup::Markup;
 use super::words;
@@ -39,7 +39,12 @@ pub fn html(page: &Page<'_>) -> String {
             None => glance::section(main, &page.subjects),
         }
         if let Some(comparison) = page.comparison {
-            compared::section(main, comparison, page.batch.is_none());
+            compared::section(main, comparison);
+        }
+        if let Some(places) = &page.places {
+            main.leaf("h2", &[], "Environments");
+            let names: Vec<&str> = places.names.iter().map(String::as_str).collect();
+            compared::differing(main, &names, &places.groups);
         }
         each(main, &page.subjects);
     })

@@ -3,7 +3,7 @@
 use crate::report::Entry;
 use crate::telemetry::Row;
 use crate::verdict::batch::BatchVerdict;
-use crate::verdict::comparison::{Comparison, Fact};
+use crate::verdict::comparison::{Comparison, EnvironmentGroup, Fact};
 
 /// A page.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +16,17 @@ pub struct Page<'a> {
     pub comparison: Option<&'a Comparison>,
     /// The batch whose cells they are.
     pub batch: Option<&'a BatchVerdict>,
+    /// What differs between the places where a batch's cells were measured.
+    pub places: Option<Places>,
+}
+
+/// Environments side by side.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Places {
+    /// The columns.
+    pub names: Vec<String>,
+    /// What differs, by kind.
+    pub groups: Vec<EnvironmentGroup>,
 }
 
 /// A run, a folder of results or a benchmark of a submission tree.

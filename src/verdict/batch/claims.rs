@@ -119,7 +119,11 @@ fn tests<'a>(
     };
     if found.is_empty() {
         return nothing(match (&claim.scenario, &claim.figure) {
-            (None, None) => "they have no figure in common".to_owned(),
+            (None, None) => match claim.says {
+                Says::Accurate => "its accuracy was not measured".to_owned(),
+                Says::Accuracy { .. } => "not both have an accuracy".to_owned(),
+                Says::Speed { .. } | Says::Gap { .. } => "they have no figure in common".to_owned(),
+            },
             (scenario, figure) => {
                 let words = [scenario.as_deref(), figure.as_deref()];
                 let words: Vec<&str> = words.into_iter().flatten().collect();

@@ -30,7 +30,12 @@ pub(super) fn differences(
     for (one, both) in all.iter().zip(&cut) {
         let baseline = named(&one.baseline.name, &both.baseline);
         let candidate = named(&one.candidate.name, &both.candidate);
-        pair_up(&baseline, &candidate, paired, &mut pairs, &mut notes);
+        let mut own = Vec::new();
+        pair_up(&baseline, &candidate, paired, &mut pairs, &mut own);
+        // That the others have nothing stands with the cell that failed.
+        if !one.candidate.has_failed() && !one.baseline.has_failed() {
+            notes.extend(own);
+        }
         cells.resize(pairs.len(), one.cell);
     }
     let alpha = 1.0 - confidence;

@@ -3,10 +3,15 @@
 use super::claims::{self, Rules};
 use super::differences::{Against, differences};
 use super::evidence::{CellEvidence, OtherEvidence, RunEvidence};
-use super::model::{BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, OtherVerdict};
+use super::model::{
+    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
+    OtherVerdict,
+};
 use super::sentence;
 use super::subject::Subject;
 use crate::batch::{BatchPlan, Cell, Order};
+use crate::recipe::model::Claim;
+use crate::verdict::comparison::Change;
 use crate::verdict::{ExitCode, Outcome, Verdict};
 
 /// Version of the document.
@@ -72,6 +77,7 @@ pub fn judge(
     notes.retain(|note| !all_notes.contains(note));
     notes.dedup();
     all_notes.extend(notes);
+    all_notes.extend(two_answers(&of_cells, &claims));
     BatchVerdict {
         schema: SCHEMA,
         batch: id.map(str::to_owned),
@@ -163,6 +169,38 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
         );
     }
     notes
+}
+
+/// A claim asks one thing, with its own share of the error; the table of cells asks everything.
+fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
+    let open = |part: &ClaimPart| {
+        let of_cell = cells
+            .iter()
+            .filter(|cell| cell.name == part.candidate.subject);
+        let differences = of_cell.flat_map(|cell| &cell.differences);
+        let same = differences.filter(|one| {
+            one.scenario == part.scenario
+                && one.figure == part.figure
+                && part
+                    .baseline
+                    .as_ref()
+                    .is_some_and(|side| side.subject == one.baseline.subject)
+        });
+        same.map(|one| one.change)
+            .any(|change| change == Change::NoDifference)
+    };
+    let parts = claims.iter().flat_map(|claim| &claim.parts);
+    let better = parts.filter(|part| {
+        part.outcome == ClaimOutcome::Supported && part.asked.claim == Some(Claim::Better)
+    });
+    let mut both = better.filter(|part| open(part));
+    both.next().map(|part| {
+        format!(
+            "{} is shown to be better where it is claimed, and no difference is shown among the cells: \
+             a claim is one question, asked one-sided; the cells are all questions at once, asked two-sided",
+            part.candidate.subject
+        )
+    })
 }
 
 /// The first that applies, of the runs that were lost, the cells and the claims.

@@ -89,21 +89,38 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     let Some(bounds) = part.bounds else {
         return ": one trial, and nothing says how much trials scatter".to_owned();
     };
-    let between = format!(
-        "{} to {}",
-        number::ratio(bounds.lower),
-        number::ratio(bounds.upper)
-    );
     let ground = ground(part);
     let asked = asked(part);
     let more = match (part.outcome, part.more_trials) {
         (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
         _ => String::new(),
     };
+    let within = within(part, bounds.lower, bounds.upper);
     format!(
-        ": {}; {what} {between} at {at} confidence ({ground}), asked {asked}{more}",
+        ": {}; {what} {within} at {at} confidence ({ground}), asked {asked}{more}",
         part.outcome
     )
+}
+
+/// The bound that decided, or both.
+fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
+    let (lower, upper) = (number::ratio(lower), number::ratio(upper));
+    let is_gap = !part.gaps.is_empty();
+    match (part.asked.claim, part.outcome) {
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) if is_gap => {
+            format!("at most {upper}")
+        }
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) => {
+            format!("at least {lower}")
+        }
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Contradicted) if is_gap => {
+            format!("at least {lower}")
+        }
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Contradicted) => {
+            format!("at most {upper}")
+        }
+        _ => format!("between {lower} and {upper}, each bound"),
+    }
 }
 
 /// `above 1.10`

@@ -47,6 +47,14 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// Whether a run of it failed.
+    pub fn has_failed(&self) -> bool {
+        let mut verdicts = self.verdicts.iter();
+        verdicts.any(|verdict| verdict.outcome == Outcome::Failed)
+    }
+}
+
 impl Rounds {
     fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();

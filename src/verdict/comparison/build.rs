@@ -2,7 +2,7 @@
 
 use super::environment::{EnvironmentGroup, environments};
 use super::fact::Fact;
-use super::measurement::Measurement;
+use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{Measured, Pair};
 use super::{FailIf, Side, Subject, sentence};
@@ -13,6 +13,8 @@ use crate::verdict::{ExitCode, holm, number};
 const SCHEMA: u32 = 1;
 /// Rates that differ by less are one: `LoadGen` prints six digits.
 const PRINTED_RATE: f64 = 1e-5;
+/// Answers of other runs of one model differ in length by some tenths of a per cent.
+const LENGTH: f64 = 0.01;
 
 /// How to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,6 +144,10 @@ pub(in crate::verdict) fn pair_up<'a>(
         };
         notes.extend(other_target(one, other));
         for figure in &one.measured.figures {
+            if is_length(one.measured.mode, &figure.name) {
+                notes.extend(other_length(one, other, figure));
+                continue;
+            }
             match Pair::of(*one, *other, figure, paired) {
                 Some(pair) => pairs.push(pair),
                 None => notes.push(format!("{} of {}", only(one), figure.name)),
@@ -156,6 +162,35 @@ pub(in crate::verdict) fn pair_up<'a>(
             .filter(unmatched)
             .map(only),
     );
+}
+
+/// How much a model said is no quality: neither more nor less of it is better.
+fn is_length(mode: Mode, figure: &str) -> bool {
+    let name = figure.to_ascii_lowercase();
+    mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
+}
+
+/// Told where a model says clearly more or less than before: its speed is then of another work.
+fn other_length(
+    one: &Measured<'_>,
+    other: &Measured<'_>,
+    figure: &MeasuredFigure,
+) -> Option<String> {
+    let ours = *figure.trials.as_ref()?.first()?;
+    let theirs = *other.figure(&figure.name)?.trials.as_ref()?.first()?;
+    let ratio = theirs / ours;
+    ((ratio - 1.0).abs() > LENGTH).then(|| {
+        format!(
+            "{} {}: {} of {} is {} and of {} {}: what they answer differs in length",
+            one.measured.scenario,
+            one.measured.mode,
+            figure.name,
+            one.letter,
+            number::grouped(ours),
+            other.letter,
+            number::grouped(theirs)
+        )
+    })
 }
 
 /// `only A has Offline performance`

@@ -210,6 +210,27 @@ fn other_target_rates_are_noted() {
     assert!(comparison.notes[0].contains("asked for 10 queries/s and B for 12"));
 }
 
+#[rstest]
+#[case(300.5, 300.4, None)]
+#[case(
+    300.5,
+    280.0,
+    Some(
+        "Offline accuracy: TOKENS_PER_SAMPLE of A is 300.5 and of B 280: what they answer differs in length"
+    )
+)]
+fn the_length_of_answers_is_no_quality(
+    #[case] ours: f64,
+    #[case] theirs: f64,
+    #[case] note: Option<&str>,
+) {
+    let of = |length| vec![accuracy("Offline", "TOKENS_PER_SAMPLE", length)];
+    let subjects = [subject("before", of(ours)), subject("after", of(theirs))];
+    let comparison = compare(&subjects, &Options::default());
+    assert!(comparison.figures.is_empty());
+    assert_eq!(comparison.notes.first().map(String::as_str), note);
+}
+
 #[test]
 fn one_alone_is_compared_with_nothing() {
     let comparison = compare(

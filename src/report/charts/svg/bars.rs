@@ -2,7 +2,7 @@
 
 use super::super::scale::Scale;
 use super::super::{Bar, Bars, Tone};
-use super::frame::{Drawing, SMALL, WIDTH, text_width};
+use super::frame::{BOLD, Drawing, WIDTH, text_width};
 use super::legend::{self, Sign};
 use crate::verdict::number;
 
@@ -80,7 +80,7 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
 fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
     let value = number::figure_like(bar.value, unit, like);
     drawing.text("t e", WIDTH - 4.0, y + 16.0, &value);
-    let room = WIDTH - 24.0 - text_width(&value, SMALL * 1.25);
+    let room = WIDTH - 24.0 - text_width(&value, BOLD);
     drawing.cut("", 4.0, y + 16.0, &bar.label, room);
 }
 

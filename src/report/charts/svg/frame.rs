@@ -9,9 +9,11 @@ use crate::report::words::clean;
 /// Units of a drawing's width.
 pub(super) const WIDTH: f64 = 440.0;
 /// Mean width of a letter of the body's size: a generous guess, since fonts differ.
-const LETTER: f64 = 7.6;
+const LETTER: f64 = 8.4;
+/// The same, bold.
+pub(super) const BOLD: f64 = 9.2;
 /// The same of the small size.
-pub(super) const SMALL: f64 = 6.6;
+pub(super) const SMALL: f64 = 7.3;
 
 /// A drawing that grows downwards.
 pub(super) struct Drawing {

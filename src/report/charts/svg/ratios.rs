@@ -2,7 +2,7 @@
 
 use super::super::Ratios;
 use super::super::scale::Scale;
-use super::frame::{Drawing, SMALL, WIDTH, place, real, text_width};
+use super::frame::{BOLD, Drawing, WIDTH, place, real, text_width};
 use super::legend::{self, Sign};
 use crate::verdict::number;
 
@@ -29,7 +29,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         };
         let class = if row.bad { "bad e" } else { "t e" };
         drawing.text(class, WIDTH - 4.0, y + 15.0, &said);
-        let room = WIDTH - 24.0 - text_width(&said, SMALL * 1.25);
+        let room = WIDTH - 24.0 - text_width(&said, BOLD);
         drawing.cut("", 4.0, y + 15.0, &row.label, room);
         let y = y + 30.0;
         drawing.line("k", (at(1.0), y - 9.0), (at(1.0), y + 12.0));

@@ -1,0 +1,140 @@
+//! `retrial report BATCH`: claims first, then cells side by side, each with its runs.
+
+use std::path::Path;
+
+use super::{steps, write};
+use crate::cli::arguments::{Global, Output, ReportArguments};
+use crate::cli::failure::Failure;
+use crate::cli::{batch, open, terminal};
+use crate::evidence::environment;
+use crate::plan::{Plan, shell};
+use crate::report::charts::{self, Chart};
+use crate::report::page::{Page, Places, RunOfCell, Subject};
+use crate::report::{self, Entry, csv, junit, markdown, page};
+use crate::store::{BatchDirectory, Home, RunDirectory};
+use crate::verdict::ExitCode;
+use crate::verdict::batch::{BatchVerdict, CellVerdict};
+use crate::verdict::comparison::{Fact, FactGroup, environments};
+
+/// Environments of more cells side by side are no table that anybody reads.
+const CELLS: usize = 12;
+
+/// Reports a batch as it stands.
+pub fn report(
+    global: &Global,
+    arguments: &ReportArguments,
+    output: Output,
+    directory: &BatchDirectory,
+) -> Result<ExitCode, Failure> {
+    let verdict = batch::judged(global, directory)?;
+    let target = write::target(arguments, output, Some(directory.path()));
+    let charts = charts::of_batch(&verdict);
+    if let Some(to) = &arguments.charts {
+        let count = write::charts(to, &charts)?;
+        terminal::note(&format!("{}: {count} charts", to.display()));
+    }
+    let text = match output {
+        Output::Html => {
+            let home = open::home(global);
+            let from = target.directory();
+            written(&home, &verdict, from.as_deref())
+        }
+        Output::Text => text(&verdict, &charts, directory),
+        Output::Json => {
+            let text = serde_json::to_string(&verdict).unwrap_or_default();
+            format!("{text}\n")
+        }
+        Output::Csv => {
+            let rows = measured(&verdict).map(|(cell, verdict)| {
+                csv::rows_of(verdict, &|trial| {
+                    let mut runs = cell.runs.iter();
+                    let run = runs.find(|run| run.trial == trial.trial);
+                    run.map_or(cell.name.clone(), |run| run.run.clone())
+                })
+            });
+            std::iter::once(csv::head()).chain(rows).collect()
+        }
+        Output::Junit => junit::batch(&verdict, &entries(&verdict)),
+        Output::Markdown => markdown::batch(&verdict, &entries(&verdict)),
+    };
+    write::out(&target, &text)?;
+    Ok(ExitCode::Success)
+}
+
+fn measured(
+    verdict: &BatchVerdict,
+) -> impl Iterator<Item = (&CellVerdict, &crate::verdict::Verdict)> {
+    let cells = verdict.cells.iter();
+    cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
+}
+
+fn entries(verdict: &BatchVerdict) -> Vec<Entry<'_>> {
+    let all = measured(verdict);
+    all.map(|(cell, verdict)| Entry::new(cell.name.clone(), verdict))
+        .collect()
+}
+
+fn text(verdict: &BatchVerdict, charts: &[Chart], directory: &BatchDirectory) -> String {
+    let (width, color) = (terminal::width(), terminal::color());
+    let evidence = directory.path().display().to_string();
+    let mut text = report::terminal::batch(verdict, &evidence, width, color);
+    for chart in charts {
+        text.push('\n');
+        text += &charts::text(chart, super::columns(width), super::signs());
+    }
+    text
+}
+
+fn written(home: &Home, verdict: &BatchVerdict, from: Option<&Path>) -> String {
+    let subjects: Vec<Subject<'_>> = measured(verdict)
+        .map(|(cell, verdict)| Subject {
+            runs: runs(home, cell, from),
+            ..Subject::new(cell.name.clone(), Entry::new("", verdict))
+        })
+        .collect();
+    let mut subjects = subjects;
+    let mut facts: Vec<Vec<Fact>> = Vec::new();
+    for subject in &mut subjects {
+        // One container after the other of the same image: the first run tells for all.
+        let first = subject.runs.iter().find(|run| run.lost.is_none());
+        let Some(first) = first.map(|run| RunDirectory::at(home.runs().join(&run.name))) else {
+            facts.push(Vec::new());
+            continue;
+        };
+        let all = environment::of_run(&first);
+        let told = all.iter().filter(|fact| fact.group != FactGroup::Packages);
+        subject.environment = told.cloned().collect();
+        let plan: Option<Plan> = first.read_json("plan.json").ok();
+        subject.commands = plan.map(|plan| shell::script(&plan));
+        facts.push(all);
+    }
+    let names: Vec<String> = subjects
+        .iter()
+        .map(|one| one.name.clone())
+        .take(CELLS)
+        .collect();
+    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
+    let groups = environments(&names, &facts);
+    page::html(&Page {
+        made: super::made(),
+        subjects,
+        batch: Some(verdict),
+        places: (names.len() > 1).then_some(Places { names, groups }),
+        ..Page::default()
+    })
+}
+
+fn runs(home: &Home, cell: &CellVerdict, from: Option<&Path>) -> Vec<RunOfCell> {
+    let runs = cell.runs.iter().map(|run| {
+        let path = home.runs().join(&run.run);
+        let path = path.canonicalize().ok().filter(|_| !run.run.is_empty());
+        let way = path.map(|path| from.map_or(path.clone(), |from| steps::relative(from, &path)));
+        RunOfCell {
+            name: run.run.clone(),
+            trial: run.trial,
+            lost: run.lost.clone(),
+            path: way.map(|way| way.display().to_string()),
+        }
+    });
+    runs.collect()
+}
