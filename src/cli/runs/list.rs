@@ -43,8 +43,7 @@ pub fn list(
     Ok(ExitCode::Success)
 }
 
-/// The runs as JSON, each with the word of its state.
-pub /// A run, with the word for where it stands.
+/// A run, with the word for where it stands.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
@@ -52,7 +51,8 @@ struct Told<'a> {
     state: &'static str,
 }
 
-fn as_json(rows: &[Row]) -> Result<String, Failure> {
+/// The runs as JSON, each with the word of its state.
+pub fn as_json(rows: &[Row]) -> Result<String, Failure> {
     let all: Vec<Told<'_>> = rows
         .iter()
         .map(|row| Told {
