@@ -58,7 +58,8 @@ struct Watching {
 impl Watching {
     fn batch(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
-        if self.global.output == Output::Json {
+        // As with one run: quiet, only the verdict is printed.
+        if self.global.output == Output::Json && !self.global.quiet {
             if let Ok(line) = serde_json::to_string(event) {
                 terminal::print(&format!("{line}\n"));
             }
