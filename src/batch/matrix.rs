@@ -67,7 +67,9 @@ impl Matrix<'_> {
             }
             for value in &axis.values {
                 let problem = unknown_value(self.recipes, &axis.name.value, value);
-                problem.into_iter().for_each(|one| self.problems.push(one));
+                for one in problem {
+                self.problems.push(one);
+            }
             }
             if let Some(set) = batch.set.iter().find(|one| one.value.0 == axis.name.value) {
                 let message = format!("`{}` is varied and set", axis.name.value);
@@ -86,7 +88,9 @@ impl Matrix<'_> {
             } else {
                 Some(unknown_axis(self.recipes, name, &set.span))
             };
-            problem.into_iter().for_each(|one| self.problems.push(one));
+            for one in problem {
+                self.problems.push(one);
+            }
         }
         for scenario in &batch.scenarios {
             let mut all = self.recipes.iter().flat_map(|known| &known.scenarios);
@@ -121,7 +125,9 @@ impl Matrix<'_> {
             } else {
                 Some(unknown_axis(self.recipes, &name.value, &name.span))
             };
-            problem.into_iter().for_each(|one| self.problems.push(one));
+            for one in problem {
+                self.problems.push(one);
+            }
         }
     }
 

@@ -13,7 +13,7 @@ impl Order {
     /// The word in a file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        word(&Self::WORDS, self)
+        word(&Self::WORDS, &self)
     }
 }
 
@@ -27,7 +27,7 @@ impl OnFailure {
     /// The word in a file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        word(&Self::WORDS, self)
+        word(&Self::WORDS, &self)
     }
 }
 
@@ -42,14 +42,14 @@ impl PullAhead {
     /// The word in a file.
     #[must_use]
     pub fn word(self) -> &'static str {
-        word(&Self::WORDS, self)
+        word(&Self::WORDS, &self)
     }
 }
 
-fn word<T: PartialEq>(words: &[(&'static str, T)], of: T) -> &'static str {
+fn word<T: PartialEq>(words: &[(&'static str, T)], of: &T) -> &'static str {
     let mut words = words.iter();
     words
-        .find(|(_, known)| *known == of)
+        .find(|(_, known)| known == of)
         .map_or("", |(word, _)| word)
 }
 
@@ -105,7 +105,7 @@ pub(super) const RECIPE: &str = "recipe";
 
 /// Calls each recipe by the last part of its name, or by as many parts as tell it from the others.
 pub(super) fn short_names(
-    recipes: Vec<Placed<String>>,
+    recipes: &[Placed<String>],
     problems: &mut Diagnostics,
 ) -> Vec<BatchRecipe> {
     for (position, recipe) in recipes.iter().enumerate() {
@@ -179,8 +179,8 @@ mod tests {
     #[case(&["v5.1/amd/bert", "v6.0/amd/bert"], "v5.1-amd-bert v6.0-amd-bert")]
     #[case(&["v6.0/amd/bert", "v6.0/nvidia/bert", "x"], "amd-bert nvidia-bert x")]
     fn recipes_have_short_names(#[case] recipes: &[&str], #[case] expected: &str) {
-        let recipes = recipes.iter().copied().map(placed).collect();
-        let named = short_names(recipes, &mut Diagnostics::default());
+        let recipes: Vec<_> = recipes.iter().copied().map(placed).collect();
+        let named = short_names(&recipes, &mut Diagnostics::default());
         let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names.join(" "), expected);
     }

@@ -191,7 +191,8 @@ fn recipes(node: &Node, directory: &str, problems: &mut Diagnostics) -> Vec<Batc
         return named;
     }
     let listed = several.map_or(&[][..], Node::items).iter();
-    short_names(listed.chain(node.get("recipe")).map(of).collect(), problems)
+    let all: Vec<_> = listed.chain(node.get("recipe")).map(of).collect();
+    short_names(&all, problems)
 }
 
 fn placed(node: &Node) -> Placed<String> {

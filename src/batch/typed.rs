@@ -49,7 +49,7 @@ impl Typed {
     /// Every word that means nothing.
     pub fn batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
         let mut problems = Diagnostics::default();
-        let recipes = short_names(vec![place("RECIPE", recipe)], &mut problems);
+        let recipes = short_names(&[place("RECIPE", recipe)], &mut problems);
         let mut batch = Batch {
             title: String::new(),
             description: None,
@@ -163,7 +163,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
             }
         }
         match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
-            Some(axis) => axis.values.extend(placed),
+            Some(known) => known.values.extend(placed),
             None => axes.push(Axis {
                 name: Placed {
                     value: name.trim().to_owned(),

@@ -129,7 +129,7 @@ impl Loaded {
     pub fn scenarios(&self) -> Vec<String> {
         let scenarios = self
             .with_overlays()
-            .flat_map(|recipe| recipe.get("scenarios"));
+            .filter_map(|recipe| recipe.get("scenarios"));
         distinct(scenarios.flat_map(Node::named).map(|(name, _)| name))
     }
 
@@ -138,7 +138,7 @@ impl Loaded {
     pub fn figures(&self) -> Vec<String> {
         let scenarios = self
             .with_overlays()
-            .flat_map(|recipe| recipe.get("scenarios"));
+            .filter_map(|recipe| recipe.get("scenarios"));
         let modes = scenarios
             .flat_map(Node::named)
             .flat_map(|(_, scenario)| scenario.named());

@@ -164,10 +164,9 @@ fn cells(out: &mut String, plan: &BatchPlan) {
     for cell in plan.cells.iter().take(MOST_LINES) {
         let against = match &cell.baseline {
             Some(baseline) if several => format!("against {baseline}"),
-            Some(_) => String::new(),
             None if is_baseline(cell) => "baseline".to_owned(),
             None if plan.cells.len() > 1 => "compared with nothing".to_owned(),
-            None => String::new(),
+            Some(_) | None => String::new(),
         };
         let text = clean(&format!("  {:<width$}  {against}", cell.name));
         let _ = writeln!(out, "{}", text.trim_end());

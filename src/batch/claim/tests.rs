@@ -21,10 +21,9 @@ fn pairs(text: &str) -> String {
         let baseline = part.baseline.clone().unwrap_or_default();
         let short = |name: &str| name.replace("rocm=", "").replace("backend=", "");
         let of = part.of.to_string();
-        let mut line = format!("{} > {}", short(&part.candidate), short(&baseline));
-        if let Some(gap) = &part.gap_to {
-            line += &format!(" to {}", short(gap));
-        }
+        let gap = part.gap_to.as_ref();
+        let gap = gap.map_or_else(String::new, |gap| format!(" to {}", short(gap)));
+        let line = format!("{} > {}{gap}", short(&part.candidate), short(&baseline));
         if of.is_empty() {
             line
         } else {
