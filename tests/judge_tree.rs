@@ -281,7 +281,9 @@ fn power_is_the_meters_mean_while_the_run_was_measured() {
     let run = tree.path().join(BENCHMARK).join(OFFLINE);
     let detail = fs::read_to_string(run.join("mlperf_log_detail.txt")).unwrap();
     let moment = |key: &str| {
-        let (_, rest) = detail.split_once(&format!(r#""{key}", "value": ""#)).unwrap();
+        let (_, rest) = detail
+            .split_once(&format!(r#""{key}", "value": ""#))
+            .unwrap();
         rest.split('"').next().unwrap().to_owned()
     };
     let meter = |begin: &str, watts: &str| format!("Time,{begin},Watts,{watts},Volts,230.0\n");

@@ -90,9 +90,12 @@ fn the_releases_are_measured() {
         "{}/batch.yaml",
         String::from_utf8(copy.stdout).unwrap().trim()
     );
-    let arguments = ["batch", &batch, "--trials", "1", "--output", "json"];
+    let arguments = [
+        "batch", &batch, "--quiet", "--trials", "1", "--output", "json",
+    ];
     let short = ["--set", "samples=100000", "--set", "seconds=1"];
-    let verdict = json(&retrial(&[&arguments[..], &short].concat()));
+    let output = retrial(&[&arguments[..], &short].concat());
+    let verdict = json(&output);
     assert_eq!(verdict["outcome"], "reproduced", "{verdict:#}");
     for cell in verdict["cells"].as_array().unwrap() {
         let name = cell["name"].as_str().unwrap();

@@ -8,6 +8,7 @@ use super::{giving, locks, terminal};
 use crate::catalog::{self, Catalog};
 use crate::engine::docker::Docker;
 use crate::host;
+use crate::logs::sanitize;
 use crate::plan::build::Origin;
 use crate::plan::gpus::depends_on_engine;
 use crate::plan::host::HostView;
@@ -16,8 +17,9 @@ use crate::plan::{Choices, Plan};
 use crate::recipe::expression::{Scope, render};
 use crate::recipe::model::{Image, ModelSource, MountRequest, Recipe};
 use crate::recipe::{Resolved, Setting, resolve};
-use crate::store::{BatchDirectory, Home, RunDirectory, StoreError};
+use crate::store::import::Mark;
 use crate::store::kept::standard_cache;
+use crate::store::{BatchDirectory, Home, RunDirectory, StoreError};
 
 /// Where runs are kept.
 pub fn home(global: &Global) -> Home {
@@ -61,6 +63,17 @@ pub fn run_or_batch(home: &Home, wanted: &str) -> Result<RunOrBatch, Failure> {
 /// The host, as far as a plan depends on it.
 pub fn host_view(global: &Global) -> HostView {
     host::probe(&global.root, home(global).root())
+}
+
+/// Sees that a run began on this machine: somebody here was asked before its plan was executed.
+pub fn began_here(run: &RunDirectory) -> Result<(), Failure> {
+    Mark::of(run).map_or(Ok(()), |mark| {
+        Err(Failure::usage(format!(
+            "{} was imported, of {}: it is evidence here, and cannot be gone on with",
+            run.id(),
+            sanitize(&mark.host)
+        )))
+    })
 }
 
 /// The engine.

@@ -29,6 +29,7 @@ pub fn resume(
         }
     };
     is_ours(&directory, &home.runs(), "run", &home)?;
+    open::began_here(&directory)?;
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         supervise::follow(global, engine, directory, require_accuracy).await

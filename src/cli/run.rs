@@ -26,7 +26,12 @@ pub fn run(
     open::tell_warnings(global, &opened, &plan);
     prepare::check(global, arguments, run, &plan)?;
     let home = open::home(global);
-    trust::ask(&home, &[trust::Asking::of(&opened, &plan)], &run.allow, true)?;
+    trust::ask(
+        &home,
+        &[trust::Asking::of(&opened, &plan)],
+        &run.allow,
+        true,
+    )?;
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let recipe = opened.resolved.yaml.clone();

@@ -11,6 +11,7 @@ use crate::verdict::ExitCode;
 /// Opens a shell, or runs a command, in the run's container.
 pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCode, Failure> {
     let directory = open::home(global).find(run)?;
+    open::began_here(&directory)?;
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let Some(container) = state.container else {
         return Err(Failure::usage(format!(

@@ -90,6 +90,7 @@ fn stop_run(global: &Global, directory: RunDirectory) -> Result<ExitCode, Failur
         terminal::note(&format!("{id}: it had ended{kept}"));
         return Ok(ExitCode::Success);
     }
+    open::began_here(&directory)?;
     supervise::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();

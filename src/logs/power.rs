@@ -105,10 +105,8 @@ mod tests {
 
     fn read(text: &str) -> Power {
         let at = |text| moment(text).unwrap();
-        let mut meter = Meter::between(
-            at("07-15-2024 23:40:08.786"),
-            at("07-15-2024 23:40:11.000"),
-        );
+        let mut meter =
+            Meter::between(at("07-15-2024 23:40:08.786"), at("07-15-2024 23:40:11.000"));
         for byte in text.as_bytes().chunks(7) {
             meter.push(byte);
         }

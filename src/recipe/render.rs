@@ -70,7 +70,9 @@ fn one(out: &mut String, diagnostic: &Diagnostic, style: &Style) -> std::fmt::Re
     let margin = number.to_string().len();
     let excerpt = Excerpt::of(diagnostic);
     let place = match &*diagnostic.span.source.path {
-        option if option.starts_with("--") || option == "RECIPE" => format!("{option} {}", diagnostic.span.source.text),
+        option if option.starts_with("--") || option == "RECIPE" => {
+            format!("{option} {}", diagnostic.span.source.text)
+        }
         _ => diagnostic.span.to_string(),
     };
     writeln!(out, "{:margin$}{frame}-->{reset} {}", "", shown(&place))?;

@@ -126,14 +126,13 @@ impl Run<'_> {
                 self.stands(step);
                 continue;
             }
-            let end = match self.left_out(step).await? {
-                Some(because) => self.ended(step, StepEnd::Skipped { because }, 0.0)?,
-                None => {
-                    if self.measuring.is_none() && quiet::measures(step) {
-                        self.measuring = quiet::measuring(self.session).await?;
-                    }
-                    self.done(step).await?
+            let end = if let Some(because) = self.left_out(step).await? {
+                self.ended(step, StepEnd::Skipped { because }, 0.0)?
+            } else {
+                if self.measuring.is_none() && quiet::measures(step) {
+                    self.measuring = quiet::measuring(self.session).await?;
                 }
+                self.done(step).await?
             };
             self.consequences(step, &end);
             if !quiet::more_is_measured(plan, step) {

@@ -44,6 +44,6 @@ mod watching;
 pub use container::{GPU_LABEL, KEPT_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use prepared::Prepared;
 pub use judge::{evidence_of, judge_files, judge_run};
+pub use prepared::Prepared;
 pub use session::{Options, Session};

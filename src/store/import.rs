@@ -236,15 +236,14 @@ fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival,
             ))
         };
     }
-    if !staged.join(MARK).exists() {
-        let mark = Mark {
-            host: host.to_owned(),
-            source: source.display().to_string(),
-            time: Timestamp::now(),
-        };
-        let marked = staged.write_json(MARK, &mark);
-        marked.map_err(|error| error.to_string())?;
-    }
+    // Whatever mark it has: this one is ours, and keeps its plan from being executed here.
+    let mark = Mark {
+        host: host.to_owned(),
+        source: source.display().to_string(),
+        time: Timestamp::now(),
+    };
+    let marked = staged.write_json(MARK, &mark);
+    marked.map_err(|error| error.to_string())?;
     fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
     Ok(arrival)
 }

@@ -84,7 +84,10 @@ fn direction(figure: &str, unit: &str) -> Better {
     let time = matches!(unit, "ns" | "us" | "µs" | "ms" | "s" | "min" | "h");
     let named = figure.split('_').any(|word| {
         let word = word.to_ascii_lowercase();
-        matches!(word.as_str(), "latency" | "ttft" | "tpot" | "wer" | "fid" | "power" | "energy")
+        matches!(
+            word.as_str(),
+            "latency" | "ttft" | "tpot" | "wer" | "fid" | "power" | "energy"
+        )
     });
     if time || named {
         Better::Lower

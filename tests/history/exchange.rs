@@ -57,6 +57,33 @@ fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
     );
 }
 
+/// Nobody here was asked for trust before its plan was made.
+#[test]
+fn a_run_of_another_machine_is_evidence_and_is_not_gone_on_with() {
+    let (there, here) = (Scene::new(0..1), Scene::new(0..0));
+    let journal = fs::read_to_string(there.run(0).join("journal.jsonl")).unwrap();
+    let open: Vec<&str> = journal
+        .lines()
+        .filter(|line| !line.contains("run_ended") && !line.contains("container_removed"))
+        .collect();
+    fs::write(there.run(0).join("journal.jsonl"), open.join("\n") + "\n").unwrap();
+    // Somebody's own mark takes nothing away.
+    fs::write(there.run(0).join("imported.json"), "{}").unwrap();
+    let told = here.retrial(&["runs", "import", &there.run(0).display().to_string()]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    for command in ["resume", "stop", "shell"] {
+        let told = here.retrial(&[command, "last"]);
+        assert_eq!(told.code, 2, "{command}: {}", told.err);
+        assert!(
+            told.err.contains("was imported, of mi355x-a"),
+            "{}",
+            told.err
+        );
+    }
+    let told = here.retrial(&["runs", "remove", "--yes", "last"]);
+    assert_eq!(told.code, 0, "its container is not here: {}", told.err);
+}
+
 #[test]
 fn a_directory_comes_in_as_well_and_another_run_of_its_name_does_not() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));

@@ -2,6 +2,7 @@
 //! go and come.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod comparing;
 mod exchange;
 mod index;
 mod listing;

@@ -110,15 +110,13 @@ pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory
             format!("{text}\n")
         }
         // Refused before: see [`has_form`].
-        Output::Text
-        | Output::Junit
-        | Output::Markdown
-        | Output::Html
-        | Output::Csv => report::terminal::batch(
-            verdict,
-            &directory.path().display().to_string(),
-            terminal::width(),
-            terminal::color(),
-        ),
+        Output::Text | Output::Junit | Output::Markdown | Output::Html | Output::Csv => {
+            report::terminal::batch(
+                verdict,
+                &directory.path().display().to_string(),
+                terminal::width(),
+                terminal::color(),
+            )
+        }
     });
 }

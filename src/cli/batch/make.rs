@@ -44,18 +44,14 @@ impl Maker<'_> {
         let (Some(turn), Some(cell), Some(opened)) = (turn, cell, opened) else {
             return Err(Failure::usage(format!("the batch has no turn {number}")));
         };
-        let mut plan = match (self.plans.of(turn), self.gpus) {
-            (Some(plan), [_]) => plan.clone(),
-            _ => {
-                let gpus = self.gpus.get(lane).map(Vec::as_slice).unwrap_or_default();
-                let arguments = self.record.asked.plan(cell, turn, gpus);
-                let quiet = Global {
-                    quiet: true,
-                    ..self.global.clone()
-                };
-                let run = self.record.asked.run();
-                prepare::planned(&quiet, &arguments, &run, opened, &self.plans.host)?
-            }
+        let mut plan = if let (Some(plan), [_]) = (self.plans.of(turn), self.gpus) {
+            plan.clone()
+        } else {
+            let gpus = self.gpus.get(lane).map(Vec::as_slice).unwrap_or_default();
+            let arguments = self.record.asked.plan(cell, turn, gpus);
+            let run = self.record.asked.run();
+            let host = &self.plans.host;
+            prepare::planned(self.global, &arguments, &run, opened, host)?
         };
         plan.batch = Some(OfBatch {
             id: self.id.to_owned(),

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::batch::BatchPlan;
 use crate::cli::arguments::{Global, Output};
 use crate::cli::terminal;
-use crate::cli::watch::{Reporter, of_many};
+use crate::cli::watch::{Reporter, brief, reporter};
 use crate::journal::batch::{BatchEvent, BatchWhat};
 use crate::report::progress::batch::Lines;
 use crate::runner::batch::{Seen, lanes};
@@ -20,13 +20,12 @@ pub fn watch(
     mut incoming: UnboundedReceiver<Seen>,
 ) -> JoinHandle<()> {
     let lanes = lanes(plan).len();
+    // Of several runs at once, one view cannot show the progress.
+    let live = lanes == 1 && std::io::stderr().is_terminal();
     let mut watching = Watching {
-        json: global.output == Output::Json,
-        quiet: global.quiet,
-        verbose: global.verbose,
-        // Of several runs at once, one view cannot show the progress.
-        live: lanes == 1 && std::io::stderr().is_terminal(),
-        lines: Lines::new(plan.clone(), lanes),
+        global: global.clone(),
+        live,
+        lines: Lines::new(plan.clone(), lanes).with_beginnings(live || global.verbose),
         run: None,
         waiting: Vec::new(),
     };
@@ -46,9 +45,8 @@ pub fn watch(
 }
 
 struct Watching {
-    json: bool,
-    quiet: bool,
-    verbose: bool,
+    global: Global,
+    /// The current run's progress is drawn on a terminal.
     live: bool,
     lines: Lines,
     /// The current run's reporter, where one is shown.
@@ -60,7 +58,8 @@ struct Watching {
 impl Watching {
     fn batch(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
-        if self.json {
+        // As with one run: quiet, only the verdict is printed.
+        if self.global.output == Output::Json && !self.global.quiet {
             if let Ok(line) = serde_json::to_string(event) {
                 terminal::print(&format!("{line}\n"));
             }
@@ -70,7 +69,7 @@ impl Watching {
         if ends {
             self.between_runs();
         }
-        if !self.quiet || matches!(event.what, BatchWhat::Warning { .. }) {
+        if !self.global.quiet || matches!(event.what, BatchWhat::Warning { .. }) {
             self.waiting.extend(lines);
         }
         if self.run.is_none() || !self.live {
@@ -80,9 +79,24 @@ impl Watching {
             event.what,
             BatchWhat::TurnBegan { .. } | BatchWhat::TurnTakenUp { .. }
         ) {
-            let no_color = !terminal::error_color();
-            self.run = Some(of_many(self.quiet, self.verbose, self.live, no_color));
+            self.run = Some(self.reporter());
         }
+    }
+
+    /// One run's, between whose lines it stands.
+    fn reporter(&self) -> Box<dyn Reporter> {
+        let Global { quiet, verbose, .. } = self.global;
+        if self.live && !quiet && !verbose {
+            return brief(!terminal::error_color());
+        }
+        // Where no terminal is, every step only where that is asked.
+        reporter(
+            false,
+            quiet || !verbose,
+            verbose,
+            self.live,
+            !terminal::error_color(),
+        )
     }
 
     fn between_runs(&mut self) {

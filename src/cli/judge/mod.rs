@@ -14,8 +14,8 @@ use super::{batch, supervise, terminal};
 use crate::evidence::tree::{Found, find};
 use crate::journal::{Event, State};
 use crate::runner::judge_run;
-use crate::store::{BatchDirectory, RunDirectory};
 use crate::store::journal::Journal;
+use crate::store::{BatchDirectory, RunDirectory};
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 
 /// What is judged together: where it lies, what holds for it, its evidence.

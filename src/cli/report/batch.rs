@@ -31,7 +31,8 @@ pub fn report(
     let charts = charts::of_batch(&verdict);
     if let Some(to) = &arguments.charts {
         let count = write::charts(to, &charts)?;
-        terminal::note(&format!("{}: {count} charts", to.display()));
+        let count = crate::report::human::count(count, "chart");
+        terminal::note(&format!("{}: {count}", to.display()));
     }
     let text = match output {
         Output::Html => {

@@ -38,7 +38,8 @@ pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, 
     let comparison = side_by_side(&gathered);
     if let Some(directory) = &arguments.charts {
         let count = write::charts(directory, &all_charts(&gathered, comparison.as_ref()))?;
-        terminal::note(&format!("{}: {count} charts", directory.display()));
+        let count = crate::report::human::count(count, "chart");
+        terminal::note(&format!("{}: {count}", directory.display()));
     }
     let text = written(global, output, &gathered, comparison.as_ref(), &target);
     write::out(&target, &text)?;

@@ -8,6 +8,7 @@ use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{open, terminal};
 use crate::history::{Row, Stand};
+use crate::logs::sanitize;
 use crate::report::human;
 use crate::store::RunDirectory;
 use crate::store::import::{Arrivals, import as import_one};
@@ -34,7 +35,7 @@ pub fn pack(global: &Global, rows: &[Row], to: &Path) -> Result<ExitCode, Failur
         .collect();
     let packed = pack_all(&runs, to)?;
     for left_out in &packed.left_out {
-        terminal::note(&format!("left out: {left_out}"));
+        terminal::note(&sanitize(&format!("left out: {left_out}")));
     }
     let size = std::fs::metadata(to).map_or(0, |found| found.len());
     if global.output == Output::Json {
@@ -74,11 +75,12 @@ pub fn import(global: &Global, paths: &[PathBuf]) -> ExitCode {
             Err(error) => all.refused.push(error.to_string()),
         }
     }
+    // Names and hosts are whatever somebody wrote into the archive.
     for left_out in &all.left_out {
-        terminal::note(&format!("left out: {left_out}"));
+        terminal::note(&sanitize(&format!("left out: {left_out}")));
     }
     for refused in &all.refused {
-        terminal::note(&format!("not taken in: {refused}"));
+        terminal::note(&sanitize(&format!("not taken in: {refused}")));
     }
     if global.output == Output::Json {
         let text = serde_json::to_string(&all).unwrap_or_default();
@@ -90,7 +92,7 @@ pub fn import(global: &Global, paths: &[PathBuf]) -> ExitCode {
             } else {
                 "imported, of"
             };
-            format!("{}  {word} {}", arrival.run, arrival.host)
+            format!("{}  {word} {}", arrival.run, sanitize(&arrival.host))
         }));
     }
     if all.refused.is_empty() {

@@ -1,7 +1,7 @@
 //! The runs there are.
 
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
@@ -43,16 +43,22 @@ pub fn list(
     Ok(ExitCode::Success)
 }
 
+/// A run, with the word for where it stands.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    row: &'a Row,
+    state: &'static str,
+}
+
 /// The runs as JSON, each with the word of its state.
 pub fn as_json(rows: &[Row]) -> Result<String, Failure> {
-    let all: Result<Vec<Value>, _> = rows
+    let all: Vec<Told<'_>> = rows
         .iter()
-        .map(|row| {
-            let mut value = serde_json::to_value(row)?;
-            value["state"] = json!(row.state());
-            Ok(value)
+        .map(|row| Told {
+            row,
+            state: row.state(),
         })
         .collect();
-    all.and_then(|all| serde_json::to_string(&all))
-        .map_err(|error: serde_json::Error| Failure::host(error.to_string()))
+    serde_json::to_string(&all).map_err(|error| Failure::host(error.to_string()))
 }

@@ -50,18 +50,15 @@ pub fn reporter(
     }
 }
 
-/// The reporter of one run of many, between whose lines it stands: its progress on a terminal, every
-/// step where that is asked, else only what failed.
+/// The reporter of one run of many on a terminal: its progress, and of what has finished, failures.
 #[must_use]
-pub fn of_many(quiet: bool, verbose: bool, terminal: bool, no_color: bool) -> Box<dyn Reporter> {
-    if quiet || verbose {
-        return reporter(false, quiet, verbose, terminal, no_color);
-    }
-    if terminal && can_move_its_cursor() {
+pub fn brief(no_color: bool) -> Box<dyn Reporter> {
+    if can_move_its_cursor() {
         let screen = screen::Stderr::default();
-        return Box::new(live::Live::begin_brief(screen, !no_color));
+        Box::new(live::Live::begin_brief(screen, !no_color))
+    } else {
+        Box::new(lines::Quiet::new(std::io::stderr()))
     }
-    Box::new(lines::Quiet::new(std::io::stderr()))
 }
 
 /// A dumb terminal (an editor's shell, a serial console) shows escapes as they are.

@@ -64,7 +64,8 @@ fn measured(
         .zip(at(&detail.power_end))
         .ok_or_else(|| "the detail log does not say when the run began and ended".to_owned())?;
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
-    let power = read(file, Meter::between(from, to)).map_err(|error| format!("{METER}: {error}"))?;
+    let power =
+        read(file, Meter::between(from, to)).map_err(|error| format!("{METER}: {error}"))?;
     let Some(mean) = power.mean_w else {
         return Err(format!(
             "{METER} has {} samples, and none between {from} and {to}",
@@ -88,8 +89,8 @@ fn measured(
 /// Millijoules of a query. A SingleStream run may stand for MultiStream, whose query is eight.
 fn energy(joules: f64, scenario: Option<Scenario>, detail: &Detail) -> Option<f64> {
     let queries = detail.query_count.filter(|count| *count > 0)?;
-    let inferred = scenario == Some(Scenario::MultiStream)
-        && detail.scenario == Some(Scenario::SingleStream);
+    let inferred =
+        scenario == Some(Scenario::MultiStream) && detail.scenario == Some(Scenario::SingleStream);
     let each = if inferred { MULTI_STREAM_SAMPLES } else { 1.0 };
     #[expect(clippy::cast_precision_loss, reason = "a count of queries is exact")]
     let queries = queries as f64;

@@ -120,7 +120,11 @@ const LINES: [(&str, &str, Gives); 16] = [
         r"^Accuracy:(?-u:\s)*",
         Gives::Figure("E2E_ACCURACY", "%"),
     ),
-    ("total=", r"(?-u:\b)good=(?-u:\d)+,(?-u:\s)*total=", Gives::Samples),
+    (
+        "total=",
+        r"(?-u:\b)good=(?-u:\d)+,(?-u:\s)*total=",
+        Gives::Samples,
+    ),
     // A recommendation's candidates are many to a query; queries are the samples.
     (
         "queries=",
@@ -185,7 +189,9 @@ pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
 pub(super) fn small(line: &str) -> Option<String> {
     static ANY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let words = FORMS.iter().map(|form| form.word);
-        let builder = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+        let builder = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(words);
         builder.ok()
     });
     let any = ANY.as_ref().is_none_or(|any| any.is_match(line));

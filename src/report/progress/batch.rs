@@ -1,5 +1,7 @@
 //! A batch in lines: one for each run that ended, with its figure and how long the rest may take.
 
+use std::fmt::Write as _;
+
 use super::sentence;
 use crate::batch::BatchPlan;
 use crate::journal::batch::{BatchEvent, BatchState, BatchWhat, TurnEnd};
@@ -14,6 +16,7 @@ const FIGURES: usize = 3;
 pub struct Lines {
     plan: BatchPlan,
     lanes: usize,
+    beginnings: bool,
     state: BatchState,
 }
 
@@ -24,8 +27,15 @@ impl Lines {
         Self {
             plan,
             lanes: lanes.max(1),
+            beginnings: false,
             state: BatchState::default(),
         }
+    }
+
+    /// Says also when a run begins: where what follows does not say whose progress it is.
+    #[must_use]
+    pub fn with_beginnings(self, beginnings: bool) -> Self {
+        Self { beginnings, ..self }
     }
 
     /// Takes an event in; gives its lines.
@@ -100,8 +110,7 @@ impl Lines {
                 ..
             } => {
                 let again = match attempt {
-                    // Its own progress says the rest.
-                    1 if gpus.is_empty() => return None,
+                    1 if gpus.is_empty() && !self.beginnings => return None,
                     1 => String::new(),
                     attempt => format!(", attempt {attempt}"),
                 };
@@ -176,7 +185,8 @@ fn ended(end: &TurnEnd) -> String {
         (None, code) => format!("ended with exit code {code}"),
     };
     for figure in end.figures.iter().take(FIGURES) {
-        text += &format!(
+        let _ = write!(
+            text,
             ", {} {} {}",
             sentence::line(&figure.scenario),
             sentence::line(&figure.name),
@@ -184,10 +194,110 @@ fn ended(end: &TurnEnd) -> String {
         );
     }
     if let Some(because) = &end.because {
-        text += &format!(": {}", sentence::line(because));
+        let _ = write!(text, ": {}", sentence::line(because));
     }
     if end.seconds > 0.0 {
-        text += &format!(" ({})", duration(end.seconds));
+        let _ = write!(text, " ({})", duration(end.seconds));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::batch::{Cell, Conduct, Order, Schedule, Values};
+    use crate::journal::batch::TurnFigure;
+
+    fn plan() -> BatchPlan {
+        let cell = |name: &str| Cell {
+            name: name.to_owned(),
+            recipe: "r".to_owned(),
+            path: "./r.yaml".to_owned(),
+            axes: Values::default(),
+            set: Values::default(),
+            scenarios: Vec::new(),
+            modes: Vec::new(),
+            trials: 2,
+            baseline: None,
+        };
+        let cells = vec![cell("rocm=6.4.1"), cell("rocm=7.1.1")];
+        BatchPlan {
+            schema: 1,
+            title: String::new(),
+            conduct: Conduct::default(),
+            axes: Vec::new(),
+            schedule: Schedule::of(&cells, Order::Interleaved),
+            cells,
+            left_out: Vec::new(),
+            others: Vec::new(),
+            claims: Vec::new(),
+        }
+    }
+
+    fn ended(turn: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchWhat {
+        let figure = TurnFigure {
+            scenario: "Offline".to_owned(),
+            name: "tokens_per_second".to_owned(),
+            value: 103_480.0,
+            unit: "tokens/s".to_owned(),
+        };
+        let end = TurnEnd {
+            exit_code,
+            run: Some(format!("r{turn}")),
+            outcome: Some(outcome.to_owned()),
+            figures: if exit_code == 0 {
+                vec![figure]
+            } else {
+                Vec::new()
+            },
+            because: (exit_code == 3).then(|| "create failed: no space".to_owned()),
+            seconds,
+        };
+        BatchWhat::TurnEnded { turn, end }
+    }
+
+    #[test]
+    fn a_line_for_each_run_that_ended() {
+        let mut lines = Lines::new(plan(), 1);
+        let began = BatchWhat::TurnBegan {
+            turn: 3,
+            run: "r3".to_owned(),
+            cell: String::new(),
+            trial: 2,
+            attempt: 2,
+            gpus: vec!["0000:05:00.0".to_owned()],
+            beside: Vec::new(),
+        };
+        let events = [
+            BatchWhat::BatchBegan {
+                batch: "b".to_owned(),
+                turns: 4,
+                pid: 1,
+                tool: String::new(),
+            },
+            BatchWhat::Reused { turns: vec![1] },
+            ended(1, 0, "reproduced", 60.0),
+            ended(2, 0, "reproduced", 120.0),
+            ended(3, 3, "failed", 1.0),
+            began,
+            ended(3, 0, "reproduced", 120.0),
+            ended(4, 1, "not reproduced", 60.0),
+        ];
+        let told = events.into_iter().flat_map(|what| {
+            let time = Timestamp::UNIX_EPOCH;
+            lines.take(&BatchEvent { time, what })
+        });
+        insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
+        batch b: 4 runs of 2 cells
+        reused: 1 run of 4 ended before and not done again
+        [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 to go, about 3m 00s
+        [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 to go, about 3m 00s
+        [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 to go, about 3m 00s
+        [3/4] rocm=7.1.1 trial 2/2: run r3, attempt 2 on GPUs 0000:05:00.0
+        [3/4] rocm=7.1.1 trial 2/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 to go, about 1m 00s
+        [4/4] rocm=6.4.1 trial 2/2: not reproduced (1m 00s)
+        ");
+    }
 }

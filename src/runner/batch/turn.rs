@@ -9,8 +9,9 @@ use super::error::BatchError;
 use super::execute::is_failure;
 use super::session::{BatchSession, Seen};
 use crate::batch::OnFailure;
-use crate::journal::batch::{BatchWhat, Next, TurnEnd, TurnFigure};
+use crate::journal::batch::{BatchState, BatchWhat, Next, TurnEnd, TurnFigure};
 use crate::journal::{Event, State, What};
+use crate::plan::gpus::Given;
 use crate::recipe::model::Mode;
 use crate::runner::{Ended, Prepared, RunError, Session};
 use crate::store::journal::Journal;
@@ -79,8 +80,8 @@ async fn begin(
         cell: cell.map(|cell| cell.name.clone()).unwrap_or_default(),
         trial: planned.trial,
         attempt,
-        gpus: given.map(|given| given.claims()).unwrap_or_default(),
-        beside: batch.ask(|state| state.going()),
+        gpus: given.map(Given::claims).unwrap_or_default(),
+        beside: batch.ask(BatchState::going),
     })?;
     // Known to the batch before anything is in it: a kill in between leaves an empty directory,
     // and the same run goes on in it.
@@ -169,8 +170,7 @@ async fn run(
     };
     let executed = async {
         let ended = {
-            let work = crate::runner::execute(&session);
-            tokio::pin!(work);
+            let mut work = Box::pin(crate::runner::execute(&session));
             loop {
                 tokio::select! {
                     biased;

@@ -1,6 +1,7 @@
 //! A row's way into the table and out of it: lists and maps are JSON, times nanoseconds since 1970.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use rusqlite::{Connection, ToSql};
@@ -52,6 +53,12 @@ const COLUMNS: [&str; 36] = [
     "deciding",
     "measured",
 ];
+
+/// As many marks as there are columns.
+static INSERT: LazyLock<String> = LazyLock::new(|| {
+    let marks = ["?"; COLUMNS.len()].join(", ");
+    format!("INSERT OR REPLACE INTO runs VALUES ({marks})")
+});
 
 /// Every run, the newest last.
 pub fn all(connection: &Connection, runs: &Path) -> rusqlite::Result<Vec<Row>> {
@@ -129,10 +136,7 @@ pub fn put(connection: &Connection, listed: &Listed, row: &Row) -> rusqlite::Res
         &row.deciding.as_ref().map(json),
         &row.measured,
     ];
-    let marks = vec!["?"; values.len()].join(", ");
-    connection
-        .prepare_cached(&format!("INSERT OR REPLACE INTO runs VALUES ({marks})"))?
-        .execute(&values[..])?;
+    connection.prepare_cached(&INSERT)?.execute(&values[..])?;
     Ok(())
 }
 

@@ -151,10 +151,14 @@ impl Measurement {
             let count = f64::from(u32::try_from(seen.values.len()).ok()?);
             let mean = seen.values.iter().sum::<f64>() / count;
             let what = format!("{} {}: {}", self.scenario, self.mode, seen.what);
+            let (shown, unit) = match seen.unit.as_str() {
+                "GiB" if mean < 1.0 => (mean * 1024.0, "MiB"),
+                unit => (mean, unit),
+            };
             let mut fact = Fact::new(
                 FactGroup::Telemetry,
                 what,
-                number::figure(rounded(mean), &seen.unit),
+                number::figure(rounded(shown), unit),
             );
             fact.number = Some(mean);
             mean.is_finite().then_some(fact)

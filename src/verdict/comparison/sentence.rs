@@ -7,7 +7,11 @@ use super::{FailIf, Side};
 use crate::verdict::number;
 
 /// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; at 95 % confidence 1.012–1.028 (…).`
-pub(in crate::verdict) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+pub(in crate::verdict) fn of(
+    pair: &Pair<'_>,
+    figure: &ComparedFigure,
+    options: &Options,
+) -> String {
     let (Some(ratio), Some(ours), Some(theirs)) =
         (figure.ratio, figure.baseline.value, figure.candidate.value)
     else {

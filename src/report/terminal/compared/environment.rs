@@ -149,9 +149,16 @@ fn listed(
 ) -> String {
     let widest = letters.iter().map(|letter| letter.width()).max();
     let widest = widest.unwrap_or(1) + GAP;
-    let facts: usize = groups.iter().map(|group| group.differs.len()).sum();
+    // What was seen meanwhile is no fact of the place.
+    let of_place = groups
+        .iter()
+        .filter(|group| group.group != FactGroup::Telemetry);
+    let facts: usize = of_place
+        .map(|group| group.differs.len() + group.left_out)
+        .sum();
     let mut text = String::new();
-    let head = format!("{} of the environment differ:", human::count(facts, "fact"));
+    let verb = if facts == 1 { "differs" } else { "differ" };
+    let head = format!("{} of the environment {verb}:", human::count(facts, "fact"));
     line_of(&mut text, &paint.dim(&head));
     for group in groups {
         line_of(&mut text, &paint.bold(group.group.word()));
@@ -242,8 +249,8 @@ fn counted_as(group: FactGroup, count: usize) -> &'static str {
         (FactGroup::Variables, _) => "environment variables",
         (FactGroup::Settings, 1) => "setting of the host",
         (FactGroup::Settings, _) => "settings of the host",
-        (FactGroup::Telemetry, 1) => "reading (within 2 %)",
-        (FactGroup::Telemetry, _) => "readings (within 2 %)",
+        (FactGroup::Telemetry, 1) => "reading (within 5 %)",
+        (FactGroup::Telemetry, _) => "readings (within 5 %)",
         (FactGroup::Image, _) => "of the image",
         (FactGroup::Parameters, 1) => "parameter",
         (FactGroup::Parameters, _) => "parameters",
