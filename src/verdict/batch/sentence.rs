@@ -142,6 +142,9 @@ fn ground(part: &ClaimPart) -> String {
     let ours = part.candidate.trials.len();
     let theirs = part.baseline.as_ref().map_or(0, |one| one.trials.len());
     match (ours, theirs) {
+        (1, 1) if part.mode == Mode::Performance => {
+            "one trial each, their noise assumed".to_owned()
+        }
         (1, 1) => "one trial each".to_owned(),
         _ if part.paired => format!("{ours} pairs of trials"),
         (ours, theirs) if ours == theirs => format!("{ours} trials each"),
