@@ -34,10 +34,12 @@ const ABOUT: [&str; 9] = [
     "--env=ROCR_VISIBLE_DEVICES",
 ];
 
+/// The GPUs of a host that a recipe's own word on GPUs fits, and the variant to choose there.
+type Fits = fn(&str) -> Option<(String, Vec<&'static str>)>;
+
 struct Case {
     title: &'static str,
-    /// The host's GPUs, for recipes that ask for these.
-    planted: fn(&str) -> Option<(String, Vec<&'static str>)>,
+    planted: Fits,
     arguments: &'static [&'static str],
 }
 

@@ -4,7 +4,7 @@ use retrial::logs::accuracy::{self, Reader};
 use retrial::logs::compliance::{self, Asked, Files, Test};
 use retrial::logs::endpoints::{self, AccuracyResults, Performance};
 use retrial::logs::{check::Check, submission};
-use retrial::telemetry::{Summary, table};
+use retrial::telemetry::{Row, Summary, table};
 
 use super::{first_line, pieces};
 
@@ -24,13 +24,13 @@ pub fn accuracy(data: &[u8]) {
 /// An audit's test by its name (the first line) over what its script wrote (the rest): a text without the word that the
 /// test asks for never passes.
 pub fn compliance(data: &[u8]) {
-    let Some((name, text)) = first_line(data) else {
+    let Some((name, written)) = first_line(data) else {
         return;
     };
-    let Ok(test) = name.parse::<Test>() else {
+    let Ok(audit) = name.parse::<Test>() else {
         return;
     };
-    let text = String::from_utf8_lossy(text).into_owned();
+    let text = String::from_utf8_lossy(written).into_owned();
     let files = Files {
         verify_accuracy: Ok(text.clone()),
         verify_performance: Ok(text.clone()),
@@ -40,14 +40,14 @@ pub fn compliance(data: &[u8]) {
         baseline: Ok(accuracy::parse_bytes(text.as_bytes())),
         compliance: Ok(accuracy::parse_bytes(text.as_bytes())),
     };
-    let result = compliance::check(&Asked::new(test), &files);
+    let result = compliance::check(&Asked::new(audit), &files);
     told(&result.checks);
     let lower = text.to_lowercase();
     if !["test pass", "pass: true", "pass:"]
         .iter()
         .any(|word| lower.contains(word))
     {
-        assert!(!result.passed(), "{test:?} passes without a word");
+        assert!(!result.passed(), "{audit:?} passes without a word");
     }
 }
 
@@ -82,7 +82,7 @@ pub fn submission(data: &[u8]) {
 pub fn telemetry(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let rows = table::read(&text);
-    let lines: String = rows.iter().map(|row| row.line()).collect();
+    let lines: String = rows.iter().map(Row::line).collect();
     assert_eq!(table::read(&lines).len(), rows.len(), "{lines}");
     let time = rows.iter().map(|row| row.time);
     if let (Some(from), Some(to)) = (time.clone().min(), time.max()) {

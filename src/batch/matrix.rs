@@ -67,9 +67,9 @@ impl Matrix<'_> {
             }
             for value in &axis.values {
                 let problem = unknown_value(self.recipes, &axis.name.value, value);
-                for one in problem {
-                self.problems.push(one);
-            }
+                if let Some(one) = problem {
+                    self.problems.push(one);
+                }
             }
             if let Some(set) = batch.set.iter().find(|one| one.value.0 == axis.name.value) {
                 let message = format!("`{}` is varied and set", axis.name.value);
@@ -88,7 +88,7 @@ impl Matrix<'_> {
             } else {
                 Some(unknown_axis(self.recipes, name, &set.span))
             };
-            for one in problem {
+            if let Some(one) = problem {
                 self.problems.push(one);
             }
         }
@@ -125,7 +125,7 @@ impl Matrix<'_> {
             } else {
                 Some(unknown_axis(self.recipes, &name.value, &name.span))
             };
-            for one in problem {
+            if let Some(one) = problem {
                 self.problems.push(one);
             }
         }

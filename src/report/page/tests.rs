@@ -267,6 +267,7 @@ fn several_runs_side_by_side() {
 }
 
 /// Two releases of two backends, the first of them the baseline.
+#[expect(clippy::too_many_lines, reason = "one value, written out")]
 fn batch() -> BatchVerdict {
     let side = |subject: &str, value: f64| PartSide {
         subject: subject.to_owned(),

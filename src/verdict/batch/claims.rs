@@ -45,9 +45,12 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
     let outcomes: Vec<Vec<ClaimOutcome>> = tested
         .iter()
         .map(|tests| {
-            let outcome = |one: &Tested| match one.shares_error() {
-                true if !decided.next().unwrap_or(false) => ClaimOutcome::NotDecided,
-                _ => one.outcome(rules.alpha),
+            let outcome = |one: &Tested| {
+                if one.shares_error() && !decided.next().unwrap_or(false) {
+                    ClaimOutcome::NotDecided
+                } else {
+                    one.outcome(rules.alpha)
+                }
             };
             tests.iter().map(outcome).collect()
         })

@@ -110,9 +110,9 @@ pub fn judge(
 
 fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {
     let verdict = subject.verdicts.first().cloned();
-    let lost = runs.iter().filter_map(|run| run.found.as_ref().err());
+    let mut lost = runs.iter().filter_map(|run| run.found.as_ref().err());
     let is_baseline = |one: &Cell| one.baseline.as_ref() == Some(&cell.name);
-    let sentence = match (&verdict, lost.last()) {
+    let sentence = match (&verdict, lost.next_back()) {
         (Some(verdict), _) => verdict.sentence.clone(),
         (None, Some(lost)) => format!("No run gave a result: {}.", lost.because),
         (None, None) => "It was not run.".to_owned(),

@@ -42,10 +42,9 @@ fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
     let last = before
         .as_ref()
         .and_then(|one| one.trials.iter().map(|trial| trial.trial).max());
-    let mut next = last.map_or(1, |last| last + 1);
-    for trial in &mut more.trials {
+    let first = last.map_or(1, |last| last + 1);
+    for (next, trial) in (first..).zip(&mut more.trials) {
         trial.trial = if several { next } else { run.trial };
-        next += 1;
         trial.path = format!("{}/{}", run.run, trial.path);
     }
     for check in &mut more.checks {

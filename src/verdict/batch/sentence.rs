@@ -1,5 +1,7 @@
 //! One sentence on each part, each claim and the batch.
 
+use std::fmt::Write as _;
+
 use super::model::{ClaimOutcome, ClaimPart};
 use super::part::{Test, Tested};
 use crate::recipe::model::{Claim, Mode};
@@ -248,7 +250,7 @@ pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> St
             1 => "1 claim".to_owned(),
             count => format!("{count} claims"),
         };
-        sentence += &format!(" {claims}: {}.", counts.join(", "));
+        let _ = write!(sentence, " {claims}: {}.", counts.join(", "));
     }
     sentence
 }

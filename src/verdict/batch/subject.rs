@@ -21,7 +21,7 @@ pub(super) struct Subject {
 pub(super) struct Rounds {
     pub measurement: Measurement,
     /// Which trial each of its values is, in their order.
-    pub rounds: Vec<u32>,
+    pub trials: Vec<u32>,
     pub result: ResultVerdict,
     /// The figures that have limits of the benchmark's own.
     pub limited: Vec<String>,
@@ -67,7 +67,7 @@ impl Rounds {
             && broken.all(|rule| limited.contains(&rule.rule));
         Self {
             measurement,
-            rounds: evidence.trials.iter().map(|trial| trial.trial).collect(),
+            trials: evidence.trials.iter().map(|trial| trial.trial).collect(),
             result: result.clone(),
             limited,
         }
@@ -80,7 +80,7 @@ impl Rounds {
             let Some(trials) = &mut figure.trials else {
                 continue;
             };
-            let kept = trials.iter().zip(&self.rounds);
+            let kept = trials.iter().zip(&self.trials);
             let kept = kept.filter(|(_, round)| rounds.contains(round));
             *trials = kept.map(|(value, _)| *value).collect();
             if trials.is_empty() {
@@ -118,9 +118,9 @@ pub(super) fn both(baseline: &Subject, candidate: &Subject, paired: bool) -> Bot
             continue;
         };
         let theirs = &candidate.measured[position];
-        let common = |round: &&u32| theirs.rounds.contains(round);
-        let common: Vec<u32> = ours.rounds.iter().filter(common).copied().collect();
-        if common.len() < ours.rounds.len() || common.len() < theirs.rounds.len() {
+        let common = |round: &&u32| theirs.trials.contains(round);
+        let common: Vec<u32> = ours.trials.iter().filter(common).copied().collect();
+        if common.len() < ours.trials.len() || common.len() < theirs.trials.len() {
             both.notes.push(format!(
                 "{} {}: {} and {} have {} of their {} and {} rounds in common, and only those are compared",
                 ours.measurement.scenario,
@@ -128,8 +128,8 @@ pub(super) fn both(baseline: &Subject, candidate: &Subject, paired: bool) -> Bot
                 candidate.name,
                 baseline.name,
                 common.len(),
-                theirs.rounds.len(),
-                ours.rounds.len(),
+                theirs.trials.len(),
+                ours.trials.len(),
             ));
         }
         both.baseline[at] = ours.cut(&common);

@@ -227,13 +227,10 @@ fn only_rounds_that_both_have_are_pairs() {
     );
     let mut slow = cell("rocm=6.4.1", &SLOW);
     let mut fast = cell("rocm=7.1.1", &FAST);
-    let lost = |exit| {
-        Err(Lost {
-            because: "the engine went away".to_owned(),
-            exit,
-        })
-    };
-    slow.runs[1].found = lost(ExitCode::Host);
+    slow.runs[1].found = Err(Lost {
+        because: "the engine went away".to_owned(),
+        exit: ExitCode::Host,
+    });
     fast.runs.remove(4);
     let verdict = judge(None, &plan, &[slow, fast], &[]);
     let part = &verdict.claims[0].parts[0];
