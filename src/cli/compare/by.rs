@@ -1,5 +1,9 @@
 //! `retrial compare --by AXIS`: the history's runs along one axis, everything else being equal.
 
+use std::collections::{BTreeMap, HashSet};
+
+use rayon::prelude::*;
+
 use super::{options, print};
 use crate::cli::arguments::{CompareArguments, Global};
 use crate::cli::failure::Failure;
@@ -9,7 +13,7 @@ use crate::history::{Filter, Grouped, PLACES, Row, Together, by as along};
 use crate::report::human;
 use crate::store::RunDirectory;
 use crate::verdict::ExitCode;
-use crate::verdict::comparison::{Comparison, Comparisons, Subject, compare};
+use crate::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
 
 /// Of so many sides of comparisons every file is looked at; of more, what the index knows.
 const LOOKED_AT: usize = 24;
@@ -80,7 +84,19 @@ fn of(
 
 /// One value of the axis: its runs pooled, in the order in which they began.
 fn side(name: &str, runs: &[&Row], all_files: bool) -> Subject {
-    let subjects: Vec<Subject> = runs.iter().map(|row| subject(row)).collect();
+    let measured: Vec<Vec<Measurement>> = runs.par_iter().map(|row| measured(row)).collect();
+    // Of hundreds of runs in one place its facts are told once.
+    let mut places = HashSet::new();
+    let subjects = runs.iter().zip(measured).map(|(row, measured)| {
+        let facts = if places.insert(place(row)) {
+            row.facts()
+        } else {
+            Vec::new()
+        };
+        let of = (&row.submission, &row.variant);
+        Subject::kept(&*row.id, of, measured, facts)
+    });
+    let subjects: Vec<Subject> = subjects.collect();
     let mut pool = Subject::pooled(name, subjects);
     let newest = runs.iter().rev().find(|row| row.outcome.is_some());
     if let Some(row) = newest.filter(|_| all_files) {
@@ -98,11 +114,31 @@ fn side(name: &str, runs: &[&Row], all_files: bool) -> Subject {
     pool
 }
 
-fn subject(row: &Row) -> Subject {
+fn measured(row: &Row) -> Vec<Measurement> {
     let measured = row.measured.as_deref();
     let measured = measured.and_then(|text| serde_json::from_str(text).ok());
-    let of = (&row.submission, &row.variant);
-    Subject::kept(&*row.id, of, measured.unwrap_or_default(), row.facts())
+    measured.unwrap_or_default()
+}
+
+/// What a row's facts are made of.
+type Place<'a> = (
+    [&'a str; 8],
+    &'a BTreeMap<String, String>,
+    &'a BTreeMap<String, String>,
+);
+
+fn place(row: &Row) -> Place<'_> {
+    let words = [
+        &row.image,
+        &row.digest,
+        &row.gpus,
+        &row.rocm,
+        &row.driver,
+        &row.host,
+        &row.kernel,
+        &row.tool,
+    ];
+    (words.map(String::as_str), &row.variant, &row.params)
 }
 
 fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
