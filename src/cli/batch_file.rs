@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use rayon::prelude::*;
+
 use super::arguments::{Global, MatrixArguments, PlanArguments};
 use super::failure::Failure;
 use super::{open, terminal};
@@ -277,13 +279,15 @@ impl OpenedBatch {
     /// # Errors
     /// Every problem of a recipe under a cell's values, once.
     pub fn resolve(&self) -> Result<Vec<Resolved>, Diagnostics> {
+        let resolved = self.plan.cells.par_iter().filter_map(|cell| {
+            let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
+            Some(read.loaded.resolve(&read.entry, &cell.settings()))
+        });
+        let resolved: Vec<_> = resolved.collect();
         let mut problems = Diagnostics::default();
-        let mut all = Vec::new();
-        for cell in &self.plan.cells {
-            let Some(read) = self.recipes.iter().find(|read| read.name == cell.recipe) else {
-                continue;
-            };
-            match read.loaded.resolve(&read.entry, &cell.settings()) {
+        let mut all = Vec::with_capacity(resolved.len());
+        for one in resolved {
+            match one {
                 Ok(resolved) => all.push(resolved),
                 Err(found) => problems.extend(found),
             }

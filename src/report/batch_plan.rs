@@ -136,7 +136,7 @@ fn time_and_disk(out: &mut String, outlook: &Outlook, parallel: u32) {
             "disk",
             &format!(
                 "{} is the most that a recipe asks for{more}",
-                human::bytes(disk)
+                human::space(disk)
             ),
         );
     }

@@ -54,6 +54,16 @@ pub fn bytes(count: u64) -> String {
     )
 }
 
+/// Space as a recipe asks for it: `300 GiB`, or `2.00 GB`.
+#[must_use]
+pub fn space(count: u64) -> String {
+    if count > 0 && count.is_multiple_of(1 << 30) {
+        format!("{} GiB", count >> 30)
+    } else {
+        bytes(count)
+    }
+}
+
 /// `118 MB/s`, from bytes per second.
 #[must_use]
 pub fn rate(bytes_per_second: f64) -> String {
