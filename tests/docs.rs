@@ -354,6 +354,7 @@ fn the_catalogue_is_of_these_recipes() {
 #[test]
 fn every_page_is_run() {
     let checked = [
+        "batches.md",
         "compare.md",
         "data.md",
         "export.md",

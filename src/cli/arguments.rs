@@ -184,6 +184,9 @@ pub enum Command {
     },
     /// Many runs over what is varied: a batch's file, or a recipe with --vary; ends in a verdict on
     /// cells and claims
+    #[command(mut_arg("recipe", |recipe| recipe
+        .value_name("FILE|RECIPE")
+        .help("A batch's file, or a recipe to go with --vary: a built-in name or a path")))]
     Batch(BatchArguments),
     /// Go on with a run or a batch that was interrupted, killed or detached
     Resume {

@@ -1,5 +1,6 @@
 //! A batch in lines: one for each run that ended, with its figure and how long the rest may take.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::sentence;
@@ -18,6 +19,8 @@ pub struct Lines {
     lanes: usize,
     beginnings: bool,
     state: BatchState,
+    /// Turns that ended before, and whose results count.
+    reused: BTreeSet<usize>,
 }
 
 impl Lines {
@@ -29,6 +32,7 @@ impl Lines {
             lanes: lanes.max(1),
             beginnings: false,
             state: BatchState::default(),
+            reused: BTreeSet::new(),
         }
     }
 
@@ -42,6 +46,9 @@ impl Lines {
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
         let line = self.line(&event.what);
         self.state.apply(event);
+        if let BatchWhat::Reused { turns } = &event.what {
+            self.reused.extend(turns);
+        }
         // What follows counts the turn itself.
         let line = match (&event.what, line) {
             (BatchWhat::TurnEnded { .. }, Some(line)) => Some(line + &self.left()),
@@ -100,7 +107,7 @@ impl Lines {
             BatchWhat::ImageFailed { image, because } => format!(
                 "warning: {} cannot be pulled, and its run will try again: {}",
                 sentence::line(image),
-                sentence::line(because)
+                sentence::line(&because.replace("\n  ", "; "))
             ),
             BatchWhat::TurnBegan {
                 turn,
@@ -139,7 +146,9 @@ impl Lines {
     /// `; 3 to go, about 12m 10s`
     fn left(&self) -> String {
         let turns = 1..=self.plan.schedule.turns.len();
-        let left: Vec<usize> = turns.filter(|turn| !self.state.has_ended(*turn)).collect();
+        let left: Vec<usize> = turns
+            .filter(|turn| !self.state.has_ended(*turn) && !self.reused.contains(turn))
+            .collect();
         if left.is_empty() {
             return String::new();
         }
