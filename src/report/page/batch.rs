@@ -41,6 +41,20 @@ fn word(main: &mut Markup, batch: &BatchVerdict) {
             (format!("verdict {}", class(outcome)), word)
         },
     );
+    let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
+    let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
+    let (frame, word) = match claimed.filter(|_| cells_stand) {
+        Some(outcome) => {
+            let (class, sign) = news(outcome);
+            let said = match outcome {
+                ClaimOutcome::Supported => "every claim is supported",
+                ClaimOutcome::NotDecided => "not every claim is decided",
+                ClaimOutcome::Contradicted => "a claim is contradicted",
+            };
+            (format!("verdict {class}"), format!("{sign} {said}"))
+        }
+        None => (frame, word),
+    };
     main.element("div", &[("class", &frame)], |frame| {
         frame.leaf("p", &[("class", "word")], &word);
         frame.leaf("p", &[], &batch.sentence);

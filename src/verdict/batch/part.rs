@@ -1,5 +1,7 @@
 //! One part of a claim as a test: what it would take to hold, and what it shows at an error.
 
+use std::fmt::Write as _;
+
 use super::gap::GapTest;
 use super::model::{AskedOfPart, ClaimOutcome, ClaimPart, PartSide};
 use super::sentence;
@@ -75,6 +77,13 @@ impl Tested {
             }
         }
         self.part.sentence = sentence::of_part(&self, alpha);
+        let alone = self.outcome(alpha);
+        if outcome == ClaimOutcome::NotDecided && alone != outcome {
+            let _ = write!(
+                self.part.sentence,
+                " By itself it would be {alone}: the error is shared by all claims."
+            );
+        }
         self.part
     }
 
