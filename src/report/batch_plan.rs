@@ -6,6 +6,8 @@ use super::human;
 use super::words::clean;
 use crate::batch::{BatchPlan, Cell, ImageNeed, ImageSource, Order, Outlook, PullAhead};
 
+/// So many values of an axis are listed.
+const MOST_VALUES: usize = 24;
 /// More lines of one kind than this are counted.
 const MOST_LINES: usize = 200;
 /// More parts of a claim than this are counted.
@@ -56,7 +58,7 @@ fn head(out: &mut String, plan: &BatchPlan, outlook: &Outlook) {
         .enumerate()
     {
         let what = if position == 0 { "varied" } else { "" };
-        line(out, what, &clean(&format!("{axis}: {}", values.join(", "))));
+        line(out, what, &clean(&format!("{axis}: {}", listed(values))));
     }
     let conduct = &plan.conduct;
     let trials = human::count(conduct.trials as usize, "trial");
@@ -140,6 +142,18 @@ fn time_and_disk(out: &mut String, outlook: &Outlook, parallel: u32) {
             ),
         );
     }
+}
+
+/// Values of an axis; of very many the first ones, and how many there are.
+fn listed(values: &[String]) -> String {
+    if values.len() <= MOST_VALUES {
+        return values.join(", ");
+    }
+    format!(
+        "{}, … ({} values)",
+        values[..MOST_VALUES].join(", "),
+        values.len()
+    )
 }
 
 fn cells(out: &mut String, plan: &BatchPlan) {
