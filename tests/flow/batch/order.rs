@@ -32,9 +32,10 @@ fn two_by_two_cells_are_interleaved_there_and_back() {
     // Each is an ordinary run, in a container of its own, that knows where it belongs.
     let plans = lab.of_runs("plan.json");
     assert_eq!(plans.len(), 8);
-    for ((id, plan), began) in plans.iter().zip(lab.happened("turn_began")) {
+    for began in lab.happened("turn_began") {
+        // Runs of one second are in no order.
+        let (_, plan) = plans.iter().find(|(id, _)| began["run"] == **id).unwrap();
         let plan: Value = serde_json::from_str(plan).unwrap();
-        assert_eq!(began["run"], **id);
         assert_eq!(plan["batch"]["id"], lab.batch_id());
         assert_eq!(plan["batch"]["cell"], began["cell"]);
         assert_eq!(plan["batch"]["trial"], began["trial"]);
