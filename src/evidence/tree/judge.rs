@@ -1,7 +1,5 @@
 //! Verdicts on the results of one benchmark on one system, and on the benchmark as a whole.
 
-use rayon::prelude::*;
-
 use super::files::{self, Missing};
 use super::gather::{Gathered, gather};
 use super::place::{Benchmark, Place};
@@ -26,7 +24,7 @@ pub struct Judged {
 pub fn judge(benchmark: &Benchmark, frame: &Frame<'_>) -> Judged {
     let gathered = benchmark
         .places
-        .par_iter()
+        .iter()
         .map(|place| gather(place, frame))
         .collect();
     judge_gathered(benchmark, gathered, frame)
