@@ -1,7 +1,7 @@
 //! One HTML page that needs nothing else: no network, no script. The verdict comes first, then
 //! charts, tables, the place where it was measured, the commands, the logs.
 //!
-//! Everything from evidence is written through [`Markup`](super::markup::Markup), which escapes it,
+//! Everything from evidence is written through `Markup`, which escapes it,
 //! and the page forbids itself to load or run anything.
 
 mod batch;
