@@ -89,7 +89,7 @@ endef
 .PHONY: bench
 bench: lab ## how fast: paired runs against docker's command line, the figures printed (best on a quiet machine)
 	$(call say,cargo bench)
-	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench judge --bench history --bench batch --bench fetch
+	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench judge --bench history --bench batch --bench batch_cost --bench report --bench telemetry --bench fetch
 
 FUZZ_SECONDS ?= 60
 FUZZ := $(shell sed -n '/^\[\[bin\]\]/{n;s/name = "\(.*\)"/\1/p}' fuzz/Cargo.toml)
