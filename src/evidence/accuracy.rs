@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::logs::accuracy::{Accuracy, Reader};
 use crate::logs::check::Check;
-use crate::store::open;
+use crate::store::{blocks, open};
 use crate::verdict::{FigureValue, TrialEvidence};
 
 /// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
@@ -26,26 +26,19 @@ const CAP: u64 = 64 << 20;
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
 pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, String> {
-    let mut opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
+    let opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
     let mut reader = Reader::new().asking(asked.iter().cloned());
-    let mut block = vec![0; 64 << 10];
     // A file may grow while it is read, so what was read counts too.
-    let length = opened.metadata().map_or(0, |known| known.len());
-    let mut read = 0;
-    loop {
-        if length.max(read) > CAP {
-            let most = humansize::format_size(CAP, humansize::BINARY);
-            return Err(format!("it is larger than {most}"));
-        }
-        let count = opened
-            .read(&mut block)
+    let mut length = opened.metadata().map_or(0, |known| known.len());
+    if length <= CAP {
+        length = blocks::each(opened.take(CAP + 1), |block| reader.push(block))
             .map_err(|error| format!("it cannot be read: {error}"))?;
-        if count == 0 {
-            return Ok(reader.finish());
-        }
-        read += count as u64;
-        reader.push(&block[..count]);
     }
+    if length > CAP {
+        let most = humansize::format_size(CAP, humansize::BINARY);
+        return Err(format!("it is larger than {most}"));
+    }
+    Ok(reader.finish())
 }
 
 /// Adds the figures that a text says, and why one is none, to a trial that has not read them

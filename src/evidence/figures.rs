@@ -12,6 +12,7 @@ use crate::logs::pattern::{Pattern, PatternError};
 use crate::logs::rows;
 use crate::logs::take::Taking;
 use crate::recipe::model::{FigureSource, Find};
+use crate::store::blocks;
 use crate::verdict::FigureValue;
 
 /// The largest JSON or CSV file that is read.
@@ -127,17 +128,10 @@ fn by_json(
 /// Every line of a file.
 pub(super) fn each_line(file: &mut impl Read, mut feed: impl FnMut(&str)) -> Result<(), String> {
     let mut splitter = LineSplitter::new();
-    let mut block = vec![0; 256 << 10];
-    loop {
-        let count = file
-            .read(&mut block)
-            .map_err(|error| format!("it cannot be read: {error}"))?;
-        if count == 0 {
-            splitter.finish(|line| feed(&line.text));
-            return Ok(());
-        }
-        splitter.push(&block[..count], |line| feed(&line.text));
-    }
+    blocks::each(file, |block| splitter.push(block, |line| feed(&line.text)))
+        .map_err(|error| format!("it cannot be read: {error}"))?;
+    splitter.finish(|line| feed(&line.text));
+    Ok(())
 }
 
 /// What may have been meant, near the end of the last of the files.

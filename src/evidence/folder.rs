@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::logs::loadgen::{Run, Summary, detail, summary};
-use crate::store::{StoreError, open};
+use crate::store::{StoreError, blocks, open};
 
 /// The largest summary that is read: a real one has 4 kB.
 const SUMMARY_CAP: u64 = 4 << 20;
@@ -140,16 +140,10 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Reads a detail log of any length in bounded memory.
-fn stream(mut file: impl Read) -> std::io::Result<detail::Detail> {
+fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
     let mut parser = detail::Parser::new();
-    let mut block = vec![0; 256 << 10];
-    loop {
-        let count = file.read(&mut block)?;
-        if count == 0 {
-            return Ok(parser.finish());
-        }
-        parser.push(&block[..count]);
-    }
+    blocks::each(file, |block| parser.push(block))?;
+    Ok(parser.finish())
 }
 
 fn find(folder: &Path, relative: &Path, depth: usize, found: &mut Vec<PathBuf>) {

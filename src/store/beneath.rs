@@ -4,16 +4,23 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, fchmod, fstat, linkat, mkdirat, open, openat,
-    renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, linkat, mkdirat, open,
+    openat, openat2, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::error::StoreError;
+
+/// How a file is opened for reading: not through a link, and without waiting for a pipe's writer.
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
 
 /// A directory, held open.
 #[derive(Debug)]
@@ -167,15 +174,11 @@ impl Directory {
                 because: "it lies outside of its directory".to_owned(),
             });
         };
-        let mut inner: Option<Self> = None;
-        for part in directories {
-            inner = Some(inner.as_ref().unwrap_or(self).directory(part)?);
-        }
-        let parent = inner.as_ref().unwrap_or(self).descriptor.as_fd();
-        // A pipe would otherwise wait for its writer.
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let opened = openat(parent, *name, flags, Mode::empty()).map_err(refused("open", &path))?;
+        let opened = match self.opened_at_once(relative) {
+            // Older kernels and strict sandboxes do not have it.
+            Err(Errno::NOSYS | Errno::PERM) => self.opened_by_names(directories, name)?,
+            opened => opened.map_err(refused("open", &path))?,
+        };
         let status = fstat(&opened).map_err(fault("open", &path))?;
         if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
             return Err(StoreError::Unusable {
@@ -184,6 +187,22 @@ impl Directory {
             });
         }
         Ok(File::from(opened))
+    }
+
+    /// The kernel walks the path itself, and refuses links.
+    fn opened_at_once(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        openat2(&self.descriptor, relative, FILE, Mode::empty(), resolve)
+    }
+
+    fn opened_by_names(&self, directories: &[&str], name: &str) -> Result<OwnedFd, StoreError> {
+        let mut inner: Option<Self> = None;
+        for part in directories {
+            inner = Some(inner.as_ref().unwrap_or(self).directory(part)?);
+        }
+        let parent = inner.as_ref().unwrap_or(self);
+        let path = parent.path.join(name);
+        openat(&parent.descriptor, name, FILE, Mode::empty()).map_err(refused("open", &path))
     }
 }
 
@@ -247,5 +266,39 @@ mod tests {
         );
         assert!(directory.directory("steps").is_err());
         assert!(directory.make("steps", 0o755).is_err());
+    }
+
+    #[test]
+    fn the_kernel_and_the_walk_by_names_agree() {
+        let root = tempfile::tempdir().unwrap();
+        let inner = root.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join("file"), "figures").unwrap();
+        symlink("file", inner.join("link")).unwrap();
+        symlink("a", root.path().join("way")).unwrap();
+        let directory = Directory::open(root.path()).unwrap();
+        let told = |error: StoreError| error.because();
+        for (folders, name) in [
+            (&["a", "b"][..], "file"),
+            (&["a", "b"], "link"),
+            (&["way", "b"], "file"),
+            (&["a", "b"], "missing"),
+            (&["a", "none"], "file"),
+            (&["a", "b", "file"], "file"),
+        ] {
+            let path: PathBuf = folders.iter().chain([&name]).collect();
+            let at_once = directory.opened_at_once(&path);
+            if at_once.as_ref().err() == Some(&Errno::NOSYS) {
+                eprintln!("skipped: this kernel has no openat2");
+                return;
+            }
+            let at_once = at_once.map_err(refused("open", &root.path().join(&path)));
+            let by_names = directory.opened_by_names(folders, name);
+            assert_eq!(
+                at_once.map(drop).map_err(told),
+                by_names.map(drop).map_err(told),
+                "{path:?}"
+            );
+        }
     }
 }

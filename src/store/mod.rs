@@ -3,6 +3,7 @@
 
 pub mod batch_directory;
 pub mod beneath;
+pub mod blocks;
 pub mod error;
 pub mod home;
 pub mod import;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::blocks;
 use super::error::StoreError;
 use super::open::open_beneath;
 use super::run_directory::RunDirectory;
@@ -149,16 +150,10 @@ fn has_hash(text: &str) -> bool {
     })
 }
 
-fn sha256(mut source: impl Read) -> std::io::Result<String> {
+fn sha256(source: impl Read) -> std::io::Result<String> {
     let mut digest = Sha256::new();
-    let mut block = vec![0; 256 << 10];
-    loop {
-        let count = source.read(&mut block)?;
-        if count == 0 {
-            return Ok(hex::encode(digest.finalize()));
-        }
-        digest.update(&block[..count]);
-    }
+    blocks::each(source, |block| digest.update(block))?;
+    Ok(hex::encode(digest.finalize()))
 }
 
 #[cfg(test)]

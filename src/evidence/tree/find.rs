@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::layout::{self, DIVISIONS, Position, is_test};
 use super::place::{Benchmark, Part, Place, Submitter};
 use crate::evidence::folder;
@@ -78,27 +80,38 @@ fn find_roots(directory: &Path, depth: usize, roots: &mut Vec<PathBuf>) {
 }
 
 fn walk(position: &Position) -> Found {
-    let mut found = Found {
-        roots: vec![position.root.clone()],
-        ..Found::default()
-    };
     let divisions = match &position.division {
         Some(division) => vec![division.clone()],
         None => DIVISIONS.map(str::to_owned).to_vec(),
     };
-    for division in divisions {
-        let at = position.root.join(&division);
-        for name in one_or_all(position.submitter.as_ref(), &at) {
-            if at.join(&name).join("results").is_dir() {
-                walk_submitter(position, &division, &name, &mut found);
-            }
-        }
+    let submitters = divisions.iter().flat_map(|division| {
+        let at = position.root.join(division);
+        let names = one_or_all(position.submitter.as_ref(), &at).into_iter();
+        names.map(move |name| (division, name))
+    });
+    let submitters: Vec<(&String, String)> = submitters.collect();
+    let walked: Vec<Found> = submitters
+        .par_iter()
+        .map(|(division, name)| walk_submitter(position, division, name))
+        .collect();
+    let mut found = Found {
+        roots: vec![position.root.clone()],
+        ..Found::default()
+    };
+    for one in walked {
+        found.benchmarks.extend(one.benchmarks);
+        found.faults.extend(one.faults);
     }
     found
 }
 
-fn walk_submitter(position: &Position, division: &str, name: &str, found: &mut Found) {
+fn walk_submitter(position: &Position, division: &str, name: &str) -> Found {
+    let mut found = Found::default();
     let relative = Path::new(division).join(name);
+    let results = position.root.join(&relative).join("results");
+    if !results.is_dir() {
+        return found;
+    }
     let names = match names(&position.root, &relative.join(NAMES)) {
         Ok(names) => names,
         Err(because) => {
@@ -118,7 +131,6 @@ fn walk_submitter(position: &Position, division: &str, name: &str, found: &mut F
         names,
         in_one_folder: !position.root.join(&relative).join("measurements").is_dir(),
     });
-    let results = position.root.join(&relative).join("results");
     let systems = one_or_all(position.system.as_ref(), &results);
     for system in &systems {
         let before = found.benchmarks.len();
@@ -156,8 +168,9 @@ fn walk_submitter(position: &Position, division: &str, name: &str, found: &mut F
         }
     }
     if position.system.is_none() {
-        systems_without_results(&submitter, &systems, found);
+        systems_without_results(&submitter, &systems, &mut found);
     }
+    found
 }
 
 /// Whether a folder whose name is no scenario holds results all the same.

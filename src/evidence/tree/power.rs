@@ -9,7 +9,7 @@ use super::gather::broken;
 use super::place::Place;
 use crate::logs::loadgen::{Detail, Run, Scenario};
 use crate::logs::power::{Meter, Power, moment};
-use crate::store::open;
+use crate::store::{blocks, open};
 use crate::verdict::{FigureValue, RuleCheck};
 
 /// The meter's log.
@@ -98,12 +98,7 @@ fn energy(joules: f64, scenario: Option<Scenario>, detail: &Detail) -> Option<f6
 }
 
 /// A meter's log of any length.
-fn read(mut file: impl Read, mut meter: Meter) -> std::io::Result<Power> {
-    let mut block = vec![0; 64 << 10];
-    loop {
-        match file.read(&mut block)? {
-            0 => return Ok(meter.finish()),
-            count => meter.push(&block[..count]),
-        }
-    }
+fn read(file: impl Read, mut meter: Meter) -> std::io::Result<Power> {
+    blocks::each(file, |block| meter.push(block))?;
+    Ok(meter.finish())
 }

@@ -2,11 +2,14 @@
 //!
 //! The names and the patterns are those of `MLCommons`' submission checker (`ACC_PATTERN`), made
 //! wider where scripts print what it cannot read: exponents, `np.float64(…)`, a logger's prefix.
+//! Their lines are few and short, so that building a pattern takes longer than looking for it does:
+//! `regex_lite` builds one in a twentieth of `regex`'s time, and its classes are of ASCII.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-use regex::Regex;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex_lite::Regex;
 
 /// What a form gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,51 +25,29 @@ pub(super) enum Gives {
 }
 
 /// A number as Python prints it, perhaps in quotes or in the name of its type.
-const NUMBER: &str = r#"(?:[A-Za-z_][A-Za-z0-9_.]*\()?['"]?(?<value>(?i-u:[-+]?(?:nan\b|inf(?:inity)?\b|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)))"#;
+const NUMBER: &str = r#"(?:[A-Za-z_][A-Za-z0-9_.]*\()?['"]?(?<value>(?i:[-+]?(?:nan\b|inf(?:inity)?\b|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)))"#;
 
-/// A member of a dictionary or of JSON, or a line of its own: `'rouge1': 44.5`. First a word that
-/// every such line has, in small letters.
-const MEMBERS: [(&str, &str, Gives); 16] = [
-    ("rouge1", "rouge1", Gives::Figure("ROUGE1", "")),
-    ("rouge2", "rouge2", Gives::Figure("ROUGE2", "")),
-    ("rougel", "rougel", Gives::Figure("ROUGEL", "")),
-    ("rougelsum", "rougelsum", Gives::Figure("ROUGELSUM", "")),
-    ("gen_len", "gen_len", Gives::Figure("GEN_LEN", "")),
-    (
-        "tokens_per_sample",
-        "tokens_per_sample",
-        Gives::Figure("TOKENS_PER_SAMPLE", ""),
-    ),
-    ("clip_score", "clip_score", Gives::Figure("CLIP_SCORE", "")),
-    ("fid_score", "fid_score", Gives::Figure("FID_SCORE", "")),
-    (
-        "gsm8k",
-        "gsm8k(?:_accuracy)?",
-        Gives::Figure("gsm8k_accuracy", "%"),
-    ),
-    (
-        "mbxp",
-        "mbxp(?:_accuracy)?",
-        Gives::Figure("mbxp_accuracy", "%"),
-    ),
-    (
-        "exact_match",
-        "exact_match",
-        Gives::Figure("exact_match", "%"),
-    ),
-    (
-        "vbench_score",
-        "vbench_score",
-        Gives::Figure("vbench_score", ""),
-    ),
-    (
-        "mean-accuracy",
-        "mean-accuracy",
-        Gives::Figure("meanAcc", ""),
-    ),
-    ("f1", "f1", Gives::F1),
-    ("gen_num", "gen_num", Gives::Samples),
-    ("num-samples", "num-samples", Gives::Samples),
+/// Members of a dictionary or of JSON, or lines of their own: `'rouge1': 44.5`, by their names in
+/// small letters.
+const MEMBERS: [(&str, Gives); 18] = [
+    ("rouge1", Gives::Figure("ROUGE1", "")),
+    ("rouge2", Gives::Figure("ROUGE2", "")),
+    ("rougel", Gives::Figure("ROUGEL", "")),
+    ("rougelsum", Gives::Figure("ROUGELSUM", "")),
+    ("gen_len", Gives::Figure("GEN_LEN", "")),
+    ("tokens_per_sample", Gives::Figure("TOKENS_PER_SAMPLE", "")),
+    ("clip_score", Gives::Figure("CLIP_SCORE", "")),
+    ("fid_score", Gives::Figure("FID_SCORE", "")),
+    ("gsm8k", Gives::Figure("gsm8k_accuracy", "%")),
+    ("gsm8k_accuracy", Gives::Figure("gsm8k_accuracy", "%")),
+    ("mbxp", Gives::Figure("mbxp_accuracy", "%")),
+    ("mbxp_accuracy", Gives::Figure("mbxp_accuracy", "%")),
+    ("exact_match", Gives::Figure("exact_match", "%")),
+    ("vbench_score", Gives::Figure("vbench_score", "")),
+    ("mean-accuracy", Gives::Figure("meanAcc", "")),
+    ("f1", Gives::F1),
+    ("gen_num", Gives::Samples),
+    ("num-samples", Gives::Samples),
 ];
 
 /// Everything else: a word that every such line has, and what stands before the number.
@@ -74,114 +55,141 @@ const LINES: [(&str, &str, Gives); 16] = [
     // Not the second figure of a line (`AUC=80.2%, accuracy=96.6%`), which is no benchmark's.
     (
         "accuracy",
-        r#"(?:^\{"accuracy[": ]*=?(?-u:\s)*|(?:^|[^,=%\s](?-u:\s)+|[:\]])accuracy(?-u:\s)*=(?-u:\s)*|^accuracy[": ]+)"#,
+        r#"(?:^\{"accuracy[": ]*=?\s*|(?:^|[^,=%\s]\s+|[:\]])accuracy\s*=\s*|^accuracy[": ]+)"#,
         Gives::Figure("acc", ""),
     ),
-    ("auc=", r"(?-u:\b)AUC=", Gives::Figure("AUC", "%")),
+    ("auc=", r"\bAUC=", Gives::Figure("AUC", "%")),
     (
         "lifetime_ne",
-        r"metric/lifetime_ne/rating:(?-u:\s)*",
+        r"metric/lifetime_ne/rating:\s*",
         Gives::Figure("DLRM_NE", ""),
     ),
     (
         "lifetime_accuracy",
-        r"metric/lifetime_accuracy/rating:(?-u:\s)*",
+        r"metric/lifetime_accuracy/rating:\s*",
         Gives::Figure("DLRM_ACC", ""),
     ),
     (
         "lifetime_gauc",
-        r"metric/lifetime_gauc/rating:(?-u:\s)*",
+        r"metric/lifetime_gauc/rating:\s*",
         Gives::Figure("DLRM_AUC", ""),
     ),
-    ("map=", r"(?-u:\b)mAP=", Gives::Figure("mAP", "")),
+    ("map=", r"\bmAP=", Gives::Figure("mAP", "")),
     (
         "total",
-        r"['\x22]Total['\x22]:(?-u:\s)*",
+        r"['\x22]Total['\x22]:\s*",
         Gives::Figure("mAP", "%"),
     ),
-    ("bleu", r"^BLEU:(?-u:\s)*", Gives::Figure("bleu", "")),
+    ("bleu", r"^BLEU:\s*", Gives::Figure("bleu", "")),
     (
         "word error",
-        r"Word Error Rate:.*,(?-u:\s)*accuracy=",
+        r"Word Error Rate:.*,\s*accuracy=",
         Gives::Figure("ACCURACY", "%"),
     ),
     (
         "word error",
-        r"Word Error Rate:(?-u:\s)*",
+        r"Word Error Rate:\s*",
         Gives::Figure("WER", "%"),
     ),
     (
         "accuracy:",
-        r"Accuracy:(?-u:\s)*mean(?-u:\s)*=(?-u:\s)*",
+        r"Accuracy:\s*mean\s*=\s*",
         Gives::Figure("DICE", ""),
     ),
     (
         "accuracy:",
-        r"^Accuracy:(?-u:\s)*",
+        r"^Accuracy:\s*",
         Gives::Figure("E2E_ACCURACY", "%"),
     ),
-    (
-        "total=",
-        r"(?-u:\b)good=(?-u:\d)+,(?-u:\s)*total=",
-        Gives::Samples,
-    ),
+    ("total=", r"\bgood=\d+,\s*total=", Gives::Samples),
     // A recommendation's candidates are many to a query; queries are the samples.
     (
         "queries=",
-        r"(?-u:\b)good=(?-u:\d)+,(?-u:\s)*total=(?-u:\d)+,(?-u:\s)*queries=",
+        r"\bgood=\d+,\s*total=\d+,\s*queries=",
         Gives::Samples,
     ),
     (
         "total samples",
-        r"Total samples evaluated:(?-u:\s)*",
+        r"Total samples evaluated:\s*",
         Gives::Samples,
     ),
     (
         "lifetime_gauc_num_samples",
-        r"metric/lifetime_gauc_num_samples/rating:(?-u:\s)*",
+        r"metric/lifetime_gauc_num_samples/rating:\s*",
         Gives::Samples,
     ),
 ];
 
-/// A form of a figure: compiled when a line has its word, which few lines have.
+/// A form of a figure.
 pub(super) struct Form {
+    /// A word that every line of this form has, in small letters.
     word: &'static str,
-    pattern: LazyLock<Option<Regex>, Box<dyn FnOnce() -> Option<Regex> + Send>>,
+    how: How,
     /// What it gives.
     pub gives: Gives,
 }
 
+enum How {
+    /// The word is a member's name.
+    Member,
+    /// Compiled when a line has the word, which few lines have.
+    Line(LazyLock<Option<Regex>, Box<dyn FnOnce() -> Option<Regex> + Send>>),
+}
+
 impl Form {
-    fn new(word: &'static str, pattern: String, gives: Gives) -> Self {
+    fn line(word: &'static str, pattern: String, gives: Gives) -> Self {
+        // That each of them is a pattern is held by a test.
+        let pattern = LazyLock::new(Box::new(move || Regex::new(&pattern).ok()) as Box<_>);
         Self {
             word,
-            // That each of them is a pattern is held by a test.
-            pattern: LazyLock::new(Box::new(move || Regex::new(&pattern).ok())),
+            how: How::Line(pattern),
             gives,
         }
     }
 
-    /// Its pattern, where a line may have this form: `small` is the line in small letters.
-    pub fn for_line(&self, small: &str) -> Option<&Regex> {
-        if small.contains(self.word) {
-            self.pattern.as_ref()
-        } else {
-            None
+    /// Where the last value of this form stands in a line; `small` is the line in small letters.
+    pub fn last_in(&self, line: &str, small: &str) -> Option<Range<usize>> {
+        let mut places = small.match_indices(self.word).map(|(at, _)| at).peekable();
+        places.peek()?;
+        match &self.how {
+            How::Member => places.filter_map(|at| self.member_at(line, at)).last(),
+            How::Line(pattern) => {
+                let last = pattern.as_ref()?.captures_iter(line).last()?;
+                last.name("value").map(|value| value.range())
+            }
         }
+    }
+
+    /// The value of a member whose name may begin here: no other name ends in it, and a number
+    /// comes after the sign.
+    fn member_at(&self, line: &str, at: usize) -> Option<Range<usize>> {
+        static VALUE: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(&format!("^{NUMBER}")).ok());
+        let of_a_name = |last: char| last.is_ascii_alphanumeric() || "_-".contains(last);
+        if line[..at].ends_with(of_a_name) {
+            return None;
+        }
+        let rest = &line[at + self.word.len()..];
+        let rest = rest.strip_prefix(['\'', '"']).unwrap_or(rest);
+        let rest = rest.trim_ascii_start().strip_prefix([':', '='])?;
+        let rest = rest.trim_ascii_start();
+        let value = VALUE.as_ref()?.captures(rest)?.name("value")?.range();
+        let begin = line.len() - rest.len();
+        Some(begin + value.start..begin + value.end)
     }
 }
 
 /// All forms.
 pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    let members = MEMBERS.iter().map(|(word, name, gives)| {
-        let name = format!(r#"(?:^|[^A-Za-z0-9_-])['"]?(?i-u:{name})['"]?(?-u:\s)*[:=](?-u:\s)*"#);
-        Form::new(word, format!("{name}{NUMBER}"), *gives)
+    let members = MEMBERS.iter().map(|(name, gives)| Form {
+        word: name,
+        how: How::Member,
+        gives: *gives,
     });
     let lines = LINES
         .iter()
-        .map(|(word, before, gives)| Form::new(word, format!("{before}{NUMBER}"), *gives));
-    let hash = r"^hash=(?<value>(?-u:\w)+)(?-u:\s)*$".to_owned();
-    let hash = Form::new("hash=", hash, Gives::Hash);
+        .map(|(word, before, gives)| Form::line(word, format!("{before}{NUMBER}"), *gives));
+    let hash = Form::line("hash=", r"^hash=(?<value>\w+)\s*$".to_owned(), Gives::Hash);
     members.chain(lines).chain([hash]).collect()
 });
 
@@ -191,6 +199,7 @@ pub(super) fn small(line: &str) -> Option<String> {
         let words = FORMS.iter().map(|form| form.word);
         let builder = AhoCorasick::builder()
             .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
             .build(words);
         builder.ok()
     });
@@ -200,16 +209,39 @@ pub(super) fn small(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::FORMS;
+    use rstest::rstest;
+
+    use super::*;
 
     #[test]
     fn every_form_is_a_pattern_and_has_its_word() {
         assert!(!FORMS.is_empty());
         for form in FORMS.iter() {
             assert_eq!(form.word, form.word.to_ascii_lowercase());
-            let pattern = form.for_line(form.word).unwrap().as_str();
-            let plain = pattern.to_ascii_lowercase().replace(r"\{", "{");
-            assert!(plain.contains(form.word), "{}: {pattern}", form.word);
+            if let How::Line(pattern) = &form.how {
+                let pattern = pattern.as_ref().unwrap().as_str();
+                let plain = pattern.to_ascii_lowercase().replace(r"\{", "{");
+                assert!(plain.contains(form.word), "{}: {pattern}", form.word);
+            }
         }
+    }
+
+    #[rstest]
+    #[case::dictionary("{'rouge1': 44.5, 'x': 1}", Some("44.5"))]
+    #[case::json(r#"{"rouge1": "44.5"}"#, Some("44.5"))]
+    #[case::of_a_type("rouge1: np.float64(44.5)", Some("44.5"))]
+    #[case::sign("INFO:rouge1 = -4e-1", Some("-4e-1"))]
+    #[case::capitals("ROUGE1=44.", Some("44."))]
+    #[case::last("rouge1: 1, rouge1: 2, rouge1: none", Some("2"))]
+    #[case::not_a_number("{'rouge1': nan}", Some("nan"))]
+    #[case::longer_name("{'my_rouge1': 1}", None)]
+    #[case::longer_still("{'rouge1x': 1}", None)]
+    #[case::a_word("rouge1: nano", None)]
+    #[case::no_sign("rouge1 44.5", None)]
+    #[case::letters("Čas rouge1: 3 ů", Some("3"))]
+    fn members(#[case] line: &str, #[case] value: Option<&str>) {
+        let form = FORMS.iter().find(|form| form.word == "rouge1").unwrap();
+        let found = form.last_in(line, &line.to_ascii_lowercase());
+        assert_eq!(found.map(|at| &line[at]), value);
     }
 }

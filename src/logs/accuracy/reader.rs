@@ -70,17 +70,13 @@ impl Reader {
             return;
         };
         for form in FORMS.iter() {
-            let Some(value) = form
-                .for_line(&small)
-                .and_then(|pattern| pattern.captures_iter(text).last())
-                .and_then(|captures| captures.name("value"))
-            else {
+            let Some(value) = form.last_in(text, &small) else {
                 continue;
             };
             let open = text.contains('{') && !text.contains('}');
-            let cut = value.end() == text.len() && (line.goes_on || (!ended && open));
-            let after = &text[value.end()..];
-            self.take(form.gives, value.as_str(), after, text, cut);
+            let cut = value.end == text.len() && (line.goes_on || (!ended && open));
+            let after = &text[value.end..];
+            self.take(form.gives, &text[value], after, text, cut);
         }
     }
 

@@ -1,0 +1,55 @@
+//! Reads what may be of any length in blocks. Each thread keeps its block: a submission tree has thousands of files,
+//! and fresh memory for each costs more than most of them.
+
+use std::cell::Cell;
+use std::io::Read;
+
+/// The length of a block.
+const BLOCK: usize = 64 << 10;
+
+thread_local! {
+    static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Gives all that can be read to `take`, a block at a time; says how many bytes there were.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn each(mut source: impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
+    // Taken out, so that `take` may read something else in blocks.
+    let mut block = KEPT.take();
+    block.resize(BLOCK, 0);
+    let mut total = 0;
+    let ended = loop {
+        match source.read(&mut block) {
+            Ok(0) => break Ok(total),
+            Ok(count) => {
+                total += count as u64;
+                take(&block[..count]);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    KEPT.set(block);
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_it_in_order_and_one_within_another() {
+        let long: Vec<u8> = (0..=u8::MAX).cycle().take(3 * BLOCK + 7).collect();
+        let mut read = Vec::new();
+        let mut inner = 0;
+        let count = each(&long[..], |block| {
+            read.extend_from_slice(block);
+            inner += each(&b"another"[..], |_| {}).unwrap();
+        });
+        assert_eq!(count.unwrap(), long.len() as u64);
+        assert!(read == long);
+        assert_eq!(inner, 4 * 7);
+    }
+}
