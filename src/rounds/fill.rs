@@ -22,6 +22,8 @@ pub(super) fn fill(node: &Node, file: &str) -> Option<Round> {
         )?,
         endpoints: node.truth("endpoints"),
         any_samples_in_open: node.truth("any_samples_in_open"),
+        any_issue_in_open: node.truth("any_issue_in_open"),
+        unlogged_issue: node.truth("unlogged_issue"),
         seeds: seeds(node.get("seeds")?)?,
         min_duration_ms: u64::try_from(node.duration("min_duration")?.as_millis()).ok()?,
         metrics: scenarios(node.get("metrics")?, metric)?,

@@ -48,6 +48,12 @@ pub struct Rules {
     pub token_latencies: bool,
     /// Offline's query must be put together from whole permutations of the samples.
     pub equal_issue: bool,
+    /// The open division need not have that.
+    #[serde(default)]
+    pub any_issue_in_open: bool,
+    /// A detail log need not tell of it.
+    #[serde(default)]
+    pub unlogged_issue: bool,
     /// The compliance tests, in the closed division.
     pub compliance: Ordered<ComplianceTest>,
     /// By how much TEST01's two accuracies may differ, a share, for each figure of `accuracy`.
@@ -104,6 +110,8 @@ impl Round {
             dataset: benchmark.dataset,
             token_latencies: benchmark.token_latencies,
             equal_issue: benchmark.equal_issue,
+            any_issue_in_open: self.any_issue_in_open,
+            unlogged_issue: self.unlogged_issue,
             compliance: self
                 .tests
                 .iter()
@@ -154,7 +162,7 @@ impl Round {
 
 impl Rules {
     /// The same in a division. The open one is free in its accuracy, which is published beside the
-    /// speed, and in the samples that it is measured on, and has no compliance tests.
+    /// speed, and in the samples that it is measured on, and has no compliance tests; what else it may do is the round's.
     #[must_use]
     pub fn in_division(mut self, division: &str) -> Self {
         if division.eq_ignore_ascii_case("open") {
@@ -165,6 +173,7 @@ impl Rules {
             if self.any_samples_in_open {
                 self.min_samples_per_query = None;
             }
+            self.equal_issue &= !self.any_issue_in_open;
         }
         self
     }

@@ -40,6 +40,18 @@ pub(super) static ROUND: Object = Object {
             "The open division may have fewer samples in Offline's query.",
         )
         .default("false"),
+        key(
+            "any_issue_in_open",
+            S::Bool,
+            "The open division need not have equal_issue.",
+        )
+        .default("false"),
+        key(
+            "unlogged_issue",
+            S::Bool,
+            "A detail log need not tell of equal_issue: the round's LoadGen may not log it.",
+        )
+        .default("false"),
         key("seeds", S::Object(&SEEDS), "The random seeds of every run.").required(),
         key(
             "min_duration",

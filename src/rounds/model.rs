@@ -10,6 +10,7 @@ use crate::recipe::model::{Limit, Ordered};
 
 /// One round of the suite.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct Round {
     /// The suite, `mlperf-inference`.
     pub suite: String,
@@ -27,6 +28,10 @@ pub struct Round {
     pub seeds: Seeds,
     /// The open division may have fewer samples in Offline's query than the closed one.
     pub any_samples_in_open: bool,
+    /// The open division need not have `equal_issue`.
+    pub any_issue_in_open: bool,
+    /// A detail log need not tell of `equal_issue`: the round's `LoadGen` may not log it.
+    pub unlogged_issue: bool,
     /// Least duration of a performance run, ms.
     pub min_duration_ms: u64,
     /// The figure and unit by which a scenario is published, where the benchmark says nothing else.

@@ -71,14 +71,14 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     }
 }
 
-/// What is asked of the place's own results: the open division may have any accuracy.
+/// What is asked of the place's own results, in its division.
 pub(super) fn asked_of(place: &Place, rules: Option<&Rules>) -> Option<Rules> {
-    let mut rules = rules?.clone();
-    if place.submitter.is_open() {
-        rules.accuracy.clear();
-        rules.min_samples_per_query = None;
-    }
-    Some(rules)
+    let rules = rules?;
+    Some(Rules {
+        // The checker asks every division for the whole data set.
+        accuracy_samples: rules.accuracy_samples,
+        ..rules.clone().in_division(&place.submitter.division)
+    })
 }
 
 /// What the round asks of a place.

@@ -53,12 +53,15 @@ fn errors(said: &Statement) -> Option<Check> {
 }
 
 fn equal_issue(rules: &Rules, said: &Statement) -> Option<Check> {
-    // Only a detail log tells, and LoadGen's of v4.1 does not: all 327 published logs lack it.
-    let found = said.settings.sample_concatenate_permutation?;
+    let found = said.settings.sample_concatenate_permutation;
+    // Only a detail log tells.
+    let is_told = said.has_detail && !rules.unlogged_issue;
+    if !rules.equal_issue || found.is_none() && !is_told {
+        return None;
+    }
+    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |found| found.to_string());
     let rule = "sample_concatenate_permutation";
-    rules
-        .equal_issue
-        .then(|| Check::new(rule, found.to_string(), "true", found))
+    Some(Check::new(rule, shown, "true", found == Some(true)))
 }
 
 fn performance_samples(rules: &Rules, said: &Statement) -> Check {

@@ -228,3 +228,37 @@ fn what_an_edge_system_may_infer() {
         )
     );
 }
+
+#[rstest]
+#[case::before_it_was_logged("v4.1", "closed", true, None, &[])]
+#[case::off_before("v4.1", "closed", true, Some(false), &["false"])]
+#[case::open_before("v4.1", "open", true, Some(false), &[])]
+#[case::logged("v5.0", "closed", true, Some(true), &[])]
+#[case::off("v5.0", "closed", true, Some(false), &["false"])]
+#[case::not_logged("v5.0", "closed", true, None, &["not told by the logs"])]
+#[case::a_summary_never_tells("v5.0", "closed", false, None, &[])]
+#[case::open("v5.0", "open", true, Some(false), &[])]
+#[case::open_since("v5.1", "open", true, Some(false), &["false"])]
+#[case::not_any_more("v6.0", "closed", true, Some(false), &[])]
+fn equal_issue_by_round_and_division(
+    #[case] round: &str,
+    #[case] division: &str,
+    #[case] has_detail: bool,
+    #[case] logged: Option<bool>,
+    #[case] found: &[&str],
+) {
+    let rounds = rounds();
+    let round = rounds.get("mlperf-inference", round).unwrap();
+    let rules = round.rules("mixtral-8x7b", Scenario::Offline).unwrap();
+    let mut said = said(Scenario::Offline);
+    said.has_detail = has_detail;
+    said.settings.sample_concatenate_permutation = logged;
+    let checks = rules
+        .in_division(division)
+        .check_performance(&said, &|_| None);
+    let of_issue = checks
+        .iter()
+        .filter(|check| check.rule == "sample_concatenate_permutation" && !check.passed);
+    let broken: Vec<&str> = of_issue.map(|check| check.found.as_str()).collect();
+    assert_eq!(broken, found);
+}
