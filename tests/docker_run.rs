@@ -350,6 +350,9 @@ fn what_cannot_be_taken_over_is_refused_by_name() {
         ("docker run -v cache:/x a", "no volumes by name"),
         ("docker run -v ../x:/x a", "no volumes by name"),
         ("docker run -v /x/../y:/x a", "`..` in a path"),
+        ("docker run --device /dev/../x a", "--device /dev/../x"),
+        ("docker run -w /x/.. a", "`..` in a path"),
+        ("docker run --tmpfs /x/..:size=1g a", "`..` in a path"),
         ("docker run -v /x:/x:z a", "SELinux"),
         ("docker run --network a --network b c", "one network"),
         ("docker run -w $(pwd) a", "`${PWD}` cannot stand here"),
@@ -432,7 +435,10 @@ fn flag() -> impl Strategy<Value = String> {
         prop_oneof!["host", "private", "none"].prop_map(|ipc| format!("--ipc={ipc}")),
         prop_oneof![Just("SYS_ADMIN"), Just("CAP_SYS_PTRACE"), Just("ALL")]
             .prop_map(|cap| format!("--cap-drop {cap}")),
-        path.prop_map(|path| format!("--device={path}")),
+        path.prop_filter("a recipe takes no path that climbs", |path| !path
+            .split('/')
+            .any(|part| part == ".."))
+            .prop_map(|path| format!("--device={path}")),
         "[a-z]{1,8}".prop_map(|group| format!("--group-add {group}")),
         (1_u32..500).prop_map(|size| format!("--shm-size {size}m")),
         (1_u32..500).prop_map(|size| format!("-m{size}G")),

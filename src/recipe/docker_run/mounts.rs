@@ -119,16 +119,7 @@ fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_on
     else {
         return;
     };
-    if source
-        .split('/')
-        .chain(target.split('/'))
-        .any(|part| part == "..")
-    {
-        parts.refuse(
-            flag,
-            &shown,
-            "`..` in a path: write the path as it is meant",
-        );
+    if parts.refuse_climbing(flag, &shown, &[&source, &target]) {
         return;
     }
     if source.starts_with("./") {

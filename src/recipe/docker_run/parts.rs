@@ -234,6 +234,17 @@ impl<'a> Parts<'a> {
             because: because.into(),
         });
     }
+
+    /// Refuses paths that climb, which a recipe does not take; says whether it did.
+    pub(super) fn refuse_climbing(&mut self, flag: &str, value: &str, paths: &[&str]) -> bool {
+        let climbs = paths
+            .iter()
+            .any(|path| path.split('/').any(|part| part == ".."));
+        if climbs {
+            self.refuse(flag, value, "`..` in a path: write the path as it is meant");
+        }
+        climbs
+    }
 }
 
 /// A param's path is absolute or stands beside the recipe; nothing is known of one without value.

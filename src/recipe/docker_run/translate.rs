@@ -199,6 +199,13 @@ fn plain(parts: &mut Parts<'_>, name: &'static str, value: &Word) {
     let Some(said) = parts.say(&format!("--{name}"), value, false) else {
         return;
     };
+    let paths: Vec<&str> = match name {
+        "device" | "tmpfs" | "workdir" => said.split(':').collect(),
+        _ => Vec::new(),
+    };
+    if parts.refuse_climbing(name, &value.shown(), &paths) {
+        return;
+    }
     let (key, is_list) = match name {
         "add-host" => ("add_host", true),
         "cap-add" => ("cap_add", true),
