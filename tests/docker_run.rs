@@ -364,6 +364,7 @@ fn what_cannot_be_taken_over_is_refused_by_name() {
         ),
         ("docker run -it", "no image"),
         ("docker run a 'b", "never closed"),
+        ("docker run \u{1d} a", "U+001D"),
         ("docker run a echo '${{ x }}'", "expression"),
         ("docker run --shm-size lots a", "--shm-size lots"),
         (

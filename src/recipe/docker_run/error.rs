@@ -16,6 +16,15 @@ pub enum DockerRunError {
         /// How many.
         count: usize,
     },
+    /// A character that nobody sees.
+    #[error(
+        "a character that steers a terminal, U+{:04X}, in the command line\n  copy it again as plain text",
+        u32::from(*.character)
+    )]
+    Control {
+        /// The character.
+        character: char,
+    },
     /// A quote that is not closed.
     #[error("the quote {quote} at `{near}` is never closed")]
     OpenQuote {

@@ -2,6 +2,7 @@
 //! comments, quotes, variables.
 
 use super::error::DockerRunError;
+use crate::logs::is_harmful;
 
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,9 +117,12 @@ impl Word {
 /// The commands of a block, each as its words.
 ///
 /// # Errors
-/// Quotes that are not closed, and what only a shell can do.
+/// Quotes that are not closed, characters that nobody sees, and what only a shell can do.
 pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
     let text = unprompted(block);
+    if let Some(character) = text.chars().find(|one| *one != '\n' && is_harmful(*one)) {
+        return Err(DockerRunError::Control { character });
+    }
     let mut reader = Reader {
         letters: text.chars().collect(),
         at: 0,
