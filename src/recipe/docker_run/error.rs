@@ -18,7 +18,7 @@ pub enum DockerRunError {
     },
     /// A character that nobody sees.
     #[error(
-        "a character that steers a terminal, U+{:04X}, in the command line\n  copy it again as plain text",
+        "a character that nobody sees, U+{:04X}, in the command line\n  copy it again as plain text",
         u32::from(*.character)
     )]
     Control {

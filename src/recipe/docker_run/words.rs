@@ -120,7 +120,10 @@ impl Word {
 /// Quotes that are not closed, characters that nobody sees, and what only a shell can do.
 pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
     let text = unprompted(block);
-    if let Some(character) = text.chars().find(|one| *one != '\n' && is_harmful(*one)) {
+    // The last two are nothing that YAML takes.
+    let unseen =
+        |one: &char| *one != '\n' && is_harmful(*one) || matches!(one, '\u{fffe}' | '\u{ffff}');
+    if let Some(character) = text.chars().find(unseen) {
         return Err(DockerRunError::Control { character });
     }
     let mut reader = Reader {
