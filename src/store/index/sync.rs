@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::Read;
 use super::columns;
 use super::file::{IndexError, Place, passes};
-use super::listing::Listed;
+use super::listing::{self, Listed};
 use crate::history::{Order, Row, order};
 use crate::store::RunDirectory;
 
@@ -40,6 +40,8 @@ pub fn up_to_date(place: &Place, directories: &Directories<'_>) -> Result<Connec
         return Ok(connection);
     }
     let _lock = place.lock()?;
+    let listed = listing::list(directories.runs);
+    let directories = directories.with(&listed);
     // Opened again: while we waited, another process may have put a new one in its place.
     if let Some(connection) = place.open()? {
         let written = changes(&connection, directories.listed)
@@ -56,7 +58,8 @@ pub fn up_to_date(place: &Place, directories: &Directories<'_>) -> Result<Connec
 /// The index on the disk, made anew.
 pub fn made_anew(place: &Place, directories: &Directories<'_>) -> Result<Connection, IndexError> {
     let _lock = place.lock()?;
-    directories.replace(place)
+    let listed = listing::list(directories.runs);
+    directories.with(&listed).replace(place)
 }
 
 /// Every run, by what the index on the disk knows as far as it can be read; nothing is written.
@@ -103,7 +106,13 @@ fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Chang
     })
 }
 
-impl Directories<'_> {
+impl<'a> Directories<'a> {
+    /// The same, as they were listed since: who writes lists again under the lock, else a run that
+    /// another process has written meanwhile would be taken for gone.
+    fn with(&self, listed: &'a [Listed]) -> Self {
+        Self { listed, ..*self }
+    }
+
     /// Every run, read from its directory, the newest last.
     pub fn all(&self) -> Vec<Row> {
         sorted(self.rows(self.listed))
