@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::figure::{Printed, parse_number};
+use super::json_path;
 use super::nearest;
 use super::pattern::MOST_ENTRIES;
 use super::take::Taking;
@@ -69,28 +70,6 @@ pub enum JsonError {
     },
 }
 
-/// A `JSONPath`.
-///
-/// # Errors
-/// What is wrong with it.
-pub fn path(text: &str) -> Result<JsonPath, String> {
-    // The parser panics where the text ends within a string, after `\u`.
-    let mut within: Option<char> = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (within, letter) {
-            (Some(_), '\\') => drop(letters.next()),
-            (Some(quote), _) if quote == letter => within = None,
-            (None, '\'' | '"') => within = Some(letter),
-            _ => {}
-        }
-    }
-    if let Some(quote) = within {
-        return Err(format!("a quote {quote} that is not closed"));
-    }
-    JsonPath::parse(text).map_err(|error| error.to_string())
-}
-
 /// Reads documents, one at a time, and keeps what the path leads to.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
@@ -119,7 +98,7 @@ impl<'a> Reader<'a> {
         take: Take,
     ) -> Result<Self, JsonError> {
         Ok(Self {
-            path: self::path(path).map_err(|reason| JsonError::Path {
+            path: json_path::parse(path).map_err(|reason| JsonError::Path {
                 path: path.to_owned(),
                 reason,
             })?,
@@ -297,15 +276,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case::member("$.a['it is \\'quoted\\'']", None)]
-    #[case::other_quote(r#"$["it's"]"#, None)]
-    #[case::ends_in_a_string(r#"$["\u"#, Some("a quote \" that is not closed"))]
-    #[case::ends_in_an_escape(r"$['\", Some("a quote ' that is not closed"))]
-    fn paths_that_are_none(#[case] text: &str, #[case] reason: Option<&str>) {
-        assert_eq!(path(text).err().as_deref(), reason);
-    }
 
     fn find(path: &str, take: Take, text: &str) -> Result<f64, String> {
         let mut reader = Reader::new(path, &[], None, take).map_err(|error| error.to_string())?;

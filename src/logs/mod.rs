@@ -20,6 +20,7 @@ pub mod compliance;
 pub mod endpoints;
 pub mod figure;
 pub mod json;
+pub mod json_path;
 pub mod lines;
 mod literal;
 pub mod loadgen;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Format, Wrong, wrong};
-use crate::logs::json;
+use crate::logs::json_path;
 
 /// A figure's name, or one of a table's entries.
 pub(super) fn figure(text: &str) -> Option<Wrong> {
@@ -56,7 +56,7 @@ pub(crate) fn whole_json_path(text: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn json_path(text: &str) -> Option<Wrong> {
-    let error = json::path(&whole_json_path(text)).err()?;
+    let error = json_path::parse(&whole_json_path(text)).err()?;
     wrong(
         format!("this is no JSONPath: {error}"),
         "write it as RFC 9535 does: `$.metrics.rouge1`, `$.results[0]['time to train']`",
