@@ -3,7 +3,8 @@
 //! A block that is fenced as `console` holds commands (`$ …`) and their output, one that is fenced
 //! as `yaml NAME` or `sh NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
 //! both sides are compared without them; a line `…` stands for any number of lines.
-//! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files.
+//! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files; of a block with `…`
+//! the same excerpt.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -152,6 +153,64 @@ fn same(shown: &[String], printed: &[String]) -> bool {
     rest.is_empty() || shown.last().is_some_and(|line| line == "…")
 }
 
+/// The lines of `printed` that stand where the parts of `shown` between `…` stood: each part from the line that is
+/// most like its first one to the line that is most like its last one.
+fn excerpt(shown: &[String], printed: &[String]) -> Vec<String> {
+    if !shown.iter().any(|line| line == "…") {
+        return printed.to_vec();
+    }
+    let nearest = |wanted: &str, from: usize| -> Option<usize> {
+        (from..printed.len()).rev().max_by(|&a, &b| {
+            likeness(wanted, &printed[a]).total_cmp(&likeness(wanted, &printed[b]))
+        })
+    };
+    let mut lines = Vec::new();
+    let mut from = 0;
+    let parts: Vec<&[String]> = shown.split(|line| line == "…").collect();
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 {
+            lines.push("…".to_owned());
+        }
+        let (Some(first), Some(last)) = (part.first(), part.last()) else {
+            continue;
+        };
+        let start = if index == 0 {
+            Some(0)
+        } else {
+            nearest(first, from)
+        };
+        let Some(start) = start else { continue };
+        let end = if index + 1 == parts.len() {
+            printed.len().checked_sub(1)
+        } else {
+            nearest(last, start)
+        };
+        let Some(end) = end else { continue };
+        lines.extend_from_slice(&printed[start..=end]);
+        from = end + 1;
+    }
+    lines
+}
+
+/// The share of two lines' words that both have, figures aside.
+fn likeness(a: &str, b: &str) -> f64 {
+    let (a, b) = (folded(a), folded(b));
+    let a: std::collections::BTreeSet<&str> = a.split(' ').collect();
+    let b: std::collections::BTreeSet<&str> = b.split(' ').collect();
+    let common = u32::try_from(a.intersection(&b).count()).unwrap();
+    let all = u32::try_from(a.union(&b).count()).unwrap();
+    f64::from(common) / f64::from(all)
+}
+
+#[test]
+fn an_excerpt_stays_one() {
+    let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
+    let shown = lines("…\nsteps\n  01 pull: began\n…\nrun X ended after 3 s\n…");
+    let printed = lines("plan\nsteps\n  01 pull: started\n  02 create\nrun Y ended after 4 s\nbye");
+    let expected = lines("…\nsteps\n  01 pull: started\n…\nrun Y ended after 4 s\n…");
+    assert_eq!(excerpt(&shown, &printed), expected);
+}
+
 /// The summaries that AMD published for Llama 2 70B, laid out as results.
 fn published(directory: &Path) {
     let standin = root().join("tests/standins/llama2-70b-v6.0/published");
@@ -230,7 +289,8 @@ fn check(file: &str) {
     if overwrite {
         for (shown, printed) in shown.iter().zip(printed_all).rev() {
             if !same(&shown.output, &printed) {
-                lines.splice(shown.lines.0..shown.lines.1, printed);
+                let excerpt = excerpt(&shown.output, &printed);
+                lines.splice(shown.lines.0..shown.lines.1, excerpt);
             }
         }
         std::fs::write(&path, lines.join("\n") + "\n").unwrap();
