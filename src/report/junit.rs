@@ -10,7 +10,9 @@ use super::Entry;
 use super::tree::Fault;
 use super::words::{clean, title};
 use crate::verdict::batch::{BatchVerdict, ClaimOutcome};
-use crate::verdict::comparison::{Change, ComparedFigure, Comparison, Side};
+use retrial_stats::Decision;
+
+use crate::verdict::comparison::{Change, ComparedFigure, Comparison};
 use crate::verdict::{Outcome, ResultVerdict, Verdict, number};
 
 /// The report of verdicts.
@@ -243,9 +245,9 @@ fn failed(kind: NonSuccessKind, word: &str, sentence: &str) -> TestCaseStatus {
 fn compared(figure: &ComparedFigure, suite: &str) -> TestCase {
     let failure = |word| failed(NonSuccessKind::Failure, word, &figure.sentence);
     let status = match (figure.limit, figure.change) {
-        (Some(Side::Worse), _) => failure("slower"),
-        (Some(Side::Open), Change::NotCompared) => failure("not compared"),
-        (Some(Side::Open), _) => failure("inconclusive"),
+        (Some(Decision::Worse), _) => failure("slower"),
+        (Some(Decision::Open), Change::NotCompared) => failure("not compared"),
+        (Some(Decision::Open), _) => failure("inconclusive"),
         (None, Change::NotCompared) => TestCaseStatus::skipped(),
         _ => TestCaseStatus::success(),
     };

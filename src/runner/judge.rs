@@ -10,7 +10,7 @@ use crate::journal::What;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
-use crate::verdict::{self, Context, Decision, Evidence, Verdict};
+use crate::verdict::{self, Context, Evidence, StageDecision, Verdict};
 
 /// The verdict on a finished run, from its files alone.
 ///
@@ -102,7 +102,7 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
         .find(|(_, seen)| **seen < trial)?;
     evidence.trials.retain(|earlier| earlier.trial <= *seen);
     match verdict::decide_stage(&context, &evidence, looks) {
-        Decision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
-        Decision::Continue { .. } => None,
+        StageDecision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
+        StageDecision::Continue { .. } => None,
     }
 }

@@ -1,10 +1,10 @@
 //! One published figure against its trials: what is compared, and on which side of the margin the
 //! bounds lie.
 
-use super::asked::{Asked, Side};
-use super::statistics::{Comparison, Estimate, aggregate};
-use super::{Context, Evidence, FigureValue, convergence, holm, reference};
+use super::{Context, Evidence, FigureValue, convergence, reference};
 use crate::recipe::model::{Aggregate, Better, Expectation};
+use retrial_stats::{AcceptanceRegion, Decision, step_down};
+use retrial_stats::{Comparison, Estimate, aggregate};
 
 /// One published figure and its trials.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub(super) struct Compared {
     pub estimate: Option<Estimate>,
     pub margin: f64,
     /// The log ratios that the claim lets through.
-    pub asked: Asked,
+    pub asked: AcceptanceRegion,
     /// Error of each bound.
     pub alpha: f64,
     /// Declared deviation of the published figure.
@@ -95,7 +95,7 @@ fn compare_one(
         decisive,
         estimate,
         margin,
-        asked: Asked::of(expectation.claim, margin),
+        asked: AcceptanceRegion::of(expectation.claim, margin),
         alpha: context.alpha(evidence.stages.len()),
         sigma,
         factor,
@@ -116,11 +116,13 @@ pub(super) fn unit(evidence: &Evidence, name: &str) -> String {
 
 impl Compared {
     /// On which side of what was asked the figure lies, with error `alpha` on either side.
-    pub fn side(&self, alpha: f64) -> Side {
+    pub fn decide(&self, alpha: f64) -> Decision {
         self.estimate
             .as_ref()
             .and_then(|estimate| estimate.bounds(alpha))
-            .map_or(Side::Open, |(lower, upper)| self.asked.side(lower, upper))
+            .map_or(Decision::Open, |(lower, upper)| {
+                self.asked.decide(lower, upper)
+            })
     }
 
     /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
@@ -165,7 +167,8 @@ pub(super) fn exp(log: f64) -> f64 {
 /// Which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
 /// without a width are compared as they are, and share no error.
 pub(super) fn worse(figures: &[&Compared]) -> Vec<bool> {
-    let worse_at = |figure: &Compared, share: f64| figure.side(figure.alpha / share) == Side::Worse;
+    let worse_at =
+        |figure: &Compared, share: f64| figure.decide(figure.alpha / share) == Decision::Worse;
     let mut worse: Vec<bool> = figures
         .iter()
         .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
@@ -173,7 +176,7 @@ pub(super) fn worse(figures: &[&Compared]) -> Vec<bool> {
     let tested: Vec<usize> = (0..figures.len())
         .filter(|position| figures[*position].is_statistical())
         .collect();
-    let rejected = holm::step_down(tested.len(), |one, share| {
+    let rejected = step_down(tested.len(), |one, share| {
         worse_at(figures[tested[one]], share)
     });
     for (position, rejected) in tested.into_iter().zip(rejected) {

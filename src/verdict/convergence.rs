@@ -8,9 +8,9 @@
 //! t test at 5 %, points pruned to those that converge fastest, and points between them by straight
 //! lines.
 
-use super::statistics::quantile;
 use super::{Evidence, number};
 use crate::recipe::model::{Aggregate, Better, ReferenceConvergence};
+use retrial_stats::quantile;
 
 /// A trial's parameter: samples (or epochs) until the target was met; infinite where it was not.
 pub const SAMPLES: &str = "samples_to_converge";

@@ -1,18 +1,18 @@
 //! One result: its rules checked and its figures compared, then worded.
 
-use super::asked::Side;
 use super::compare::{Compared, compare, exp};
 use super::figures::{aggregated, main_figure, measured_sentence};
-use super::more_trials::more_trials;
-use super::outliers::outliers;
 use super::qualifier::merge;
 use super::rules::{Checked, check};
-use super::statistics::Method;
 use super::{
     Bounds, Context, Evidence, Judgement, Noise, Outcome, Qualifier, QualifierKind, Reference,
     ResultVerdict, TrialVerdict, number, sentence, telemetry,
 };
 use crate::recipe::model::{Claim, Mode};
+use retrial_stats::Decision;
+use retrial_stats::Method;
+use retrial_stats::more_trials;
+use retrial_stats::outliers;
 
 /// `LoadGen` prints rates with six digits.
 const PRINTED_RATE: f64 = 1e-5;
@@ -102,13 +102,13 @@ impl<'a> Draft<'a> {
     fn judgement(&self, context: &Context, compared: &Compared, worse: bool) -> Judgement {
         let estimate = compared.estimate.as_ref();
         let bounds = estimate.and_then(|estimate| estimate.bounds(compared.alpha));
-        let outcome = match compared.side(compared.alpha) {
+        let outcome = match compared.decide(compared.alpha) {
             _ if compared.values.is_empty() => Outcome::Invalid,
-            Side::Holds => Outcome::Reproduced,
+            Decision::Holds => Outcome::Reproduced,
             // Accuracy under what was published breaks the benchmark's own rule.
             _ if worse && self.evidence.mode != Mode::Performance => Outcome::Invalid,
             _ if worse => Outcome::NotReproduced,
-            Side::Worse | Side::Open => Outcome::Inconclusive,
+            Decision::Worse | Decision::Open => Outcome::Inconclusive,
         };
         let asks_for_more = outcome == Outcome::Inconclusive;
         let mut judgement = Judgement {

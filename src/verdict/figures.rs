@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::compare::unit;
 use super::evidence::named;
-use super::statistics::aggregate;
 use super::{Evidence, FigureValue, convergence, number, reference};
 use crate::recipe::model::Mode;
+use retrial_stats::aggregate;
 
 /// The figure that is shown first where nothing was published.
 pub(super) fn main_figure(

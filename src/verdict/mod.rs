@@ -3,13 +3,12 @@
 //! [`judge()`] works in this order, since validity comes before speed:
 //!
 //! 1. `rules`: did every trial finish, give a new result, keep the benchmark's own rules?
-//! 2. `compare`: each published figure against its trials, as log ratios ([`statistics`]).
+//! 2. `compare`: each published figure against its trials, as log ratios ([`retrial_stats`]).
 //! 3. `judge`: `holm`'s correction over all figures, outcomes, accuracy coupled to performance.
 //! 4. `sentence`: one sentence of reason for each.
 //!
 //! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
 
-mod asked;
 pub mod batch;
 mod benchmark;
 mod compare;
@@ -21,21 +20,17 @@ mod draft;
 pub mod evidence;
 mod exit;
 mod figures;
-mod holm;
 mod judge;
 mod model;
-mod more_trials;
 mod notice;
 pub use crate::logs::number;
 mod outcome;
-mod outliers;
 mod qualifier;
 mod reference;
 mod round;
 mod rules;
 mod sentence;
 mod stages;
-pub mod statistics;
 mod telemetry;
 
 pub use benchmark::BenchmarkVerdict;
@@ -46,11 +41,11 @@ pub use judge::judge;
 pub use model::{
     Bounds, Judgement, Noise, Reference, ResultVerdict, RuleCheck, TrialVerdict, Verdict,
 };
-pub use more_trials::MoreTrials;
 pub use notice::notice;
 pub use outcome::Outcome;
 pub use qualifier::{Qualifier, QualifierKind};
-pub use stages::{Decision, decide_stage, stages_of};
+pub use retrial_stats::MoreTrials;
+pub use stages::{StageDecision, decide_stage, stages_of};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -3,9 +3,9 @@
 mod decision;
 
 use super::compare::Compared;
-use super::statistics::Estimate;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use crate::recipe::model::{Aggregate, ExpectationKind};
+use retrial_stats::Estimate;
 
 /// The sentence on one published figure.
 pub(super) fn of_figure(

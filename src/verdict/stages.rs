@@ -1,17 +1,17 @@
 //! `trials: {min, max}`: trials are added until the evidence decides, in fixed stages with the
 //! error split between them, since looking again and again would sooner or later see anything.
 
-use super::asked::Side;
 use super::draft::Draft;
 use super::{Context, Evidence};
 use crate::recipe::model::Trials;
+use retrial_stats::Decision;
 
 /// More looks would leave each too little of the error.
 const MOST_STAGES: usize = 4;
 
 /// What to do after a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum StageDecision {
     /// Run the trials of the next stage.
     Continue {
         /// Why, as a lower-case fragment for the journal.
@@ -50,8 +50,8 @@ pub fn stages_of(trials: Trials) -> Vec<u32> {
 /// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
 /// the other scenarios give.
 #[must_use]
-pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Decision {
-    let stop = |because: &str| Decision::Stop {
+pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> StageDecision {
+    let stop = |because: &str| StageDecision::Stop {
         because: because.to_owned(),
     };
     let draft = Draft::of(context, evidence);
@@ -66,21 +66,21 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Dec
     let worse = draft
         .compared
         .iter()
-        .find(|figure| figure.side(figure.alpha / share) == Side::Worse);
+        .find(|figure| figure.decide(figure.alpha / share) == Decision::Worse);
     if let Some(figure) = worse {
         return stop(&format!("{} is worse than was asked", figure.figure));
     }
     let open = draft
         .compared
         .iter()
-        .find(|figure| figure.side(figure.alpha) != Side::Holds);
+        .find(|figure| figure.decide(figure.alpha) != Decision::Holds);
     match open {
         None => stop("every published figure holds"),
         Some(figure) if stage + 1 >= evidence.stages.len() => stop(&format!(
             "{} is not decided, and this was the last stage",
             figure.figure
         )),
-        Some(figure) => Decision::Continue {
+        Some(figure) => StageDecision::Continue {
             because: format!("{} is not decided yet", figure.figure),
         },
     }

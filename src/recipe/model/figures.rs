@@ -1,5 +1,6 @@
 //! Figures: how they are read, what was published, the benchmark's own limits.
 
+pub use retrial_stats::{Aggregate, Better, Claim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -82,17 +83,6 @@ pub struct ReferenceConvergence {
     pub points: Vec<(u64, Vec<f64>)>,
 }
 
-/// Which way is better.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Throughput, accuracy.
-    #[default]
-    Higher,
-    /// Latency, time.
-    Lower,
-}
-
 /// Which match counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -114,19 +104,6 @@ pub enum Take {
     Mean,
 }
 
-/// How trials are made one figure.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Aggregate {
-    /// The geometric mean: of trials a few per cent apart the arithmetic one, to a hundredth of one.
-    #[default]
-    Mean,
-    /// The median.
-    Median,
-    /// Fastest and slowest dropped, mean of the rest.
-    Olympic,
-}
-
 /// A published figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
@@ -145,27 +122,6 @@ pub struct Expectation {
     /// What is claimed of it.
     #[serde(default, skip_serializing_if = "Claim::is_default")]
     pub claim: Claim,
-}
-
-/// What a recipe claims of a measured figure next to a published one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Claim {
-    /// No worse than published less the margin (non-inferiority).
-    #[default]
-    NotWorse,
-    /// Within the margin of it, either way (equivalence).
-    Equivalent,
-    /// Better than published, by the figure's own margin where it has one (superiority).
-    Better,
-}
-
-impl Claim {
-    /// The claim that needs no saying.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Who published a figure; official decides, the others are shown.

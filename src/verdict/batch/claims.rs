@@ -9,7 +9,7 @@ use super::subject::{Both, Subject, both};
 use crate::batch::{Claim, Part, Says, same_scenario};
 use crate::recipe::model::Mode;
 use crate::verdict::comparison::{Change, Measured, Pair};
-use crate::verdict::holm;
+use retrial_stats::step_down;
 
 /// How claims are judged.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
         .flatten()
         .filter(|one| one.shares_error())
         .collect();
-    let decided = holm::step_down(family.len(), |one, share| {
+    let decided = step_down(family.len(), |one, share| {
         family[one].outcome(rules.alpha / share) != ClaimOutcome::NotDecided
     });
     let open = decided.iter().filter(|decided| !**decided).count();

@@ -8,7 +8,7 @@ use super::model::{ClaimOutcome, Gap, PartSide};
 use crate::recipe::model::Claim;
 use crate::verdict::Bounds;
 use crate::verdict::compare::exp;
-use crate::verdict::comparison::{Difference, Side};
+use retrial_stats::{Decision, Difference};
 
 /// What decides on a gap.
 pub(super) struct GapTest {
@@ -25,13 +25,13 @@ impl GapTest {
     /// third is shown to be ahead of the baseline: both at `alpha`, so that together they err no
     /// more often. It is contradicted where either is shown to be false, at half of it each.
     pub fn outcome(&self, margin: f64, alpha: f64) -> ClaimOutcome {
-        let ahead = |alpha: f64| self.with_baseline.side(Claim::Better, 0.0, alpha);
-        let smaller = |alpha: f64| self.between.side(Claim::Better, margin, alpha);
-        if smaller(alpha) == Side::Holds && ahead(alpha) == Side::Holds {
+        let ahead = |alpha: f64| self.with_baseline.decide(Claim::Better, 0.0, alpha);
+        let smaller = |alpha: f64| self.between.decide(Claim::Better, margin, alpha);
+        if smaller(alpha) == Decision::Holds && ahead(alpha) == Decision::Holds {
             return ClaimOutcome::Supported;
         }
         let half = alpha / 2.0;
-        if smaller(half) == Side::Worse || ahead(half) == Side::Worse {
+        if smaller(half) == Decision::Worse || ahead(half) == Decision::Worse {
             return ClaimOutcome::Contradicted;
         }
         ClaimOutcome::NotDecided
@@ -39,7 +39,7 @@ impl GapTest {
 
     /// Whether the third is shown not to be ahead of the baseline.
     pub fn there_is_none(&self, alpha: f64) -> bool {
-        self.with_baseline.side(Claim::Better, 0.0, alpha / 2.0) == Side::Worse
+        self.with_baseline.decide(Claim::Better, 0.0, alpha / 2.0) == Decision::Worse
     }
 
     /// Both gaps as they are shown.

@@ -8,8 +8,8 @@ use super::sentence;
 use super::subject::Rounds;
 use crate::recipe::model::{Better, Mode};
 use crate::verdict::compare::exp;
-use crate::verdict::comparison::{Difference, Side};
 use crate::verdict::{Bounds, MoreTrials};
+use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
 pub(super) struct Tested {
@@ -40,10 +40,10 @@ impl Tested {
         match &self.test {
             Test::Ratio(difference) => {
                 let AskedOfPart { claim, margin } = self.part.asked;
-                match claim.map(|claim| difference.side(claim, margin, alpha)) {
-                    Some(Side::Holds) => ClaimOutcome::Supported,
-                    Some(Side::Worse) => ClaimOutcome::Contradicted,
-                    Some(Side::Open) | None => ClaimOutcome::NotDecided,
+                match claim.map(|claim| difference.decide(claim, margin, alpha)) {
+                    Some(Decision::Holds) => ClaimOutcome::Supported,
+                    Some(Decision::Worse) => ClaimOutcome::Contradicted,
+                    Some(Decision::Open) | None => ClaimOutcome::NotDecided,
                 }
             }
             Test::Gap(gap) => gap.outcome(self.part.asked.margin, alpha),

@@ -5,9 +5,10 @@ use super::fact::Fact;
 use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{Measured, Pair};
-use super::{FailIf, Side, Subject, sentence};
+use super::{FailIf, Subject, sentence};
 use crate::recipe::model::Mode;
-use crate::verdict::{ExitCode, holm, number};
+use crate::verdict::{ExitCode, number};
+use retrial_stats::{Decision, step_down};
 
 /// Version of the document.
 const SCHEMA: u32 = 1;
@@ -223,7 +224,7 @@ fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
 /// What each interval shows, with error `alpha` that any of them shows what is not there.
 pub(in crate::verdict) fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
     let shown = |pair: &Pair<'_>, share: f64| pair.shown(alpha / 2.0 / share);
-    let rejected = holm::step_down(pairs.len(), |one, share| {
+    let rejected = step_down(pairs.len(), |one, share| {
         shown(&pairs[one], share).is_difference()
     });
     pairs
@@ -237,29 +238,29 @@ pub(in crate::verdict) fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change>
 }
 
 /// On which side of `--fail-if` each lies: slower with error `alpha` for all of them together.
-fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Side>> {
+fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decision>> {
     let Some(limit) = options.fail_if else {
         return vec![None; pairs.len()];
     };
     let tested: Vec<usize> = (0..pairs.len())
         .filter(|position| pairs[*position].is_performance())
         .collect();
-    let worse = holm::step_down(tested.len(), |one, share| {
-        pairs[tested[one]].side(limit, alpha / share) == Side::Worse
+    let worse = step_down(tested.len(), |one, share| {
+        pairs[tested[one]].decide(limit, alpha / share) == Decision::Worse
     });
     let mut sides = vec![None; pairs.len()];
     for (position, worse) in tested.into_iter().zip(worse) {
-        sides[position] = Some(match pairs[position].side(limit, alpha) {
-            _ if worse => Side::Worse,
-            Side::Holds => Side::Holds,
-            Side::Worse | Side::Open => Side::Open,
+        sides[position] = Some(match pairs[position].decide(limit, alpha) {
+            _ if worse => Decision::Worse,
+            Decision::Holds => Decision::Holds,
+            Decision::Worse | Decision::Open => Decision::Open,
         });
     }
     sides
 }
 
 /// Without a limit nothing can fail. With one, what is not shown to keep it is no pass.
-fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Side>], options: &Options) -> ExitCode {
+fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Decision>], options: &Options) -> ExitCode {
     if options.fail_if.is_none() {
         return ExitCode::Success;
     }
@@ -269,10 +270,10 @@ fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Side>], options: &Options) -> 
         .filter_map(|(pair, side)| {
             let candidate = pair.candidate.measured;
             Some(match (*side)? {
-                Side::Open if !candidate.valid => ExitCode::from(candidate.outcome),
-                Side::Holds => ExitCode::Success,
-                Side::Worse => ExitCode::NotReproduced,
-                Side::Open => ExitCode::Inconclusive,
+                Decision::Open if !candidate.valid => ExitCode::from(candidate.outcome),
+                Decision::Holds => ExitCode::Success,
+                Decision::Worse => ExitCode::NotReproduced,
+                Decision::Open => ExitCode::Inconclusive,
             })
         })
         .collect();

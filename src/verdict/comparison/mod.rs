@@ -6,7 +6,6 @@
 //! all of them, and a limit that fails a build.
 
 mod build;
-mod difference;
 mod environment;
 mod fact;
 mod limit;
@@ -18,7 +17,6 @@ mod stacks;
 mod subject;
 
 pub use build::{Options, compare};
-pub use difference::{Difference, Sample};
 pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, environments};
 pub use fact::{Fact, FactGroup};
 pub use limit::{FailIf, FailIfError};
@@ -30,8 +28,6 @@ pub use subject::Subject;
 pub(in crate::verdict) use build::{changes, pair_up};
 pub(in crate::verdict) use pair::{Measured, Pair};
 pub(in crate::verdict) use sentence::of as sentence;
-
-pub use super::asked::Side;
 
 #[cfg(test)]
 mod tests;

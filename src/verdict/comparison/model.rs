@@ -5,9 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{EnvironmentGroup, FailIf, Side};
+use super::{EnvironmentGroup, FailIf};
 use crate::recipe::model::{Aggregate, Better, Mode};
 use crate::verdict::{Bounds, ExitCode, Outcome};
+use retrial_stats::Decision;
 
 /// Runs or folders side by side: the first is the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,7 +98,7 @@ pub struct ComparedFigure {
     /// What the interval shows, corrected for all figures of the comparison (Holm).
     pub change: Change,
     /// Where it lies beside the limit of `fail_if`.
-    pub limit: Option<Side>,
+    pub limit: Option<Decision>,
     /// One sentence.
     pub sentence: String,
 }

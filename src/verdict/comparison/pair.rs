@@ -1,13 +1,14 @@
 //! One figure of two subjects: its trials, their ratio, what that shows.
 
-use super::difference::{Difference, Sample};
 use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{ComparedFigure, MeasuredSide};
-use super::{Change, FailIf, Side};
+use super::{Change, FailIf};
 use crate::recipe::model::{Claim, Mode};
 use crate::verdict::Bounds;
 use crate::verdict::compare::exp;
-use crate::verdict::statistics::aggregate;
+use retrial_stats::Decision;
+use retrial_stats::aggregate;
+use retrial_stats::{Difference, Sample};
 
 /// One scenario in one mode of one subject.
 #[derive(Clone, Copy)]
@@ -89,14 +90,16 @@ impl<'a> Pair<'a> {
     }
 
     /// On which side of a limit it lies.
-    pub fn side(&self, limit: FailIf, alpha: f64) -> Side {
-        self.difference.as_ref().map_or(Side::Open, |difference| {
-            difference.side(Claim::NotWorse, limit.slower, alpha)
-        })
+    pub fn decide(&self, limit: FailIf, alpha: f64) -> Decision {
+        self.difference
+            .as_ref()
+            .map_or(Decision::Open, |difference| {
+                difference.decide(Claim::NotWorse, limit.slower, alpha)
+            })
     }
 
     /// As it is shown; the sentence is still to be written.
-    pub fn finish(&self, alpha: f64, change: Change, limit: Option<Side>) -> ComparedFigure {
+    pub fn finish(&self, alpha: f64, change: Change, limit: Option<Decision>) -> ComparedFigure {
         let [ours, theirs] = self.figures;
         let side = |letter: &str, figure: &MeasuredFigure| MeasuredSide {
             subject: letter.to_owned(),

@@ -1,10 +1,11 @@
 //! One sentence on each compared figure.
 
+use super::FailIf;
 use super::build::Options;
 use super::model::ComparedFigure;
 use super::pair::{Measured, Pair};
-use super::{FailIf, Side};
 use crate::verdict::number;
+use retrial_stats::Decision;
 
 /// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; at 95 % confidence 1.012–1.028 (…).`
 pub(in crate::verdict) fn of(
@@ -58,11 +59,11 @@ pub(in crate::verdict) fn of(
     format!("{head}: {shown}{}.", limit.unwrap_or_default())
 }
 
-fn beside(limit: FailIf, side: Side) -> String {
+fn beside(limit: FailIf, side: Decision) -> String {
     match side {
-        Side::Holds => format!("; {limit} is ruled out"),
-        Side::Worse => format!("; it is {limit}"),
-        Side::Open => format!("; whether it is {limit} is not decided"),
+        Decision::Holds => format!("; {limit} is ruled out"),
+        Decision::Worse => format!("; it is {limit}"),
+        Decision::Open => format!("; whether it is {limit} is not decided"),
     }
 }
 

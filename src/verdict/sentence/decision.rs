@@ -1,9 +1,9 @@
 //! What the bounds say of a claim, and what would decide it where they do not.
 
-use super::super::asked::Side;
 use super::super::compare::Compared;
 use super::super::{Bounds, Judgement, MoreTrials, Outcome, number};
 use crate::recipe::model::Claim;
+use retrial_stats::Decision;
 
 /// `at 95 % confidence it holds to within 3.1 %; asked 5 % (3 trials, noise 1 %)`
 pub(super) fn words(
@@ -29,7 +29,7 @@ pub(super) fn words(
         Outcome::NotReproduced | Outcome::Invalid => {
             format!("asked {} ({ground})", region(judgement))
         }
-        _ if compared.side(compared.alpha) == Side::Worse => format!(
+        _ if compared.decide(compared.alpha) == Decision::Worse => format!(
             "{at} it is {}, alone, but not corrected for all the figures of this run (Holm); asked \
              {asked} ({ground}); {}",
             missed(judgement, bounds),

@@ -45,7 +45,7 @@ fn evidence(values: &[f64]) -> Evidence {
     evidence
 }
 
-fn decision(values: &[f64], stage: usize) -> Decision {
+fn decision(values: &[f64], stage: usize) -> StageDecision {
     decide_stage(&Context::default(), &evidence(values), stage)
 }
 
@@ -53,11 +53,11 @@ fn decision(values: &[f64], stage: usize) -> Decision {
 fn it_stops_where_the_evidence_decides() {
     assert!(matches!(
         decision(&[100.0, 100.1, 99.9], 0),
-        Decision::Stop { .. }
+        StageDecision::Stop { .. }
     ));
     assert!(matches!(
         decision(&[80.0, 80.1, 79.9], 0),
-        Decision::Stop { .. }
+        StageDecision::Stop { .. }
     ));
 }
 
@@ -66,13 +66,13 @@ fn it_goes_on_where_it_does_not_until_the_last_stage() {
     let vague = [93.0, 96.0, 99.0, 93.0, 97.0, 96.0, 92.0, 98.0];
     assert!(matches!(
         decision(&vague[..3], 0),
-        Decision::Continue { .. }
+        StageDecision::Continue { .. }
     ));
     assert!(matches!(
         decision(&vague[..5], 1),
-        Decision::Continue { .. }
+        StageDecision::Continue { .. }
     ));
-    let Decision::Stop { because } = decision(&vague, 2) else {
+    let StageDecision::Stop { because } = decision(&vague, 2) else {
         unreachable!("eight trials are all that there are");
     };
     assert!(because.contains("last stage"), "{because}");
@@ -86,13 +86,13 @@ fn it_stops_where_more_trials_do_not_mend_it() {
     };
     assert!(matches!(
         decide_stage(&Context::default(), &broken, 0),
-        Decision::Stop { .. }
+        StageDecision::Stop { .. }
     ));
     let mut unpublished = evidence(&[93.0, 96.0, 99.0]);
     unpublished.expect.clear();
     assert!(matches!(
         decide_stage(&Context::default(), &unpublished, 0),
-        Decision::Stop { .. }
+        StageDecision::Stop { .. }
     ));
 }
 
@@ -105,7 +105,7 @@ fn what_stops_a_scenario_stands_in_the_verdict() {
         published_figures: 3,
         ..Context::default()
     };
-    let Decision::Stop { because } = decide_stage(&context, &bad, 0) else {
+    let StageDecision::Stop { because } = decide_stage(&context, &bad, 0) else {
         unreachable!("10 % under, with a noise of half a percent");
     };
     assert!(because.contains("worse"), "{because}");
@@ -136,7 +136,7 @@ fn looking_several_times_does_not_pass_more_often() {
             let so_far = evidence(&values[..trials]);
             if matches!(
                 decide_stage(&Context::default(), &so_far, stage),
-                Decision::Stop { .. }
+                StageDecision::Stop { .. }
             ) {
                 let verdict = judge(&Context::default(), &[so_far]);
                 reproduced += u32::from(verdict.outcome == Outcome::Reproduced);

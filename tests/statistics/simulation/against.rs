@@ -1,7 +1,7 @@
 //! One sample against another: faster, slower, no difference shown.
 
 use retrial::recipe::model::{Aggregate, Better};
-use retrial::verdict::comparison::{Difference, Sample};
+use retrial_stats::{Difference, Sample};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};

@@ -2,8 +2,8 @@
 
 use retrial::recipe::model::{Aggregate, Claim, Expectation, ExpectationKind, Mode};
 use retrial::verdict::{
-    Context, Decision, Evidence, FigureMeta, FigureValue, Outcome, TrialEvidence, decide_stage,
-    judge,
+    Context, Evidence, FigureMeta, FigureValue, Outcome, StageDecision, TrialEvidence,
+    decide_stage, judge,
 };
 
 use super::noise::{Generator, Noise};
@@ -49,7 +49,7 @@ fn staged(truth: f64, aggregate: Aggregate, generator: &mut Generator) -> (Outco
     for (stage, trials) in stages.into_iter().enumerate() {
         let mut so_far = evidence(&logs[..trials], truth, Claim::NotWorse, aggregate);
         so_far.stages = vec![3, 5, 8];
-        if let Decision::Stop { .. } = decide_stage(&Context::default(), &so_far, stage) {
+        if let StageDecision::Stop { .. } = decide_stage(&Context::default(), &so_far, stage) {
             return (judge(&Context::default(), &[so_far]).outcome, trials);
         }
     }

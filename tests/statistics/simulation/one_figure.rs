@@ -1,7 +1,7 @@
 //! One figure against a published one that is exact: power, error, heavy tails.
 
 use retrial::recipe::model::{Aggregate, Better};
-use retrial::verdict::statistics::{Comparison, Estimate};
+use retrial_stats::{Comparison, Estimate};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::statistics::{Estimate, Method, half_width, quantile};
+use super::estimate::{Estimate, Method, half_width, quantile};
 
 /// Past this many more trials no number is named.
 const MOST: u32 = 30;
@@ -27,7 +27,8 @@ pub enum MoreTrials {
 
 /// Estimates how many more trials would put a bound with error `alpha` past an edge of what was
 /// asked, which lies `distance` from the centre.
-pub(super) fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
+#[must_use]
+pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
     let count = f64::from(estimate.count);
     // The error of one trial in the aggregate, and what the degrees of freedom lag behind.
     let (of_one, lag, sigma) = match &estimate.method {
@@ -58,7 +59,7 @@ pub(super) fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> Mor
 
 /// The same of the difference of two samples with `trials` each, or one of them more: both get as
 /// many more.
-pub(super) fn more_of_two(
+pub(crate) fn more_of_two(
     error: f64,
     degrees: f64,
     trials: u32,
@@ -79,8 +80,8 @@ pub(super) fn more_of_two(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::model::{Aggregate, Better};
-    use crate::verdict::statistics::Comparison;
+    use crate::claim::{Aggregate, Better};
+    use crate::estimate::Comparison;
 
     fn estimate(values: &[f64], noise: Option<f64>, sigma: f64) -> Estimate {
         let comparison = Comparison {

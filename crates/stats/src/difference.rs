@@ -8,11 +8,11 @@
 //! What was printed is known to half of its last digit and no better: trials that printed the same
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
-use crate::recipe::model::{Aggregate, Better, Claim};
-use crate::verdict::MoreTrials;
-use crate::verdict::asked::{Asked, Side};
-use crate::verdict::more_trials::{more_of_two, more_trials};
-use crate::verdict::statistics::{self, Estimate, quantile};
+use crate::claim::{Aggregate, Better, Claim};
+use crate::estimate::{self, Estimate, quantile};
+use crate::more_trials::MoreTrials;
+use crate::more_trials::{more_of_two, more_trials};
+use crate::region::{AcceptanceRegion, Decision};
 
 /// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Sample<'a> {
 
 /// Where the bounds of a difference come from.
 #[derive(Debug, Clone, PartialEq)]
-enum Ground {
+enum Basis {
     /// Of pairs.
     Pairs(Estimate),
     /// Of two samples.
@@ -44,7 +44,7 @@ enum Ground {
 pub struct Difference {
     /// The log ratio, oriented so that above zero the candidate is better.
     pub center: f64,
-    ground: Ground,
+    basis: Basis,
     /// By how much the ratio of what was rounded may be off.
     printed: f64,
 }
@@ -54,7 +54,7 @@ impl Difference {
     #[must_use]
     pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
         let estimate = |sample: Sample<'_>| {
-            let comparison = statistics::Comparison {
+            let comparison = estimate::Comparison {
                 reference: 1.0,
                 sigma: 0.0,
                 better,
@@ -66,7 +66,7 @@ impl Difference {
         let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
         Self {
             center: of_candidate.center - of_baseline.center,
-            ground: ground(&of_candidate, &of_baseline),
+            basis: basis(&of_candidate, &of_baseline),
             printed: printed(candidate, baseline),
         }
     }
@@ -87,7 +87,7 @@ impl Difference {
         let ratios: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
         // Each trial of a pair has its own noise.
         let noise = candidate.noise.zip(baseline.noise);
-        let comparison = statistics::Comparison {
+        let comparison = estimate::Comparison {
             reference: 1.0,
             sigma: 0.0,
             better,
@@ -97,7 +97,7 @@ impl Difference {
         let estimate = Estimate::of(&ratios, &comparison);
         Some(Self {
             center: estimate.center,
-            ground: Ground::Pairs(estimate),
+            basis: Basis::Pairs(estimate),
             printed: printed(candidate, baseline),
         })
     }
@@ -105,13 +105,13 @@ impl Difference {
     /// One-sided bounds of the log ratio, each with error `alpha`.
     #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
-        let (lower, upper) = match &self.ground {
-            Ground::Pairs(estimate) => estimate.bounds(alpha)?,
-            Ground::Samples { error, degrees, .. } => {
+        let (lower, upper) = match &self.basis {
+            Basis::Pairs(estimate) => estimate.bounds(alpha)?,
+            Basis::Samples { error, degrees, .. } => {
                 let half = quantile(alpha, *degrees) * error;
                 (self.center - half, self.center + half)
             }
-            Ground::Nothing => return None,
+            Basis::Nothing => return None,
         };
         Some((
             lower.min(self.center - self.printed),
@@ -121,9 +121,9 @@ impl Difference {
 
     /// On which side of a claim with a margin (a fraction) it lies, with error `alpha` on either.
     #[must_use]
-    pub fn side(&self, claim: Claim, margin: f64, alpha: f64) -> Side {
-        self.bounds(alpha).map_or(Side::Open, |(lower, upper)| {
-            Asked::of(claim, margin).side(lower, upper)
+    pub fn decide(&self, claim: Claim, margin: f64, alpha: f64) -> Decision {
+        self.bounds(alpha).map_or(Decision::Open, |(lower, upper)| {
+            AcceptanceRegion::of(claim, margin).decide(lower, upper)
         })
     }
 
@@ -131,15 +131,15 @@ impl Difference {
     /// `alpha` past an edge of what is asked.
     #[must_use]
     pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
-        let distance = Asked::of(claim, margin).distance(self.center);
-        match &self.ground {
-            Ground::Pairs(estimate) => more_trials(estimate, distance, alpha),
-            Ground::Samples {
+        let distance = AcceptanceRegion::of(claim, margin).distance(self.center);
+        match &self.basis {
+            Basis::Pairs(estimate) => more_trials(estimate, distance, alpha),
+            Basis::Samples {
                 error,
                 degrees,
                 trials,
             } => more_of_two(*error, *degrees, *trials, distance, alpha),
-            Ground::Nothing => MoreTrials::AtLeast(2),
+            Basis::Nothing => MoreTrials::AtLeast(2),
         }
     }
 }
@@ -165,7 +165,7 @@ fn decimals(value: f64) -> i32 {
     i32::try_from(digits).unwrap_or(i32::MAX).min(300)
 }
 
-fn ground(candidate: &Estimate, baseline: &Estimate) -> Ground {
+fn basis(candidate: &Estimate, baseline: &Estimate) -> Basis {
     let (one, other) = match (candidate.error(), baseline.error()) {
         (Some(one), Some(other)) => (one, other),
         // One trial beside several, its noise not known: it is taken to scatter as they do.
@@ -175,12 +175,12 @@ fn ground(candidate: &Estimate, baseline: &Estimate) -> Ground {
         (Some((error, degrees)), None) if baseline.count == 1 => {
             return beside_one(candidate, error, degrees);
         }
-        _ => return Ground::Nothing,
+        _ => return Basis::Nothing,
     };
     let square = |(error, degrees): (f64, f64)| (error * error, error.powi(4) / degrees);
     let ((one, one_spread), (other, other_spread)) = (square(one), square(other));
     let (total, spread) = (one + other, one_spread + other_spread);
-    Ground::Samples {
+    Basis::Samples {
         trials: candidate.count.min(baseline.count),
         error: total.sqrt(),
         degrees: if spread > 0.0 {
@@ -191,11 +191,11 @@ fn ground(candidate: &Estimate, baseline: &Estimate) -> Ground {
     }
 }
 
-fn beside_one(several: &Estimate, error: f64, degrees: f64) -> Ground {
+fn beside_one(several: &Estimate, error: f64, degrees: f64) -> Basis {
     several
         .deviation()
         .filter(|_| degrees.is_finite())
-        .map_or(Ground::Nothing, |deviation| Ground::Samples {
+        .map_or(Basis::Nothing, |deviation| Basis::Samples {
             error: error.hypot(deviation),
             degrees,
             trials: 1,
@@ -256,7 +256,7 @@ mod tests {
         let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
         let found = Difference::of(one, other, Better::Lower, Aggregate::Mean);
         assert!(found.center > 0.0);
-        assert_eq!(found.side(Claim::Better, 0.0, 0.05), Side::Holds);
+        assert_eq!(found.side(Claim::Better, 0.0, 0.05), Decision::Holds);
     }
 
     #[test]
@@ -288,18 +288,18 @@ mod tests {
 
     #[rstest]
     // 100.5 and 100.5 may have been printed as 101 and 100: that is no difference.
-    #[case(&[100.0, 100.0], &[100.0, 100.0], Side::Open)]
-    #[case(&[101.0, 101.0], &[100.0, 100.0], Side::Open)]
-    #[case(&[102.0, 102.0], &[100.0, 100.0], Side::Holds)]
-    #[case(&[101.0, 101.0], &[100.0, 100.05], Side::Holds)]
+    #[case(&[100.0, 100.0], &[100.0, 100.0], Decision::Open)]
+    #[case(&[101.0, 101.0], &[100.0, 100.0], Decision::Open)]
+    #[case(&[102.0, 102.0], &[100.0, 100.0], Decision::Holds)]
+    #[case(&[101.0, 101.0], &[100.0, 100.05], Decision::Holds)]
     fn without_scatter_they_are_as_exact_as_they_are_printed(
         #[case] candidate: &[f64],
         #[case] baseline: &[f64],
-        #[case] better: Side,
+        #[case] better: Decision,
     ) {
         let found = welch(candidate, baseline);
         assert_eq!(found.side(Claim::Better, 0.0, 0.05), better);
-        assert_eq!(found.side(Claim::NotWorse, 0.02, 0.05), Side::Holds);
+        assert_eq!(found.side(Claim::NotWorse, 0.02, 0.05), Decision::Holds);
     }
 
     #[test]
@@ -330,10 +330,10 @@ mod tests {
         let candidate = baseline.map(|value| value * 1.02);
         assert_eq!(
             welch(&candidate, &baseline).side(Claim::Better, 0.0, 0.025),
-            Side::Open
+            Decision::Open
         );
         let (one, other) = (sample(&candidate), sample(&baseline));
         let paired = Difference::paired(one, other, Better::Higher, Aggregate::Mean).unwrap();
-        assert_eq!(paired.side(Claim::Better, 0.0, 0.025), Side::Holds);
+        assert_eq!(paired.side(Claim::Better, 0.0, 0.025), Decision::Holds);
     }
 }

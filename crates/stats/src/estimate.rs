@@ -12,7 +12,7 @@ mod small;
 pub use quantile::quantile;
 
 use self::quantile::order_rank;
-use crate::recipe::model::{Aggregate, Better};
+use crate::claim::{Aggregate, Better};
 
 /// How the trials of one figure stand to one reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -182,7 +182,7 @@ impl Estimate {
 
     /// Standard error of the aggregate and its degrees of freedom, for a difference of two: of a
     /// median of many, its asymptotic error under normal noise.
-    pub(super) fn error(&self) -> Option<(f64, f64)> {
+    pub(crate) fn error(&self) -> Option<(f64, f64)> {
         match &self.method {
             Method::TooFew { .. } => None,
             Method::Assumed { noise, .. } => Some((*noise, f64::INFINITY)),
@@ -245,7 +245,7 @@ pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
 
 /// Half of the interval of an estimated error and a declared one, with Welch's and Satterthwaite's
 /// degrees of freedom.
-pub(super) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f64 {
+pub(crate) fn half_width(error: f64, degrees: f64, sigma: f64, alpha: f64) -> f64 {
     let (estimated, declared) = (error * error, sigma * sigma);
     let total = estimated + declared;
     let degrees = if estimated > 0.0 {
@@ -315,11 +315,11 @@ fn winsorized(logs: &[f64], sigma: f64) -> Method {
     }
 }
 
-pub(super) fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / float(values.len())
 }
 
-pub(super) fn deviation(values: &[f64]) -> f64 {
+pub(crate) fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (float(values.len()) - 1.0).max(1.0)).sqrt();
@@ -333,7 +333,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-pub(super) fn float(count: usize) -> f64 {
+pub(crate) fn float(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 

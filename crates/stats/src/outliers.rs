@@ -6,8 +6,9 @@ const THRESHOLD: f64 = 1.4826 * 10.0;
 /// With fewer trials a median of deviations says nothing.
 const FEWEST: usize = 5;
 
-/// Positions of the values that lie far from the median.
-pub(super) fn outliers(values: &[f64]) -> Vec<usize> {
+/// Returns the positions of the values that lie far from the median, from 0.
+#[must_use]
+pub fn outliers(values: &[f64]) -> Vec<usize> {
     if values.len() < FEWEST || !values.iter().all(|value| value.is_finite()) {
         return Vec::new();
     }

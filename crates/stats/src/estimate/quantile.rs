@@ -22,7 +22,7 @@ fn student(degrees: f64) -> Option<StudentsT> {
 }
 
 /// Zero-based rank of the lower order statistic that bounds the median with error `alpha`.
-pub(super) fn order_rank(count: usize, alpha: f64) -> Option<usize> {
+pub(crate) fn order_rank(count: usize, alpha: f64) -> Option<usize> {
     let binomial = Binomial::new(0.5, u64::try_from(count).ok()?).ok()?;
     (0..count.div_ceil(2))
         .take_while(|rank| binomial.cdf(*rank as u64) <= alpha)

@@ -1,0 +1,35 @@
+//! Ratios of repeated measurements to a reference or to each other, with one-sided bounds, and the
+//! decisions that follow. Pure: numbers in, numbers out; nothing here knows a benchmark.
+//!
+//! ```
+//! use retrial_stats::{Aggregate, AcceptanceRegion, Better, Claim, Comparison, Decision, Estimate};
+//!
+//! let comparison = Comparison {
+//!     reference: 100.0,
+//!     sigma: 0.0,
+//!     better: Better::Higher,
+//!     aggregate: Aggregate::Mean,
+//!     noise: None,
+//! };
+//! let estimate = Estimate::of(&[99.1, 99.4, 99.2], &comparison);
+//! let (lower, upper) = estimate.bounds(0.05).expect("three trials have bounds");
+//! let decision = AcceptanceRegion::of(Claim::NotWorse, 0.05).decide(lower, upper);
+//! assert_eq!(decision, Decision::Holds);
+//! ```
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod claim;
+mod difference;
+pub mod estimate;
+mod holm;
+mod more_trials;
+mod outliers;
+mod region;
+
+pub use claim::{Aggregate, Better, Claim};
+pub use difference::{Difference, Sample};
+pub use estimate::{Comparison, Estimate, Method, aggregate, quantile};
+pub use holm::step_down;
+pub use more_trials::{MoreTrials, more_trials};
+pub use outliers::outliers;
+pub use region::{AcceptanceRegion, Decision};
