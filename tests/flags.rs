@@ -1,5 +1,5 @@
-//! docs/flags.md: the flags by which each built-in recipe for AMD's GPUs starts its container, as
-//! `plan` prints them, on planted hosts. The page is drawn anew with `RETRIAL_DOCS=overwrite`.
+//! docs/flags.md: the flags with which each built-in recipe for AMD's GPUs starts its container, as
+//! `plan` prints them, on simulated hosts. `RETRIAL_DOCS=overwrite` regenerates the page.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 #[path = "support/planted.rs"]
@@ -16,12 +16,12 @@ use serde_json::Value;
 const HEAD: &str = "\
 # Flags of every recipe
 
-How each built-in recipe for AMD's GPUs starts its container: the flags of `docker run` about devices and rights, as `retrial plan --format shell` prints them.
-Recipes with the same flags stand together. **The hosts are stand-ins**: trees of files with the GPUs that are named, read with `--root`; no AMD GPU was here.
-Made by tests/flags.rs, which compares it.
+The flags of `docker run` for devices and privileges with which each built-in recipe for AMD's GPUs starts its container, as `retrial plan --format shell` prints them.
+Recipes with the same flags are grouped. **The hosts are simulated**: file trees with the named GPUs, read with `--root`; no AMD GPU was available.
+Generated and compared by tests/flags.rs.
 ";
 
-/// Flags that say what the container may reach.
+/// Flags that determine what the container can access.
 const ABOUT: [&str; 9] = [
     "--ipc",
     "--network",
@@ -142,7 +142,7 @@ fn the_page_of_flags_is_what_plan_prints() {
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/flags.md is not what plan prints: draw it anew with RETRIAL_DOCS=overwrite cargo test --test flags"
+        "docs/flags.md is not what plan prints: regenerate it by RETRIAL_DOCS=overwrite cargo test --test flags"
     );
 }
 

@@ -83,7 +83,7 @@ fn check(table: &Table) {
         ),
         "equal" => {
             keeps_the_error(table, &["0.8 % each"], 0..4, 10_000.0);
-            let paired = "0.5 % each and 2 % in common, paired";
+            let paired = "0.5 % each and 2 % shared, paired";
             keeps_the_error(table, &[paired], 0..4, 10_000.0);
         }
         _ => {}

@@ -95,7 +95,7 @@ pub fn equal() -> Table {
             },
         ),
         (
-            "0.3 % within a session, 1 % between sessions, a session each",
+            "0.3 % within a session, 1 % between sessions, one session each",
             Design {
                 baseline: Noise::Session(0.003, 0.01),
                 candidate: Noise::Session(0.003, 0.01),
@@ -103,7 +103,7 @@ pub fn equal() -> Table {
             },
         ),
         (
-            "0.5 % each and 2 % in common, paired",
+            "0.5 % each and 2 % shared, paired",
             Design {
                 paired: true,
                 ..drifting
@@ -140,9 +140,9 @@ pub fn power() -> Table {
     let designs = [
         ("0.8 % each", Design::alike(0.008)),
         ("1.8 % each", Design::alike(0.018)),
-        ("0.5 % each and 2 % in common, unpaired", drifting),
+        ("0.5 % each and 2 % shared, unpaired", drifting),
         (
-            "0.5 % each and 2 % in common, paired",
+            "0.5 % each and 2 % shared, paired",
             Design {
                 paired: true,
                 ..drifting

@@ -65,7 +65,7 @@ pub fn stages() -> Table {
             "reproduced, the truth on the margin",
             "not reproduced, the truth on the margin",
             "reproduced, truly equal",
-            "of 8 trials, used where truly equal",
+            "share of 8 trials used, truly equal",
         ],
     );
     let aggregates = [
@@ -127,7 +127,7 @@ pub fn holm() -> Table {
     };
     table.row("not reproduced (Holm)", shares(&is_worse));
     table.row(
-        "were each judged alone",
+        "without correction",
         shares(&|evidence| {
             let mut all = evidence.iter();
             all.any(|one| is_worse(std::slice::from_ref(one)))

@@ -71,7 +71,7 @@ const AGGREGATES: [(&str, Aggregate); 3] = [
 
 /// The truth exactly on the margin: share that is called reproduced.
 pub fn error() -> Table {
-    let mut table = Table::new("error", &head("made one by"));
+    let mut table = Table::new("error", &head("aggregated by"));
     for (name, aggregate) in AGGREGATES {
         let of = |trials| reproduced(Noise::Normal(NOISE), 0.95, 0.05, aggregate, trials);
         table.row(name, of_trials(of));
@@ -81,7 +81,7 @@ pub fn error() -> Table {
 
 /// The truth exactly on the margin: share that is called not reproduced.
 pub fn worse() -> Table {
-    let mut table = Table::new("worse", &head("made one by"));
+    let mut table = Table::new("worse", &head("aggregated by"));
     for (name, aggregate) in AGGREGATES {
         let of = |trials: usize| {
             let mut generator = Generator::new(100 + trials as u64);
@@ -132,7 +132,7 @@ pub fn assumed() -> Table {
 
 /// The truth on the margin, and noise that is not normal.
 pub fn tails() -> Table {
-    let mut table = Table::new("tails", &head("noise, made one by"));
+    let mut table = Table::new("tails", &head("noise, aggregated by"));
     let noises = [
         ("Student's t with 3 degrees of freedom", Noise::Heavy(NOISE)),
         (
