@@ -39,7 +39,7 @@ build:
 .PHONY: fmt
 fmt:
 	$(call say,cargo fmt)
-	@cargo fmt --check
+	@cargo fmt --all --check
 
 .PHONY: clippy
 clippy:

@@ -19,7 +19,6 @@ pub mod doctor;
 pub mod engine;
 pub mod evidence;
 pub mod export;
-pub mod fetch;
 pub mod history;
 pub mod host;
 pub mod journal;
@@ -33,3 +32,5 @@ pub mod store;
 pub mod telemetry;
 pub mod tls;
 pub mod verdict;
+
+pub use retrial_hub as fetch;

@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::error::RunError;
 use super::session::Session;
-use crate::fetch::{Digest, FetchError, Fetched, Hub, Progress, Snapshot, Wanted};
-use crate::journal::{StepEnd, StepFault, What};
+use crate::fetch::{Digest, FetchError, Fetched, Hub, Progress, Snapshot, TransferState, Wanted};
+use crate::journal::{FileStand, StepEnd, StepFault, What};
 use crate::plan::model::commit_later;
 use crate::plan::step::Step;
 use crate::store::{RunDirectory, StoreError};
@@ -195,6 +195,16 @@ fn write_down(
     session.say(Some(step), what)
 }
 
+fn stand(state: TransferState) -> FileStand {
+    match state {
+        TransferState::Waiting => FileStand::Waiting,
+        TransferState::Downloading => FileStand::Downloading,
+        TransferState::Verifying => FileStand::Checking,
+        TransferState::Done => FileStand::Done,
+        TransferState::Cached => FileStand::There,
+    }
+}
+
 /// Shows how a fetch goes on.
 struct Show<'a> {
     session: &'a Session,
@@ -230,14 +240,14 @@ impl Show<'_> {
         match progress {
             Progress::File {
                 path,
-                stand,
+                state,
                 current,
                 total,
             } => self.session.show(
                 self.step,
                 What::File {
                     path,
-                    stand,
+                    stand: stand(state),
                     current,
                     total,
                 },

@@ -1,7 +1,7 @@
 //! What arrives where nothing goes wrong.
 
+use retrial::fetch::TransferState;
 use retrial::fetch::{FetchError, Progress, Wanted};
-use retrial::journal::FileStand;
 
 use crate::hub::{Content, Repository};
 use crate::scene::{NAME, Scene, content, wanted};
@@ -60,7 +60,7 @@ async fn a_second_time_nothing_comes_and_nothing_is_hashed() {
         matches!(
             one,
             Progress::File {
-                stand: FileStand::Checking | FileStand::Downloading,
+                state: TransferState::Verifying | TransferState::Downloading,
                 ..
             }
         )

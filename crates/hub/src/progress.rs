@@ -4,10 +4,23 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::journal::FileStand;
-
 /// Between two words on the same file.
 const APART: Duration = Duration::from_millis(100);
+
+/// Where a file of a snapshot stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransferState {
+    /// Not started.
+    Waiting,
+    /// Its bytes are being received.
+    Downloading,
+    /// Its bytes are being hashed.
+    Verifying,
+    /// It was received and matches its hash.
+    Done,
+    /// It was in the cache and matches its hash.
+    Cached,
+}
 
 /// One thing that a fetch reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +30,7 @@ pub enum Progress {
         /// Its path in the repository.
         path: String,
         /// Where it stands.
-        stand: FileStand,
+        state: TransferState,
         /// Bytes done.
         current: u64,
         /// Bytes in all.
@@ -58,7 +71,7 @@ pub struct Teller {
     to: UnboundedSender<Progress>,
     path: String,
     total: u64,
-    last: Option<(FileStand, Instant)>,
+    last: Option<(TransferState, Instant)>,
 }
 
 impl Teller {
@@ -72,18 +85,18 @@ impl Teller {
         }
     }
 
-    /// The file stands so, with so many bytes done.
-    pub fn tell(&mut self, stand: FileStand, current: u64) {
+    /// Reports the state of the file and its bytes done.
+    pub fn tell(&mut self, state: TransferState, current: u64) {
         let too_soon = self
             .last
-            .is_some_and(|(before, when)| before == stand && when.elapsed() < APART);
+            .is_some_and(|(before, when)| before == state && when.elapsed() < APART);
         if too_soon && current < self.total {
             return;
         }
-        self.last = Some((stand, Instant::now()));
+        self.last = Some((state, Instant::now()));
         self.say(Progress::File {
             path: self.path.clone(),
-            stand,
+            state,
             current,
             total: self.total,
         });

@@ -11,9 +11,9 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::digest::{Digest, Hasher};
-use super::error::FetchError;
-use super::lock::BlobLock;
+use crate::digest::{Digest, Hasher};
+use crate::error::FetchError;
+use crate::lock::BlobLock;
 
 /// Pieces that may wait for the disk.
 const WAITING: usize = 32;

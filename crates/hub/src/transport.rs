@@ -8,10 +8,10 @@ use reqwest::{Client, Response, Url};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::error::{FetchError, root_cause};
-use super::progress::Progress;
-use super::refusal::{Ask, Trouble, meaning};
-use super::settings::Settings;
+use crate::error::{FetchError, root_cause};
+use crate::progress::Progress;
+use crate::refusal::{Ask, Trouble, meaning};
+use crate::settings::Settings;
 
 /// The longest answer that is no file.
 const ANSWER: usize = 64 << 20;
@@ -25,13 +25,14 @@ const CONNECT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Transport {
     client: Client,
-    pub(super) settings: Settings,
+    pub(crate) settings: Settings,
 }
 
 impl Transport {
     /// The way that the settings name.
     pub fn new(settings: Settings) -> Result<Self, FetchError> {
-        crate::tls::provide();
+        // An error says that the process has a TLS provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("retrial/", env!("CARGO_PKG_VERSION")))
             // Files of one connection each: over HTTP/2 all of them would share a single one.
@@ -130,7 +131,7 @@ impl Transport {
                             what: ask.words(),
                             because: format!(
                                 "it is longer than {}",
-                                super::error::bytes(ANSWER as u64)
+                                crate::error::bytes(ANSWER as u64)
                             ),
                         }));
                     }

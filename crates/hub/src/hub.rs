@@ -8,19 +8,18 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use super::cache::Place;
-use super::digest::Digest;
-use super::error::FetchError;
-use super::getter::{Getter, present};
-use super::listing::{self, RemoteFile, Snapshot};
-use super::pattern;
-use super::progress::{Progress, Teller};
-use super::refusal::{Ask, page};
-use super::settings::Settings;
-use super::space;
-use super::transport::Transport;
-use super::tree::Tree;
-use crate::journal::FileStand;
+use crate::cache::Place;
+use crate::digest::Digest;
+use crate::error::FetchError;
+use crate::getter::{Getter, present};
+use crate::listing::{self, RemoteFile, Snapshot};
+use crate::pattern;
+use crate::progress::{Progress, Teller, TransferState};
+use crate::refusal::{Ask, page};
+use crate::settings::Settings;
+use crate::space;
+use crate::transport::Transport;
+use crate::tree::Tree;
 
 /// What is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -183,7 +182,7 @@ impl Hub {
         });
         space::check(&self.settings().cache, &snapshot.repository, lacking.sum())?;
         for file in &files {
-            Teller::new(to, &file.path, file.size).tell(FileStand::Waiting, 0);
+            Teller::new(to, &file.path, file.size).tell(TransferState::Waiting, 0);
         }
         let getter = self.getter(&place, snapshot, to, stop);
         // What another process fetches comes last: until then there is something else to do.

@@ -16,6 +16,8 @@
 //! `oid`, it reads `sha256`), does not resume inside a file, retries without the wait that the hub
 //! asks for, and writes error bodies into the cache under the real file's name.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
 mod cache;
 mod digest;
 mod download;
@@ -39,5 +41,5 @@ pub use digest::Digest;
 pub use error::FetchError;
 pub use hub::{Fetched, FetchedFile, Hub, Wanted};
 pub use listing::{RemoteFile, Snapshot};
-pub use progress::Progress;
+pub use progress::{Progress, TransferState};
 pub use settings::{Patience, Settings, Token};

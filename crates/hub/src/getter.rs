@@ -9,16 +9,15 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::cache::Place;
-use super::download::Download;
-use super::error::FetchError;
-use super::listing::{RemoteFile, Snapshot};
-use super::lock::{BlobLock, holder};
-use super::progress::{Progress, Teller};
-use super::refusal::Ask;
-use super::transport::Transport;
-use super::{sink, verified};
-use crate::journal::FileStand;
+use crate::cache::Place;
+use crate::download::Download;
+use crate::error::FetchError;
+use crate::listing::{RemoteFile, Snapshot};
+use crate::lock::{BlobLock, holder};
+use crate::progress::{Progress, Teller, TransferState};
+use crate::refusal::Ask;
+use crate::transport::Transport;
+use crate::{sink, verified};
 
 /// Between two looks whether another process is done with a file.
 const LOOK: Duration = Duration::from_millis(100);
@@ -126,7 +125,7 @@ impl Getter<'_> {
             stop: &self.stop,
         };
         let came = download.run(lock, &mut teller).await?;
-        teller.tell(FileStand::Done, file.size);
+        teller.tell(TransferState::Done, file.size);
         Ok(Got::There(came))
     }
 
@@ -138,7 +137,7 @@ impl Getter<'_> {
                 return Ok(lock);
             }
             let there = fs::metadata(&part).map_or(0, |part| part.len());
-            teller.tell(FileStand::Downloading, there.min(file.size));
+            teller.tell(TransferState::Downloading, there.min(file.size));
             // The kernel's own waiting for a lock cannot be ended by a stop.
             tokio::select! {
                 biased;
@@ -157,7 +156,7 @@ impl Getter<'_> {
         let mut teller = self.teller(file);
         if !verified::is_known(place, digest, &blob) {
             let mut told = teller.clone();
-            let tell = move |done| told.tell(FileStand::Checking, done);
+            let tell = move |done| told.tell(TransferState::Verifying, done);
             let path = place.blob(digest);
             let hashed = sink::hash(&path, digest, file.size, &self.stop, tell);
             match hashed.await {
@@ -167,7 +166,7 @@ impl Getter<'_> {
                 Ok(_) => verified::keep(place, digest, &blob),
             }
         }
-        teller.tell(FileStand::There, file.size);
+        teller.tell(TransferState::Cached, file.size);
         Ok(true)
     }
 

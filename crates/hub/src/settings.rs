@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use super::error::FetchError;
+use crate::error::FetchError;
 
 /// Files that are fetched at the same time, as the Python client does it.
 const PARALLEL: usize = 8;
@@ -79,7 +79,7 @@ impl Token {
     }
 
     /// The value, for a request's header.
-    pub(super) fn value(&self) -> &str {
+    pub(crate) fn value(&self) -> &str {
         &self.value
     }
 

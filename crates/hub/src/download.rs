@@ -9,16 +9,15 @@ use reqwest::header::CONTENT_RANGE;
 use reqwest::{Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use super::cache::Place;
-use super::error::FetchError;
-use super::listing::RemoteFile;
-use super::lock::BlobLock;
-use super::progress::Teller;
-use super::refusal::{Ask, Trouble};
-use super::sink::Sink;
-use super::transport::{Transport, Tries, passing};
-use super::verified;
-use crate::journal::FileStand;
+use crate::cache::Place;
+use crate::error::FetchError;
+use crate::listing::RemoteFile;
+use crate::lock::BlobLock;
+use crate::progress::{Teller, TransferState};
+use crate::refusal::{Ask, Trouble};
+use crate::sink::Sink;
+use crate::transport::{Transport, Tries, passing};
+use crate::verified;
 
 /// What is fetched, from where and to where.
 pub struct Download<'a> {
@@ -84,7 +83,7 @@ impl Download<'_> {
         came: &mut u64,
     ) -> Result<Result<(), String>, FetchError> {
         let mut sink = self.sink(lock, false).await?;
-        teller.tell(FileStand::Downloading, sink.position());
+        teller.tell(TransferState::Downloading, sink.position());
         let mut tries = Tries::new(self.transport, &self.ask, teller.channel(), self.stop);
         let mut begun: Option<Response> = None;
         let mut restarts = 0;
@@ -135,7 +134,7 @@ impl Download<'_> {
                 }
             }
         }
-        teller.tell(FileStand::Checking, sink.position());
+        teller.tell(TransferState::Verifying, sink.position());
         let found = sink.finish().await?;
         if found == self.file.digest {
             return Ok(Ok(()));
@@ -243,7 +242,7 @@ impl Download<'_> {
             if !sink.take(piece).await {
                 return Ok(Answer::Full);
             }
-            teller.tell(FileStand::Downloading, sink.position());
+            teller.tell(TransferState::Downloading, sink.position());
         }
     }
 }

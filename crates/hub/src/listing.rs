@@ -8,14 +8,14 @@ use serde::Deserialize;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::cache::Place;
-use super::digest::{Digest, is_hex};
-use super::error::FetchError;
-use super::hub::Wanted;
-use super::progress::Progress;
-use super::refusal::{Ask, Trouble};
-use super::transport::Transport;
-use super::tree::{Entry, Tree};
+use crate::cache::Place;
+use crate::digest::{Digest, is_hex};
+use crate::error::FetchError;
+use crate::hub::Wanted;
+use crate::progress::Progress;
+use crate::refusal::{Ask, Trouble};
+use crate::transport::Transport;
+use crate::tree::{Entry, Tree};
 
 /// More pages than any repository has.
 const PAGES: usize = 10_000;

@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt;
 
 use serde::{Deserialize, Serialize};
 
-use super::cache::{Place, replace};
-use super::digest::Digest;
+use crate::cache::{Place, replace};
+use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Note {

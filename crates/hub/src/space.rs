@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::error::FetchError;
+use crate::error::FetchError;
 
 /// The least that is left for others.
 const SPARE: u64 = 16 << 20;

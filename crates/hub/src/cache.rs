@@ -16,8 +16,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::digest::{Digest, is_hex};
-use super::error::FetchError;
+use crate::digest::{Digest, is_hex};
+use crate::error::FetchError;
 
 /// One repository's place in the cache.
 #[derive(Debug, Clone)]

@@ -6,9 +6,9 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::cache::{Place, replace};
-use super::digest::{Digest, is_hex};
-use super::listing::{RemoteFile, is_safe};
+use crate::cache::{Place, replace};
+use crate::digest::{Digest, is_hex};
+use crate::listing::{RemoteFile, is_safe};
 
 const FORMAT: u32 = 1;
 

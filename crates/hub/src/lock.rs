@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use super::error::FetchError;
+use crate::error::{FetchError, printable};
 
 /// Held while a blob is fetched. The lock is the kernel's, so it ends with the process.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub fn holder(path: &Path) -> String {
     match found {
         Some(process) => {
             let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-            let name = crate::logs::sanitize(name.trim()).into_owned();
+            let name = printable(name.trim());
             format!("process {process} ({name})")
         }
         None => "another process".to_owned(),

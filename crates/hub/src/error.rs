@@ -6,8 +6,6 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::store::error::is_disk_full;
-
 /// A fault with the hub or its cache.
 #[derive(Debug, Error)]
 pub enum FetchError {
@@ -209,7 +207,8 @@ impl FetchError {
 }
 
 fn advice(error: &io::Error) -> &'static str {
-    if is_disk_full(error) {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    if matches!(error.kind(), StorageFull | QuotaExceeded) {
         "\n  make room, or keep the cache elsewhere: HF_HUB_CACHE=DIR; what has arrived is kept"
     } else if error.kind() == io::ErrorKind::PermissionDenied {
         "\n  it belongs to somebody else; keep the cache elsewhere: HF_HUB_CACHE=DIR"
@@ -236,6 +235,20 @@ fn lacking(files: &[String]) -> String {
 /// Bytes as people read them; the reports' own words are out of this room's reach.
 pub fn bytes(count: u64) -> String {
     humansize::format_size(count, humansize::DECIMAL)
+}
+
+/// A text of others without escape sequences and characters that control a terminal or reorder text.
+pub fn printable(text: &str) -> String {
+    // ECMA-48 5.4: parameters, intermediates, one final byte.
+    let plain = match regex_lite::Regex::new("\\x1b\\[[ -?]*[@-~]?") {
+        Ok(sequence) => sequence.replace_all(text, ""),
+        Err(_) => text.into(),
+    };
+    let harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    plain.replace(harmful, "\u{fffd}")
 }
 
 /// An error with everything that caused it, in one line.

@@ -3,8 +3,8 @@
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
-use super::error::FetchError;
-use super::settings::Settings;
+use crate::error::{FetchError, printable};
+use crate::settings::Settings;
 
 /// What is asked of the hub.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ pub fn meaning(
         return Trouble::Passing {
             because: format!("{who} answers {status}"),
             answered: true,
-            wait: super::wait::asked(headers, jiff::Timestamp::now()),
+            wait: crate::wait::asked(headers, jiff::Timestamp::now()),
         };
     }
     Trouble::Lasting(match status {
@@ -207,7 +207,7 @@ fn lead(words: &str) -> String {
     if words.is_empty() {
         String::new()
     } else {
-        format!(": {}", crate::logs::sanitize(words))
+        format!(": {}", printable(words))
     }
 }
 
@@ -215,14 +215,14 @@ fn or(words: &str, other: &str) -> String {
     if words.is_empty() {
         other.to_owned()
     } else {
-        crate::logs::sanitize(words).into_owned()
+        printable(words)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::Token;
     use super::*;
+    use crate::settings::Token;
 
     fn told(token: bool, status: u16, code: &'static str, words: &'static str) -> String {
         let mut settings = Settings::new("https://hub.example", "/cache").unwrap();
