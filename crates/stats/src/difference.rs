@@ -256,7 +256,7 @@ mod tests {
         let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
         let found = Difference::of(one, other, Better::Lower, Aggregate::Mean);
         assert!(found.center > 0.0);
-        assert_eq!(found.side(Claim::Better, 0.0, 0.05), Decision::Holds);
+        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
     }
 
     #[test]
@@ -298,8 +298,8 @@ mod tests {
         #[case] better: Decision,
     ) {
         let found = welch(candidate, baseline);
-        assert_eq!(found.side(Claim::Better, 0.0, 0.05), better);
-        assert_eq!(found.side(Claim::NotWorse, 0.02, 0.05), Decision::Holds);
+        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), better);
+        assert_eq!(found.decide(Claim::NotWorse, 0.02, 0.05), Decision::Holds);
     }
 
     #[test]
@@ -329,11 +329,11 @@ mod tests {
         let baseline = [100.0, 97.0, 94.0, 92.0, 90.0];
         let candidate = baseline.map(|value| value * 1.02);
         assert_eq!(
-            welch(&candidate, &baseline).side(Claim::Better, 0.0, 0.025),
+            welch(&candidate, &baseline).decide(Claim::Better, 0.0, 0.025),
             Decision::Open
         );
         let (one, other) = (sample(&candidate), sample(&baseline));
         let paired = Difference::paired(one, other, Better::Higher, Aggregate::Mean).unwrap();
-        assert_eq!(paired.side(Claim::Better, 0.0, 0.025), Decision::Holds);
+        assert_eq!(paired.decide(Claim::Better, 0.0, 0.025), Decision::Holds);
     }
 }
