@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod engine;
 pub mod evidence;
 pub mod export;
+pub mod format;
 pub mod history;
 pub mod host;
 pub mod journal;

@@ -103,7 +103,7 @@ fn print(
         }
         _ if rows.is_empty() => terminal::print("nothing is kept\n"),
         _ => terminal::print_lines(rows.iter().map(|(label, bytes, about)| {
-            let size = humansize::format_size(*bytes, humansize::BINARY);
+            let size = crate::format::size(*bytes);
             line(label, &size, about)
         })),
     }

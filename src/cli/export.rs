@@ -55,7 +55,7 @@ pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, 
         terminal::note(&format!(
             "{}: {} replaced, {first} among them",
             to.display(),
-            report::human::count(replaced.len(), "file")
+            crate::format::count(replaced.len(), "file")
         ));
     }
     let shown = to.display().to_string();

@@ -40,7 +40,7 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
     let Some(free) = host::disk_free(&root).filter(|free| *free < wanted) else {
         return Ok(());
     };
-    let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY);
+    let size = |bytes: u64| crate::format::size(bytes);
     let told = format!(
         "{} is free where the engine keeps images ({}), and {} asks for {} in all\n  make room: docker image prune",
         size(free),

@@ -157,7 +157,7 @@ fn said(out: &mut String, title: &str, lines: &[String]) {
 
 fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let requires = &recipe.requires;
-    let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY);
+    let size = |bytes: u64| crate::format::size(bytes);
     let mut lines = vec![format!("image      {}", plan.image)];
     lines.extend(
         plan.lock
@@ -193,7 +193,7 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
             .map(|bytes| format!("memory     {}", size(bytes))),
     );
     lines.extend(recipe.duration.map(|whole| {
-        let whole = crate::plan::text::duration(whole.as_secs());
+        let whole = crate::format::limit(whole.as_secs());
         format!("time       {whole} where it was published, besides downloads")
     }));
     lines.extend(

@@ -226,7 +226,7 @@ fn idle(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Check {
         } else {
             format!(" by {}", programs.join(", "))
         };
-        let size = humansize::format_size(used, humansize::BINARY);
+        let size = crate::format::size(used);
         busy.push(format!("GPU {index}: {size} in use{by}"));
     }
     end.sort();

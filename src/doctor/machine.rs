@@ -75,5 +75,5 @@ fn memory(facts: &Facts<'_>) -> Option<Check> {
 }
 
 fn bytes(count: u64) -> String {
-    humansize::format_size(count, humansize::BINARY)
+    crate::format::size(count)
 }

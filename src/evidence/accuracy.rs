@@ -35,7 +35,7 @@ pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, St
             .map_err(|error| format!("it cannot be read: {error}"))?;
     }
     if length > CAP {
-        let most = humansize::format_size(CAP, humansize::BINARY);
+        let most = crate::format::size(CAP);
         return Err(format!("it is larger than {most}"));
     }
     Ok(reader.finish())
@@ -90,11 +90,8 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
         format!("a line hash=… in {ACCURACY}"),
         hash.is_some(),
     )];
-    let most = humansize::format_size(MOST_LOG, humansize::BINARY);
-    let found = log.map_or_else(
-        || format!("no {LOG}"),
-        |length| humansize::format_size(length, humansize::BINARY),
-    );
+    let most = crate::format::size(MOST_LOG);
+    let found = log.map_or_else(|| format!("no {LOG}"), |length| crate::format::size(length));
     let is_short = log.is_some_and(|length| length <= MOST_LOG);
     checks.push(Check::new(
         CUT_SHORT,

@@ -52,7 +52,7 @@ impl Gathered {
             ),
             Some(size) => {
                 if *size > MOST_BYTES {
-                    let size = humansize::format_size(*size, humansize::BINARY);
+                    let size = crate::format::size(*size);
                     self.lacks(
                         place,
                         format!("{name} of at most 50 MiB (it has {size})"),

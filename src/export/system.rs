@@ -187,5 +187,5 @@ fn bytes(count: u64) -> String {
     if count == 0 {
         return String::new();
     }
-    humansize::format_size(count, humansize::BINARY)
+    crate::format::size(count)
 }

@@ -161,7 +161,7 @@ pub fn way(request: &GpuRequest, host: &HostView, given: &Given) -> Option<Lack>
 }
 
 fn bytes(count: u64) -> String {
-    humansize::format_size(count, humansize::BINARY)
+    crate::format::size(count)
 }
 
 /// Whether a release such as `7.1.1-38` lies in a range such as `>=7.1.0` or `>=6.4, <7`;

@@ -9,6 +9,7 @@ use super::kept::FillStep;
 use super::model::Form;
 use super::shell::quote;
 use super::step::{Action, ExecStep, Plan, Step};
+use crate::format::limit;
 use crate::recipe::model::Place;
 
 /// Renders the plan. `width` only matters for nothing but long command lines, which are kept whole.
@@ -57,7 +58,7 @@ pub fn render(plan: &Plan) -> String {
         let _ = writeln!(out, "  rules       {rules}");
     }
     if let Some(whole) = plan.duration {
-        let whole = duration(whole.as_secs());
+        let whole = limit(whole.as_secs());
         let _ = writeln!(
             out,
             "  takes       {whole} where it was published, all scenarios, besides downloads"
@@ -160,7 +161,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
         "shm_size",
         container
             .shm_size
-            .map(|bytes| humansize::format_size(bytes, humansize::BINARY))
+            .map(|bytes| crate::format::size(bytes))
             .unwrap_or_default(),
     );
     add(
@@ -325,9 +326,9 @@ fn fill_lines(fill: &FillStep) -> Vec<String> {
 
 fn exec_lines(exec: &ExecStep) -> Vec<String> {
     let mut lines = vec![exec.run.clone()];
-    let mut about = vec![format!("timeout {}", duration(exec.timeout_s))];
+    let mut about = vec![format!("timeout {}", limit(exec.timeout_s))];
     if let Some(silence) = exec.silence_s {
-        about.push(format!("silence {}", duration(silence)));
+        about.push(format!("silence {}", limit(silence)));
     }
     if let Some(workdir) = &exec.workdir {
         about.push(format!("in {workdir}"));
@@ -346,24 +347,4 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
     lines.push(format!("({})", about.join(", ")));
     lines
-}
-
-/// `1h 30m`, `45s`.
-#[must_use]
-pub fn duration(seconds: u64) -> String {
-    let parts = [
-        (seconds / 3600, "h"),
-        (seconds % 3600 / 60, "m"),
-        (seconds % 60, "s"),
-    ];
-    let text: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, unit)| format!("{count}{unit}"))
-        .collect();
-    if text.is_empty() {
-        "0s".to_owned()
-    } else {
-        text.join(" ")
-    }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::human;
 use super::words::clean;
 use crate::batch::{BatchPlan, Cell, ImageNeed, ImageSource, Order, Outlook, PullAhead};
+use crate::format;
 
 /// So many values of an axis are listed.
 const MOST_VALUES: usize = 24;
@@ -61,14 +61,14 @@ fn head(out: &mut String, plan: &BatchPlan, outlook: &Outlook) {
         line(out, what, &clean(&format!("{axis}: {}", listed(values))));
     }
     let conduct = &plan.conduct;
-    let trials = human::count(conduct.trials as usize, "trial");
+    let trials = format::count(conduct.trials as usize, "trial");
     line(
         out,
         "trials",
         &format!(
             "{} of {trials} each: {} in all, each in a fresh container",
-            human::count(plan.cells.len(), "cell"),
-            human::count(outlook.runs, "run"),
+            format::count(plan.cells.len(), "cell"),
+            format::count(outlook.runs, "run"),
         ),
     );
     if conduct.trials == 1 && plan.cells.len() > 1 {
@@ -118,12 +118,12 @@ fn time_and_disk(out: &mut String, outlook: &Outlook, parallel: u32) {
                 0 => String::new(),
                 count => format!(
                     ", and {} of which it is not known",
-                    human::count(count, "run")
+                    format::count(count, "run")
                 ),
             };
             format!(
                 "about {} on the published hardware{at_once}, downloads aside{rest}",
-                human::limit(seconds)
+                format::limit(seconds)
             )
         }
     };
@@ -138,7 +138,7 @@ fn time_and_disk(out: &mut String, outlook: &Outlook, parallel: u32) {
             "disk",
             &format!(
                 "{} is the most that a recipe asks for{more}",
-                human::space(disk)
+                format::size(disk)
             ),
         );
     }
@@ -218,7 +218,7 @@ fn images(out: &mut String, outlook: &Outlook) {
     }
     let _ = writeln!(out, "\nModels");
     for model in outlook.models.iter().take(MOST_LINES) {
-        let cells = human::count(model.cells, "cell");
+        let cells = format::count(model.cells, "cell");
         let text = format!("  {} {}  {cells}", model.repository, model.revision);
         let _ = writeln!(out, "{}", clean(&text));
     }
@@ -231,12 +231,12 @@ fn of_image(image: &ImageNeed) -> String {
     };
     let stand = match (image.here, image.size, &image.source) {
         (_, _, ImageSource::Built { .. }) => String::new(),
-        (Some(true), Some(size), _) => format!("; here, {}", human::bytes(size)),
+        (Some(true), Some(size), _) => format!("; here, {}", format::size(size)),
         (Some(true), None, _) => "; here".to_owned(),
         (Some(false), ..) => "; not here".to_owned(),
         (None, ..) => "; no engine was asked".to_owned(),
     };
-    format!("{name}  {}{stand}", human::count(image.cells, "cell"))
+    format!("{name}  {}{stand}", format::count(image.cells, "cell"))
 }
 
 fn claims(out: &mut String, plan: &BatchPlan) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::plan::text::duration;
+use crate::format::{limit, size};
 use crate::recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 use crate::verdict::number::figure;
 
@@ -58,7 +58,7 @@ fn whole(out: &mut String, entry: &Entry) {
         let _ = writeln!(out, "{}\n", one_line(description));
     }
     about(out, recipe);
-    let takes = recipe.duration.map(|whole| duration(whole.as_secs()));
+    let takes = recipe.duration.map(|whole| limit(whole.as_secs()));
     line(out, "takes", takes);
     line(out, "image", Some(image(&recipe.image)));
     let sources = recipe.submission.sources.iter().map(|source| link(source));
@@ -87,7 +87,6 @@ fn about(out: &mut String, recipe: &Recipe) {
     let who: Vec<&str> = who.into_iter().flatten().collect();
     line(out, "submission", Some(who.join(", ")));
     let requires = &recipe.requires;
-    let size = |bytes: u64| humansize::format_size(bytes, humansize::BINARY.decimal_places(1));
     let gpus = requires.gpus.as_ref().map(|gpus| {
         let partition = gpus.partition.as_ref();
         let partition = partition

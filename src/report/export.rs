@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::human;
 use crate::export::Export;
+use crate::format;
 
 /// For people; `to` is the tree's directory.
 #[must_use]
 pub fn text(export: &Export, to: &str) -> String {
     let mut lines = vec![format!(
         "{to}: {} in {}, layout {}, {} division, {}, {}",
-        human::count(export.results.len(), "result"),
-        human::count(export.files.len(), "file"),
+        format::count(export.results.len(), "result"),
+        format::count(export.files.len(), "file"),
         export.round,
         export.division,
         export.submitter,
@@ -69,7 +69,7 @@ fn missing(export: &Export) -> Vec<String> {
 }
 
 fn conclusion(export: &Export) -> String {
-    let count = |count: usize, noun: &str| (count > 0).then(|| human::count(count, noun));
+    let count = |count: usize, noun: &str| (count > 0).then(|| format::count(count, noun));
     let parts: Vec<String> = [
         count(export.broken.len(), "broken rule"),
         count(export.missing.len(), "missing item"),

@@ -6,7 +6,6 @@ pub mod charts;
 pub mod checks;
 pub mod csv;
 pub mod export;
-pub mod human;
 pub mod junit;
 pub mod markdown;
 mod markup;

@@ -2,9 +2,9 @@
 
 use jiff::tz::TimeZone;
 
-use super::human;
 use super::markdown::{grid, quoted};
 use super::words::{clean, symbol};
+use crate::format;
 use crate::history::{Row, Stand};
 use crate::verdict::{notice, number};
 
@@ -92,7 +92,7 @@ impl Column {
                 let began = began.to_zoned(reader.zone.clone());
                 began.strftime("%Y-%m-%d %H:%M").to_string()
             }),
-            Self::Took => row.seconds().map(human::duration).unwrap_or_default(),
+            Self::Took => row.seconds().map(format::duration).unwrap_or_default(),
             Self::Host => cut(&row.host),
         }
     }

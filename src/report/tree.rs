@@ -5,9 +5,9 @@ use std::fmt::{self, Write as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::human;
 use super::terminal::style::Paint;
 use super::words::{clean, symbol};
+use crate::format;
 use crate::recipe::model::Mode;
 use crate::verdict::{BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number};
 
@@ -297,7 +297,7 @@ impl Tree {
             let _ = writeln!(
                 text,
                 "      and {} (-v shows them)",
-                human::count(more, "more broken rule")
+                format::count(more, "more broken rule")
             );
         }
         if rules.is_empty() && !result.valid {
@@ -322,8 +322,8 @@ impl Tree {
         let _ = writeln!(
             text,
             "{}, {}: performance {} of {} valid, accuracy {} of {}, compliance {} of {}",
-            human::count(counts.systems, "system"),
-            human::count(counts.benchmarks, "benchmark"),
+            format::count(counts.systems, "system"),
+            format::count(counts.benchmarks, "benchmark"),
             counts.performance_valid,
             counts.performance,
             counts.accuracy_valid,
@@ -335,7 +335,7 @@ impl Tree {
             let _ = writeln!(
                 text,
                 "{} compared with published figures, {} reproduced",
-                human::count(counts.compared, "result"),
+                format::count(counts.compared, "result"),
                 counts.reproduced
             );
         }
@@ -343,7 +343,7 @@ impl Tree {
             let _ = writeln!(
                 text,
                 "{} whose scenarios or system are not as asked",
-                human::count(counts.benchmarks_broken, "benchmark")
+                format::count(counts.benchmarks_broken, "benchmark")
             );
         }
         if let Some(notice) = &self.notice {

@@ -1,6 +1,6 @@
 //! The words that every form of a verdict has in common: title, headline, reasons.
 
-use super::human;
+use crate::format;
 use crate::logs::sanitize;
 use crate::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number};
 
@@ -79,7 +79,7 @@ fn together(hold: &[&Judgement]) -> Option<String> {
     };
     Some(format!(
         "{} hold, at {}–{} of what was published; {each}.",
-        human::count(hold.len(), "figure"),
+        format::count(hold.len(), "figure"),
         number::ratio(*least),
         number::ratio(*most),
     ))

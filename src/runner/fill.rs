@@ -250,7 +250,7 @@ fn decided(session: &Session, step: &Step, decision: String) -> Result<StepEnd, 
 }
 
 fn size(manifest: &Manifest) -> String {
-    let bytes = humansize::format_size(manifest.bytes(), humansize::BINARY);
+    let bytes = crate::format::size(manifest.bytes());
     match manifest.files.len() {
         1 => format!("1 file, {bytes}"),
         count => format!("{count} files, {bytes}"),

@@ -13,9 +13,9 @@ use super::place::{Place, Started};
 use super::session::Session;
 use super::watch::Watch;
 use crate::engine::api::ExecStatus;
+use crate::format::limit;
 use crate::journal::StepFault;
 use crate::plan::step::{ExecStep, Step};
-use crate::plan::text::duration;
 
 /// How a followed step came to its end.
 pub enum Followed {
@@ -92,14 +92,14 @@ pub async fn follow(
             .as_second()
             .saturating_sub(began.as_second());
         if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
-            let because = format!("it did not end within {}", duration(command.timeout_s));
+            let because = format!("it did not end within {}", limit(command.timeout_s));
             return Followed::TimedOut { because };
         }
         if let Some(silence) = command.silence_s
             && last_output.elapsed().as_secs() >= silence
         {
             return Followed::TimedOut {
-                because: format!("it was silent for {}", duration(silence)),
+                because: format!("it was silent for {}", limit(silence)),
             };
         }
         if looked.elapsed() > LOOK {

@@ -28,10 +28,7 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
         .read_to_end(&mut bytes)
         .map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
-        let because = format!(
-            "it is larger than {}",
-            humansize::format_size(cap, humansize::BINARY)
-        );
+        let because = format!("it is larger than {}", crate::format::size(cap));
         return Err(StoreError::Unusable { path, because });
     }
     Ok(bytes)

@@ -110,7 +110,7 @@ pub fn unpack_stream(
         path: archive.to_owned(),
         because: format!(
             "what is in it is larger than {} or {} files",
-            humansize::format_size(manner.most_bytes, humansize::BINARY),
+            crate::format::size(manner.most_bytes),
             manner.most_files
         ),
     };

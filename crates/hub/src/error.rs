@@ -234,7 +234,7 @@ fn lacking(files: &[String]) -> String {
 
 /// Bytes as people read them; the reports' own words are out of this room's reach.
 pub fn bytes(count: u64) -> String {
-    humansize::format_size(count, humansize::DECIMAL)
+    humansize::format_size(count, humansize::BINARY)
 }
 
 /// A text of others without escape sequences and characters that control a terminal or reorder text.

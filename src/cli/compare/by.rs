@@ -9,8 +9,8 @@ use crate::cli::arguments::{CompareArguments, Global};
 use crate::cli::failure::Failure;
 use crate::cli::{open, runs};
 use crate::evidence::environment;
+use crate::format;
 use crate::history::{Filter, Grouped, PLACES, Row, Together, by as along};
-use crate::report::human;
 use crate::store::RunDirectory;
 use crate::verdict::ExitCode;
 use crate::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
@@ -153,7 +153,7 @@ fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
     counted
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| format!("{} left out: they {why}", human::count(count, "run")))
+        .map(|(count, why)| format!("{} left out: they {why}", format::count(count, "run")))
         .collect()
 }
 

@@ -14,10 +14,11 @@ use crate::evidence::loadgen::loadgen_evidence;
 use crate::evidence::place::Place;
 use crate::evidence::readings::readings;
 use crate::evidence::run::without_trials;
+use crate::format;
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
 use crate::recipe::model::{FigureSource, Find, Mode};
-use crate::report::{Entry, human};
+use crate::report::Entry;
 use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
 
 /// Where the output of a step that was not ours is looked for.
@@ -76,7 +77,7 @@ fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
             .collect();
         terminal::print(&format!(
             "\n{} of results, each judged by itself: {}\n",
-            human::count(verdicts.len(), "group"),
+            format::count(verdicts.len(), "group"),
             counts.join(", ")
         ));
     }

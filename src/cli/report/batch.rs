@@ -31,7 +31,7 @@ pub fn report(
     let charts = charts::of_batch(&verdict);
     if let Some(to) = &arguments.charts {
         let count = write::charts(to, &charts)?;
-        let count = crate::report::human::count(count, "chart");
+        let count = crate::format::count(count, "chart");
         terminal::note(&format!("{}: {count}", to.display()));
     }
     let text = match output {

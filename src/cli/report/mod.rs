@@ -38,7 +38,7 @@ pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, 
     let comparison = side_by_side(&gathered);
     if let Some(directory) = &arguments.charts {
         let count = write::charts(directory, &all_charts(&gathered, comparison.as_ref()))?;
-        let count = crate::report::human::count(count, "chart");
+        let count = crate::format::count(count, "chart");
         terminal::note(&format!("{}: {count}", directory.display()));
     }
     let text = written(global, output, &gathered, comparison.as_ref(), &target);

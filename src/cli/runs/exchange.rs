@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{open, terminal};
+use crate::format;
 use crate::history::{Row, Stand};
 use crate::logs::sanitize;
-use crate::report::human;
 use crate::store::RunDirectory;
 use crate::store::import::{Arrivals, import as import_one};
 use crate::store::pack::pack as pack_all;
@@ -53,9 +53,9 @@ pub fn pack(global: &Global, rows: &[Row], to: &Path) -> Result<ExitCode, Failur
         terminal::print(&format!(
             "{}: {}, {} in {}\n",
             to.display(),
-            human::count(rows.len(), "run"),
-            human::bytes(packed.bytes),
-            human::bytes(size)
+            format::count(rows.len(), "run"),
+            format::size(packed.bytes),
+            format::size(size)
         ));
     }
     Ok(ExitCode::Success)

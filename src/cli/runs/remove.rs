@@ -10,9 +10,9 @@ use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{open, supervise, terminal};
 use crate::engine::api::Engine;
+use crate::format;
 use crate::history::{Row, Stand};
 use crate::journal::{Event, State};
-use crate::report::human;
 use crate::runner::RUN_LABEL;
 use crate::store::journal::Journal;
 use crate::store::remove::{frees, remove as remove_run};
@@ -45,8 +45,8 @@ pub fn remove(global: &Global, rows: &[Row], how: How) -> Result<ExitCode, Failu
     let bytes: u64 = going.iter().map(|(_, bytes)| bytes).sum();
     let what = format!(
         "{} ({})",
-        human::count(going.len(), "run"),
-        human::bytes(bytes)
+        format::count(going.len(), "run"),
+        format::size(bytes)
     );
     if !going.is_empty() && !how.dry_run && !how.yes {
         ask(&going, &what)?;
@@ -92,10 +92,10 @@ fn tell(global: &Global, removed: &[(String, u64)], left: &[(String, String)], d
         return terminal::print(&format!("{told}\n"));
     }
     let word = if dry_run { "would remove" } else { "removed" };
-    let count = human::count(removed.len(), "run");
+    let count = format::count(removed.len(), "run");
     terminal::print(&match removed {
         [] => "nothing to remove\n".to_owned(),
-        _ => format!("{word} {count}, {}\n", human::bytes(bytes)),
+        _ => format!("{word} {count}, {}\n", format::size(bytes)),
     });
 }
 
@@ -185,7 +185,7 @@ fn ask(going: &[(&Row, u64)], what: &str) -> Result<(), Failure> {
     }
     let mut text = String::new();
     for (row, bytes) in going.iter().take(20) {
-        let bytes = human::bytes(*bytes);
+        let bytes = format::size(*bytes);
         let _ = writeln!(text, "  {}  {}  {bytes}", row.id, row.state());
     }
     if going.len() > 20 {

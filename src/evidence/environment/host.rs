@@ -162,7 +162,7 @@ fn distinct(values: impl Iterator<Item = String>) -> String {
 }
 
 fn bytes(bytes: u64) -> String {
-    humansize::format_size(bytes, humansize::BINARY)
+    crate::format::size(bytes)
 }
 
 fn yes(yes: bool) -> String {

@@ -3,8 +3,8 @@
 use super::Subject;
 use super::charts::drawn;
 use super::frame::{Cell, address, class, table};
+use crate::format;
 use crate::report::charts::of_batch;
-use crate::report::human;
 use crate::report::markup::Markup;
 use crate::report::words::symbol;
 use crate::verdict::batch::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
@@ -143,7 +143,7 @@ fn cells(main: &mut Markup, batch: &BatchVerdict, subjects: &[Subject<'_>]) {
         .collect();
     let said = format!(
         "{}: {}.",
-        human::count(batch.cells.len(), "cell"),
+        format::count(batch.cells.len(), "cell"),
         counts.join(", ")
     );
     main.leaf("p", &[], &said);

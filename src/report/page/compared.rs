@@ -3,8 +3,8 @@
 use super::batch::change;
 use super::charts::drawn;
 use super::frame::{Cell, table};
+use crate::format;
 use crate::report::charts::of_comparison;
-use crate::report::human;
 use crate::report::markup::Markup;
 use crate::verdict::comparison::{Comparison, EnvironmentGroup};
 use crate::verdict::number;
@@ -128,7 +128,7 @@ pub(super) fn differing(section: &mut Markup, letters: &[&str], groups: &[Enviro
             said.push(format!("{more} more differ"));
         }
         if one.same > 0 {
-            said.push(format!("{} alike in all", human::count(one.same, "fact")));
+            said.push(format!("{} alike in all", format::count(one.same, "fact")));
         }
         if !one.not_known.is_empty() {
             said.push(format!("nothing is known of {}", one.not_known.join(", ")));

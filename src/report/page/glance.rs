@@ -2,8 +2,8 @@
 
 use super::Subject;
 use super::frame::{Cell, Group, grouped};
+use crate::format;
 use crate::recipe::model::Mode;
-use crate::report::human;
 use crate::report::markup::Markup;
 use crate::report::rows;
 use crate::report::words::title;
@@ -47,8 +47,8 @@ pub(super) fn section(main: &mut Markup, subjects: &[Subject<'_>]) {
         let counts: Vec<String> = counts.collect();
         let said = format!(
             "{} in {}: {}.",
-            human::count(results().count(), "scenario and mode"),
-            human::count(subjects.len(), "result"),
+            format::count(results().count(), "scenario and mode"),
+            format::count(subjects.len(), "result"),
             counts.join(", ")
         );
         section.leaf(

@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 
 use super::charts::drawn;
 use super::frame::{Cell, address, class, document, table};
+use crate::format;
 use crate::history::Row;
 use crate::report::charts::{Bar, Bars, Chart, Kind, Tone, file_name};
-use crate::report::human;
 use crate::report::markup::Markup;
 use crate::report::words::{clean, symbol};
 use crate::verdict::{Outcome, notice, number};
@@ -54,7 +54,7 @@ pub fn html(many: &Many<'_>) -> String {
         notices.extend(told.filter(|told| !notices.contains(told)));
     }
     let notices: Vec<&str> = notices.iter().map(String::as_str).collect();
-    let title = format!("Retrial: {}", human::count(many.rows.len(), "run"));
+    let title = format!("Retrial: {}", format::count(many.rows.len(), "run"));
     document(&title, &many.made, &notices, |main| {
         outcomes(main, many);
         let charts = charts(&groups, !notices.is_empty());
@@ -286,7 +286,7 @@ fn summary(main: &mut Markup, groups: &[Group<'_>], unverified: bool) {
     if rest > 0 {
         let said = format!(
             "And {}: choose fewer runs with --recipe, --set, --host, --since.",
-            human::count(rest, "more group")
+            format::count(rest, "more group")
         );
         main.leaf("p", &[], &said);
     }
@@ -307,7 +307,7 @@ fn runs(main: &mut Markup, many: &Many<'_>, groups: &[Group<'_>]) {
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let name = words.join(", ");
         main.element("details", &[], |details| {
-            let count = human::count(group.rows.len(), "run");
+            let count = format::count(group.rows.len(), "run");
             details.leaf("summary", &[], &format!("{name}: {count}"));
             let rows = group.rows.iter().take(each).map(|row| {
                 let link = (many.link)(row);
@@ -350,7 +350,7 @@ fn runs(main: &mut Markup, many: &Many<'_>, groups: &[Group<'_>]) {
             if rest > 0 {
                 let said = format!(
                     "And {}: retrial runs lists them.",
-                    human::count(rest, "older run")
+                    format::count(rest, "older run")
                 );
                 details.leaf("p", &[], &said);
             }

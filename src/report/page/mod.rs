@@ -18,9 +18,9 @@ mod verdict;
 
 use self::frame::{Heading, document};
 pub use self::model::{Page, Places, RunOfCell, Step, Subject};
-use super::human;
 use super::markup::Markup;
 use super::words;
+use crate::format;
 
 /// More subjects than this are shown without charts, and only with the rules that are broken: a page
 /// must open.
@@ -69,7 +69,7 @@ fn title(page: &Page<'_>) -> String {
     }
     match page.subjects.as_slice() {
         [one] => words::title(one.entry.verdict),
-        several => format!("Retrial: {}", human::count(several.len(), "result")),
+        several => format!("Retrial: {}", format::count(several.len(), "result")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::frame::{Cell, Heading, address, below, part, table};
 use super::{Step, Subject};
-use crate::report::human;
+use crate::format;
 use crate::report::markup::Markup;
 use crate::verdict::comparison::Fact;
 
@@ -90,7 +90,7 @@ fn steps(main: &mut Markup, one: &Subject<'_>, heading: Heading) {
             } else {
                 Cell::Text(step.ended.clone())
             },
-            Cell::Number(step.seconds.map_or("–".to_owned(), human::duration)),
+            Cell::Number(step.seconds.map_or("–".to_owned(), format::duration)),
         ]
     });
     let caption = format!("Steps of {}, each with its log", one.name);

@@ -3,8 +3,8 @@
 use super::Subject;
 use super::charts::drawn;
 use super::frame::{Cell, Heading, part, table};
+use crate::format;
 use crate::report::charts::of_telemetry;
-use crate::report::human;
 use crate::report::markup::Markup;
 use crate::telemetry::Summary;
 use crate::verdict::{ResultVerdict, number};
@@ -63,13 +63,13 @@ fn summary(main: &mut Markup, seen: &[(&ResultVerdict, &Summary)]) {
             one.peak_temperature_c.map(|heat| rounded(heat, "°C"))
         }),
         ("peak memory of one GPU", |one| {
-            one.peak_vram.map(human::bytes)
+            one.peak_vram.map(format::size)
         }),
         ("processors busy", |one| {
             one.mean_cpus.map(|busy| format!("{busy:.2}"))
         }),
         ("peak memory of the container", |one| {
-            one.peak_memory.map(human::bytes)
+            one.peak_memory.map(format::size)
         }),
     ];
     let known: Vec<&Column> = columns
@@ -81,7 +81,7 @@ fn summary(main: &mut Markup, seen: &[(&ResultVerdict, &Summary)]) {
     let rows = seen.iter().map(|(result, one)| {
         let mut cells = vec![
             Cell::Head(format!("{} {}", result.scenario, result.mode)),
-            Cell::Number(human::duration(one.seconds)),
+            Cell::Number(format::duration(one.seconds)),
         ];
         let values = known.iter().map(|(_, read)| read(one));
         cells.extend(values.map(|value| Cell::Number(value.unwrap_or_else(|| "–".to_owned()))));
@@ -102,7 +102,7 @@ fn summary(main: &mut Markup, seen: &[(&ResultVerdict, &Summary)]) {
                 "{} {}: clocks were held down by {cause} for {}.",
                 result.scenario,
                 result.mode,
-                human::duration(*seconds)
+                format::duration(*seconds)
             );
             main.leaf("p", &[], &said);
         }

@@ -2,7 +2,7 @@
 
 use super::Subject;
 use super::frame::{Cell, Heading, below, part, table};
-use crate::report::human;
+use crate::format;
 use crate::report::markup::Markup;
 use crate::verdict::{FigureValue, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number};
 
@@ -65,7 +65,7 @@ fn trials(main: &mut Markup, result: &ResultVerdict) {
     if rest > 0 {
         let said = format!(
             "And {}: --output csv has them all.",
-            human::count(rest, "more trial")
+            format::count(rest, "more trial")
         );
         main.leaf("p", &[], &said);
     }
@@ -127,7 +127,7 @@ fn rules(main: &mut Markup, result: &ResultVerdict, heading: Heading, in_full: b
         let caption = format!("{name}: rules that are broken");
         table(main, &caption, &HEAD, broken.into_iter().map(rule));
     }
-    let count = human::count(kept.len(), "rule");
+    let count = format::count(kept.len(), "rule");
     if kept.is_empty() || !in_full {
         main.leaf("p", &[], &format!("{count} kept."));
         return;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::sentence;
 use crate::batch::BatchPlan;
+use crate::format::{count, duration};
 use crate::journal::batch::{BatchEvent, BatchState, BatchWhat, TurnEnd};
-use crate::report::human::{count, duration};
 use crate::verdict::number;
 
 /// Of results, so many figures stand in a line.

@@ -7,7 +7,7 @@ use super::plain::facts;
 use super::pull::{Stand, Unit, seconds};
 use super::row::{Row, bar};
 use super::view::{Current, View};
-use crate::report::human::{bytes, count, elapsed, limit};
+use crate::format::{count, elapsed, limit, size};
 
 /// Layers that are shown.
 const LAYERS: usize = 4;
@@ -113,7 +113,7 @@ impl View {
                 .put(doing)
                 .put(" ");
             if let Some(total) = layer.total {
-                let text = format!("  {} of {}", bytes(layer.current), bytes(total));
+                let text = format!("  {} of {}", size(layer.current), size(total));
                 let room = row.left().saturating_sub(columns(&text)).clamp(6, 12);
                 let (full, rest) = bar(layer.current, total, room);
                 row = row

@@ -5,8 +5,8 @@ use jiff::Timestamp;
 
 use super::pull::{Phase, Pull, Sum, seconds};
 use super::sentence;
+use crate::format::{count, duration, elapsed, rate, size};
 use crate::journal::{Event, FileStand, StepEnd, What};
-use crate::report::human::{bytes, count, duration, elapsed, rate};
 use crate::telemetry::Live;
 
 /// After so long a step's first look at the GPUs is said, seconds.
@@ -249,8 +249,8 @@ pub fn facts(sum: &Sum) -> Vec<String> {
         let at_least = if sum.total_known { "" } else { "at least " };
         facts.push(format!(
             "{doing}{} of {at_least}{}",
-            bytes(sum.done),
-            bytes(sum.total)
+            size(sum.done),
+            size(sum.total)
         ));
     }
     facts.extend(sum.rate.map(rate));

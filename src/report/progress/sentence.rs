@@ -1,9 +1,9 @@
 //! What one event says, in lines. Whatever an engine or a container had a hand in is made
 //! harmless here once more: no line of a reporter can carry an escape.
 
+use crate::format::{self, count, duration};
 use crate::journal::{Event, StepEnd, What};
 use crate::logs::sanitize;
-use crate::report::human::{bytes, count, duration};
 use crate::telemetry::Live;
 
 /// How a line of output begins among a failure's details.
@@ -39,7 +39,7 @@ pub fn note(what: &What) -> Option<String> {
         What::Image { id, size, .. } => {
             let id = id.strip_prefix("sha256:").unwrap_or(id);
             let short: String = id.chars().take(12).collect();
-            format!("image {short}, {}", bytes(*size))
+            format!("image {short}, {}", format::size(*size))
         }
         What::Model {
             commit,
@@ -51,18 +51,18 @@ pub fn note(what: &What) -> Option<String> {
             let short: String = commit.chars().take(12).collect();
             let came = match bytes_fetched {
                 0 => "all of it here before".to_owned(),
-                came => format!("{} of it fetched", bytes(*came)),
+                came => format!("{} of it fetched", format::size(*came)),
             };
             format!(
                 "commit {short}, {}, {}, {came}",
                 count(*files, "file"),
-                bytes(*size)
+                format::size(*size)
             )
         }
         What::ContainerCreated { name, .. } => format!("container {name}"),
         What::Collected {
             files, bytes: size, ..
-        } => format!("{}, {}", count(*files, "file"), bytes(*size)),
+        } => format!("{}, {}", count(*files, "file"), format::size(*size)),
         What::Judged { outcome, .. } => outcome.clone(),
         _ => return None,
     };
@@ -84,7 +84,7 @@ pub fn look(live: &Live) -> String {
         live.utilization.map(percent),
         live.power_w.map(watts),
         live.temperature_c.map(|value| format!("{value:.0} °C")),
-        live.vram.map(|used| format!("VRAM {}", bytes(used))),
+        live.vram.map(|used| format!("VRAM {}", format::size(used))),
     ]
     .into_iter()
     .flatten()
@@ -95,7 +95,7 @@ pub fn look(live: &Live) -> String {
     }
     let container: Vec<String> = [
         live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
-        live.memory.map(bytes),
+        live.memory.map(format::size),
     ]
     .into_iter()
     .flatten()

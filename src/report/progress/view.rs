@@ -9,8 +9,8 @@ use super::palette::Palette;
 use super::pull::Pull;
 use super::row::Row;
 use super::sentence;
+use crate::format::duration;
 use crate::journal::{Event, StepEnd, What};
-use crate::report::human::duration;
 
 /// Lines of the output that are shown.
 const TAIL: usize = 5;

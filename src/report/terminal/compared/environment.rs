@@ -6,7 +6,7 @@ use super::super::grid::{Cell, GAP, columns, wrapped};
 use super::super::line_of;
 use super::super::style::Paint;
 use super::NOTHING;
-use crate::report::human;
+use crate::format;
 use crate::report::words::clean;
 use crate::verdict::comparison::{
     Comparison, EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
@@ -158,7 +158,10 @@ fn listed(
         .sum();
     let mut text = String::new();
     let verb = if facts == 1 { "differs" } else { "differ" };
-    let head = format!("{} of the environment {verb}:", human::count(facts, "fact"));
+    let head = format!(
+        "{} of the environment {verb}:",
+        format::count(facts, "fact")
+    );
     line_of(&mut text, &paint.dim(&head));
     for group in groups {
         line_of(&mut text, &paint.bold(group.group.word()));

@@ -7,8 +7,8 @@ mod tests;
 use super::grid::{Cell, columns, fold, wrap, wrapped};
 use super::style::Paint;
 use super::{NARROWEST, WIDEST, line_of};
+use crate::format;
 use crate::recipe::model::Mode;
-use crate::report::human;
 use crate::report::words::clean;
 use crate::verdict::comparison::{Change, ComparedFigure, Comparison};
 use crate::verdict::number;
@@ -72,7 +72,7 @@ fn subjects(comparison: &Comparison, width: usize, paint: Paint) -> String {
         let role = if position == 0 { ", the baseline" } else { "" };
         let runs = match subject.runs {
             0 | 1 => String::new(),
-            several => format!("; {}", human::count(several, "run")),
+            several => format!("; {}", format::count(several, "run")),
         };
         let line = format!(
             "{}  {} ({}{runs}; {}{role})",

@@ -1,8 +1,6 @@
-//! Durations, bytes and rates as people read them.
+//! Formats durations, sizes, rates and counts for people; figures are formatted by `logs::number`.
 //!
-//! Bytes are decimal (kB, MB, GB), as Docker and registries count them.
-
-use crate::plan::text;
+//! Sizes of memory, disks and files are binary (KiB, MiB, GiB), rates are decimal (kB/s, MB/s).
 
 /// `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
 #[must_use]
@@ -33,35 +31,30 @@ pub fn elapsed(seconds: f64) -> String {
     }
 }
 
-/// A limit as a recipe states it: `1h`, `1h 30m`.
+/// A limit as a recipe states it: `1h`, `1h 30m`, `45s`.
 #[must_use]
 pub fn limit(seconds: u64) -> String {
-    text::duration(seconds)
-}
-
-/// `512 B`, `3.4 MB`, `10.39 GB`.
-#[must_use]
-pub fn bytes(count: u64) -> String {
-    const UNITS: [(u64, &str, usize); 4] = [
-        (1_000_000_000_000, "TB", 2),
-        (1_000_000_000, "GB", 2),
-        (1_000_000, "MB", 1),
-        (1_000, "kB", 0),
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds % 3600 / 60, "m"),
+        (seconds % 60, "s"),
     ];
-    UNITS.iter().find(|(size, ..)| count >= *size).map_or_else(
-        || format!("{count} B"),
-        |(size, unit, decimals)| format!("{:.decimals$} {unit}", real(count) / real(*size)),
-    )
+    let text: Vec<String> = parts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    if text.is_empty() {
+        "0s".to_owned()
+    } else {
+        text.join(" ")
+    }
 }
 
-/// Space as a recipe asks for it: `300 GiB`, or `2.00 GB`.
+/// A size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.
 #[must_use]
-pub fn space(count: u64) -> String {
-    if count > 0 && count.is_multiple_of(1 << 30) {
-        format!("{} GiB", count >> 30)
-    } else {
-        bytes(count)
-    }
+pub fn size(bytes: u64) -> String {
+    humansize::format_size(bytes, humansize::BINARY)
 }
 
 /// `118 MB/s`, from bytes per second.
@@ -98,11 +91,6 @@ fn whole(seconds: f64) -> u64 {
     seconds.max(0.0) as u64
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
-fn real(count: u64) -> f64 {
-    count as f64
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -126,12 +114,20 @@ mod tests {
     #[rstest]
     #[case(0, "0 B")]
     #[case(999, "999 B")]
-    #[case(1_499, "1 kB")]
-    #[case(3_440_000, "3.4 MB")]
-    #[case(10_390_000_000, "10.39 GB")]
-    #[case(u64::MAX, "18446744.07 TB")]
-    fn byte_counts(#[case] number: u64, #[case] text: &str) {
-        assert_eq!(bytes(number), text);
+    #[case(1_499, "1.46 KiB")]
+    #[case(3_440_000, "3.28 MiB")]
+    #[case(300 << 30, "300 GiB")]
+    #[case(u64::MAX, "16 EiB")]
+    fn sizes(#[case] bytes: u64, #[case] text: &str) {
+        assert_eq!(size(bytes), text);
+    }
+
+    #[rstest]
+    #[case(0, "0s")]
+    #[case(90, "1m 30s")]
+    #[case(5400, "1h 30m")]
+    fn limits(#[case] seconds: u64, #[case] text: &str) {
+        assert_eq!(limit(seconds), text);
     }
 
     #[rstest]
