@@ -25,7 +25,7 @@ fn main() {
 const COUNT: usize = 3217;
 const EXAMPLE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/tests/fixtures/summaries/own-server_tokens-perf_valid.txt"
+    "/crates/mlperf/tests/fixtures/summaries/own-server_tokens-perf_valid.txt"
 ));
 
 fn archive() -> PathBuf {

@@ -16,22 +16,30 @@ pub mod batch;
 pub mod catalog;
 pub mod cli;
 pub mod doctor;
-pub mod engine;
 pub mod evidence;
 pub mod export;
 pub mod format;
 pub mod history;
 pub mod host;
 pub mod journal;
-pub mod logs;
+pub mod packages;
 pub mod plan;
-pub mod recipe;
 pub mod report;
-pub mod rounds;
 pub mod runner;
 pub mod store;
 pub mod telemetry;
-pub mod tls;
 pub mod verdict;
 
 pub use retrial_hub as fetch;
+// Old paths, until the callers name the crates.
+pub use retrial_engine as engine;
+pub use retrial_mlperf::rounds;
+pub use retrial_recipe as recipe;
+pub mod logs {
+    //! The readers of logs.
+    pub use crate::packages;
+    pub use retrial_mlperf::{
+        accuracy, check, compliance, endpoints, loadgen, mllog, power, submission,
+    };
+    pub use retrial_readings::*;
+}

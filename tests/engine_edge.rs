@@ -6,7 +6,7 @@ use std::time::Duration;
 use retrial::engine::api::{ExecSpec, ImageInfo, ImageProgress, RegistryAuth};
 use retrial::engine::endpoint::Endpoint;
 use retrial::engine::{Docker, Engine, EngineError};
-use retrial::plan::container::ContainerSpec;
+use retrial_container::ContainerSpec;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

@@ -6,9 +6,9 @@ mod support;
 
 use retrial::engine::endpoint::Surroundings;
 use retrial::engine::{Docker, Engine};
-use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
-use retrial::recipe::further::Further;
-use retrial::recipe::model::Ulimit;
+use retrial_container::ExtraFlags;
+use retrial_container::Ulimit;
+use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
 
@@ -239,7 +239,7 @@ async fn every_flag() {
 #[tokio::test]
 async fn rarer_flags() {
     let Some(lab) = Lab::here().await else { return };
-    let further = Further {
+    let further = ExtraFlags {
         cap_drop: vec!["NET_RAW".into(), "cap_mknod".into()],
         hostname: Some("bench".into()),
         runtime: Some("runc".into()),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use retrial::engine::api::{ExecSpec, ExecStatus};
 use retrial::engine::{Docker, Engine, EngineError};
-use retrial::plan::container::{ContainerSpec, GpuDevices, Mount};
+use retrial_container::{ContainerSpec, GpuDevices, Mount};
 use support::{LABEL, Lab, Named};
 
 fn shell(script: &str) -> ExecSpec {

@@ -11,9 +11,6 @@ use crate::recipe::{Kind, Source};
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// Where the rules of rounds lie among the templates.
-const RULES: &str = "rules/";
-
 pub(super) fn names() -> Vec<String> {
     let mut names = Vec::new();
     collect(&RECIPES, &mut names);
@@ -76,17 +73,7 @@ pub(super) fn template(name: &str) -> Option<Source> {
 pub(super) fn template_names() -> Vec<String> {
     let mut names = Vec::new();
     collect(&TEMPLATES, &mut names);
-    names.retain(|name| !name.starts_with(RULES));
     names
-}
-
-/// The rules of the rounds, sorted by name.
-pub(super) fn rules() -> Vec<Source> {
-    let mut names = Vec::new();
-    collect(&TEMPLATES, &mut names);
-    names.retain(|name| name.starts_with(RULES));
-    names.sort();
-    names.iter().filter_map(|name| template(name)).collect()
 }
 
 pub(super) fn exists(path: &Path) -> bool {

@@ -11,7 +11,8 @@ mod rounds;
 use std::path::{Path, PathBuf};
 
 pub use error::CatalogError;
-pub use rounds::{rounds, rounds_with};
+pub use retrial_mlperf::rounds::rounds;
+pub use rounds::rounds_with;
 
 use crate::recipe::{Kind, Source, Templates};
 

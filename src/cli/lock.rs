@@ -15,7 +15,6 @@ use super::{locks, open, supervise, terminal};
 use crate::catalog::{Catalog, Opened};
 use crate::engine::api::Engine;
 use crate::engine::credentials;
-use crate::engine::reference::Reference;
 use crate::fetch::{FetchError, Hub, Wanted};
 use crate::recipe::lock::{Lock, LockedModel};
 use crate::recipe::model::{Image, ModelSource};
@@ -24,6 +23,8 @@ use crate::runner::models::hash;
 use crate::store::StoreError;
 use crate::store::run_directory::write_atomically;
 use crate::verdict::ExitCode;
+use retrial_container::ImageRef;
+use retrial_engine::EngineError;
 
 /// Locks a recipe, or compares its lock with what there is now.
 pub fn lock(global: &Global, arguments: &LockArguments) -> Result<ExitCode, Failure> {
@@ -126,12 +127,14 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
         Ok(digest) => return Ok(digest),
         Err(error) => error,
     };
-    let name = Reference::parse(reference)?.name();
+    let name = ImageRef::parse(reference)
+        .map_err(EngineError::from)?
+        .name();
     let local = engine.image(reference).await?;
     let digests = local.map(|image| image.repo_digests).unwrap_or_default();
     let of_name = digests.iter().find_map(|digest| {
         let (repository, digest) = digest.split_once('@')?;
-        let same = Reference::parse(repository).is_ok_and(|other| other.name() == name);
+        let same = ImageRef::parse(repository).is_ok_and(|other| other.name() == name);
         same.then(|| digest.to_owned())
     });
     let Some(digest) = of_name else {

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::container::Mount;
 use super::step::{Action, Condition, ExecStep, Plan};
 use crate::recipe::model::{KeptFile, Place};
+use retrial_container::Mount;
 
 /// Where a directory that is being filled is mounted while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";

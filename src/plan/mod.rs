@@ -2,8 +2,6 @@
 
 pub mod build;
 pub mod choices;
-pub mod container;
-pub mod first_process;
 pub mod giving;
 pub mod gpus;
 pub mod host;

@@ -4,10 +4,10 @@
 
 use std::fmt::Write as _;
 
-use super::container::{ContainerSpec, GpuDevices};
 use super::model::FetchedModel;
 use super::step::{Action, Condition, ExecStep, Plan, Step};
 pub use crate::recipe::quote::quote;
+use retrial_container::{ContainerSpec, GpuDevices};
 
 mod kept;
 mod models;

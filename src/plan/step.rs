@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{Keep, PullPolicy};
-use super::container::ContainerSpec;
 use super::gpus::Given;
 use super::kept::FillStep;
 use super::lacks::Lack;
@@ -16,6 +15,7 @@ use super::model::ModelMount;
 use super::power::Power;
 use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
 use crate::telemetry::rate::Interval;
+use retrial_container::ContainerSpec;
 
 /// The variable with the recipe's directory, for commands on the host that name it.
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";

@@ -14,9 +14,9 @@ use super::sight::{Sight, sees_us};
 use crate::engine::api::ExecSpec;
 use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault, What};
-use crate::plan::container::{ContainerSpec, Mount};
-use crate::plan::first_process;
 use crate::plan::step::Step;
+use retrial_container::first_process;
+use retrial_container::{ContainerSpec, Mount};
 
 /// The label with the run's id, on every container of ours.
 pub const RUN_LABEL: &str = "io.retrial.run";

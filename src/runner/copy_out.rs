@@ -8,10 +8,10 @@ use super::host;
 use super::session::Session;
 use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault, What};
-use crate::plan::container::ContainerSpec;
 use crate::plan::step::Step;
 use crate::store::run_directory::rename_synced;
 use crate::store::{StoreError, unpack};
+use retrial_container::ContainerSpec;
 
 /// The most that is taken out.
 const MOST_BYTES: u64 = 16 << 30;

@@ -13,11 +13,11 @@ use super::{exec, host, seed};
 use crate::engine::api::ExecSpec;
 use crate::journal::{StepEnd, StepFault, What};
 use crate::plan::choices::Keep;
-use crate::plan::container::Mount;
 use crate::plan::kept::{FillStep, KeptDirectory};
 use crate::plan::step::{Action, Condition, Step};
 use crate::recipe::model::Place;
 use crate::store::kept::{Filled, Manifest, Stage, Standing};
+use retrial_container::Mount;
 
 /// Does the step; `again` if its command may be running since before a kill of the tool.
 pub async fn fill(

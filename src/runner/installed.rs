@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::session::Session;
 use crate::engine::api::ExecSpec;
 use crate::logs::packages::{self, Installed};
-use crate::plan::first_process::CONTROL;
 use crate::store::packages as kept;
+use retrial_container::first_process::CONTROL;
 
 /// How long a container may take to say what is installed: a list of 3,000 packages takes 0.1 s.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -11,11 +11,11 @@ use super::error::RunError;
 use super::models::filled;
 use super::session::Session;
 use crate::journal::{StepEnd, What};
-use crate::plan::container::Mount;
 use crate::plan::kept::KeptDirectory;
 use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::kept::{KeptLock, KeptPlace, Standing, Wanted};
+use retrial_container::Mount;
 
 /// Between two tries to take a lock that another run has.
 const PAUSE: Duration = Duration::from_millis(100);

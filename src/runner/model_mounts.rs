@@ -8,11 +8,11 @@ use super::models::fetched;
 use super::session::Session;
 use crate::fetch::Fetched;
 use crate::journal::{StepEnd, What};
-use crate::plan::container::Mount;
 use crate::plan::model::{FetchedModel, Form};
 use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::run_directory::write_atomically;
+use retrial_container::Mount;
 
 /// The mounts of the models that the plan fetches, for a container that a step makes.
 pub fn mounts(session: &Session, step: &Step) -> Result<Result<Vec<Mount>, StepEnd>, RunError> {

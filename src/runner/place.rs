@@ -15,10 +15,10 @@ use super::session::Session;
 use crate::engine::api::{ExecSpec, ExecStatus};
 use crate::engine::error::EngineError;
 use crate::journal::{StepEnd, StepFault};
-use crate::plan::first_process::{CONTROL, DEFAULT_SHELL};
 use crate::plan::shell::takes_text;
 use crate::plan::step::{ExecStep, Step};
 use crate::store::StoreError;
+use retrial_container::first_process::{CONTROL, DEFAULT_SHELL};
 
 /// Where a command runs.
 #[derive(Debug, Clone)]

@@ -9,9 +9,9 @@ use super::engine_back::with_engine;
 use super::error::RunError;
 use super::session::Session;
 use crate::journal::StepEnd;
-use crate::plan::container::{ContainerSpec, Mount};
 use crate::plan::kept::{SEED, STAGE};
 use crate::plan::step::Step;
+use retrial_container::{ContainerSpec, Mount};
 
 /// Between two looks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);

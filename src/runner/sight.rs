@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::session::Session;
 use super::watch::Watch;
 use crate::engine::api::ExecSpec;
-use crate::plan::first_process::CONTROL;
+use retrial_container::first_process::CONTROL;
 
 /// How long the first process may take to show that it sees our files.
 const SIGHT: Duration = Duration::from_secs(20);

@@ -45,7 +45,8 @@ fn hostile(home: &Path) -> PathBuf {
     let name = "<img src=x onerror=alert(1)>\u{202e}\"'&".to_owned() + &"long".repeat(40);
     let folder = home.join("hostile").join(name).join("performance/run_1");
     fs::create_dir_all(&folder).unwrap();
-    let fixture = root().join("tests/fixtures/summaries/own-server_tokens-perf_valid.txt");
+    let fixture =
+        root().join("crates/mlperf/tests/fixtures/summaries/own-server_tokens-perf_valid.txt");
     let summary = fs::read_to_string(fixture).unwrap();
     let summary = summary.replace(
         "SUT name",

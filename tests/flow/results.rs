@@ -8,7 +8,8 @@ fn collecting(commands: &str, results: &str) -> Option<Lab> {
 }
 
 /// What LoadGen's summary looks like, and its detail log's beginning.
-const SUMMARY: &str = include_str!("../fixtures/summaries/v6.0-guide-llama2-offline.txt");
+const SUMMARY: &str =
+    include_str!("../../crates/mlperf/tests/fixtures/summaries/v6.0-guide-llama2-offline.txt");
 
 #[test]
 fn from_the_image_or_an_earlier_trial() {

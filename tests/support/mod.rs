@@ -12,7 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use retrial::engine::Docker;
-use retrial::plan::container::ContainerSpec;
+use retrial_container::ContainerSpec;
 
 /// The lab's engine and registries, where `make test` brought them up.
 pub struct Lab {

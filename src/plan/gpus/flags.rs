@@ -3,8 +3,8 @@
 use super::select::Selection;
 use super::way::is_numbered;
 use super::{Asked, Flags, Given, GivenGpu, Way, is_of};
-use crate::plan::container::{GpuDevices, Mount};
 use crate::recipe::model::GpuVendor;
+use retrial_container::{GpuDevices, Mount};
 
 pub(super) fn flags(
     asked: &Asked<'_>,

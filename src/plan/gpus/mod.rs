@@ -15,9 +15,9 @@ mod way;
 
 use serde::{Deserialize, Serialize};
 
-use super::container::{GpuDevices, Mount};
 use super::host::{Gpu, HostView};
 use crate::recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
+use retrial_container::{GpuDevices, Mount};
 
 pub use privilege::{Lessened, lessened};
 pub use select::cards;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::{Asked, GivenGpu, Way};
 use crate::plan::host::Gpu;
-use crate::recipe::model::GpuVendor;
 
 /// GPUs of the host.
 pub(super) struct Selection {
@@ -187,16 +186,5 @@ fn same_address(address: &str, word: &str) -> bool {
         full == address
     } else {
         full == without_function(address)
-    }
-}
-
-impl GpuVendor {
-    /// As it writes itself.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Amd => "AMD",
-            Self::Nvidia => "NVIDIA",
-        }
     }
 }

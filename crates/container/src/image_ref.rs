@@ -1,0 +1,309 @@
+//! Image references, `registry/repository:tag@digest`, read as Docker reads them. Pure.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// A text that is no image reference.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{reference}` is not an image reference: {reason}")]
+pub struct InvalidImageRef {
+    /// The text.
+    pub reference: String,
+    /// The part that is wrong.
+    pub reason: String,
+}
+
+/// Where an image is, in full.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ImageRef {
+    /// `docker.io`, `ghcr.io`, `127.0.0.1:5000`
+    pub registry: String,
+    /// `library/debian`, `rocm/amd-mlperf`
+    pub repository: String,
+    /// The tag, where one is written.
+    pub tag: Option<String>,
+    /// `sha256:…`, where one is written.
+    pub digest: Option<String>,
+}
+
+/// The registry of references that name none.
+const HUB: &str = "docker.io";
+
+impl ImageRef {
+    /// Reads a reference.
+    ///
+    /// # Errors
+    /// The text is no reference; the error says which part is wrong.
+    pub fn parse(text: &str) -> Result<Self, InvalidImageRef> {
+        read(text).map_err(|reason| InvalidImageRef {
+            reference: text.to_owned(),
+            reason,
+        })
+    }
+
+    /// Whether a digest fixes the content.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.digest.is_some()
+    }
+
+    /// Without tag and digest, as people write it: `debian`, `rocm/x`, `ghcr.io/a/b`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.registry != HUB {
+            return format!("{}/{}", self.registry, self.repository);
+        }
+        let short = self.repository.strip_prefix("library/");
+        short.unwrap_or(&self.repository).to_owned()
+    }
+
+    /// What decides the content: the digest, else the tag, else `latest`.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        self.digest
+            .as_deref()
+            .or(self.tag.as_deref())
+            .unwrap_or("latest")
+    }
+
+    /// The shortest reference with the same meaning; with a digest the tag says nothing.
+    #[must_use]
+    pub fn lookup(&self) -> String {
+        let mark = if self.is_pinned() { '@' } else { ':' };
+        format!("{}{mark}{}", self.name(), self.version())
+    }
+
+    /// The registry's key in Docker's credential store: the Hub has one of its own.
+    #[must_use]
+    pub fn credentials_key(&self) -> &str {
+        if self.registry == HUB {
+            "https://index.docker.io/v1/"
+        } else {
+            &self.registry
+        }
+    }
+}
+
+impl fmt::Display for ImageRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())?;
+        if let Some(tag) = &self.tag {
+            write!(f, ":{tag}")?;
+        }
+        if let Some(digest) = &self.digest {
+            write!(f, "@{digest}")?;
+        }
+        Ok(())
+    }
+}
+
+fn read(text: &str) -> Result<ImageRef, String> {
+    if text.is_empty() {
+        return Err("it is empty".into());
+    }
+    if let Some(odd) = text.chars().find(|c| !c.is_ascii_graphic()) {
+        return Err(format!("`{}` cannot stand in it", odd.escape_debug()));
+    }
+    if text.contains("://") {
+        return Err("leave out the `https://`".into());
+    }
+    let (rest, digest) = match text.split_once('@') {
+        Some((rest, digest)) => (rest, Some(check_digest(digest)?)),
+        None => (text, None),
+    };
+    let (name, tag) = match rest.rsplit_once(':') {
+        Some((name, tag)) if !tag.contains('/') => (name, Some(check_tag(tag)?)),
+        _ => (rest, None),
+    };
+    if name.len() == 64 && name.bytes().all(is_hexadecimal) {
+        return Err("it is an image id".into());
+    }
+    let (registry, path) = match name.split_once('/') {
+        Some((first, path)) if is_registry(first) => (check_registry(first)?, path),
+        _ => (HUB.to_owned(), name),
+    };
+    for part in path.split('/') {
+        check_component(part)?;
+    }
+    if path.len() > 255 {
+        return Err("the name is longer than 255 characters".into());
+    }
+    let repository = if registry == HUB && !path.contains('/') {
+        format!("library/{path}")
+    } else {
+        path.to_owned()
+    };
+    Ok(ImageRef {
+        registry,
+        repository,
+        tag,
+        digest,
+    })
+}
+
+/// Docker's rule: a first part with a dot, a port or an upper-case letter, or `localhost`.
+fn is_registry(first: &str) -> bool {
+    first == "localhost"
+        || first.contains(['.', ':'])
+        || first.bytes().any(|b| b.is_ascii_uppercase())
+}
+
+fn check_registry(text: &str) -> Result<String, String> {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let label = |label: &str| {
+        !label.is_empty()
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    let good_host = match host.strip_prefix('[').and_then(|h| h.strip_suffix(']')) {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => host.split('.').all(label),
+    };
+    let good_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
+    if !good_host || !good_port {
+        return Err(format!("`{text}` is no registry"));
+    }
+    Ok(match text {
+        "index.docker.io" | "registry-1.docker.io" => HUB.to_owned(),
+        other => other.to_owned(),
+    })
+}
+
+fn check_component(part: &str) -> Result<(), String> {
+    if part.is_empty() {
+        return Err("a part of the name is empty".into());
+    }
+    if part.bytes().any(|b| b.is_ascii_uppercase()) {
+        return Err(format!("`{part}` must be lower case"));
+    }
+    let outer = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let all = part.bytes().all(|b| outer(b) || b"._-".contains(&b));
+    let ends = part.bytes().next().is_some_and(outer) && part.bytes().last().is_some_and(outer);
+    let doubled = part.contains("..") || part.contains("___") || part.contains("._");
+    if all && ends && !doubled {
+        Ok(())
+    } else {
+        Err(format!("`{part}` cannot be part of a name"))
+    }
+}
+
+fn check_tag(tag: &str) -> Result<String, String> {
+    let good = (1..=128).contains(&tag.len())
+        && tag
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+        && !tag.starts_with(['.', '-']);
+    if good {
+        Ok(tag.to_owned())
+    } else {
+        Err(format!("`{tag}` is no tag"))
+    }
+}
+
+fn check_digest(digest: &str) -> Result<String, String> {
+    let good = digest.split_once(':').is_some_and(|(algorithm, value)| {
+        let length = match algorithm {
+            "sha256" => 64,
+            "sha512" => 128,
+            _ => return false,
+        };
+        value.len() == length && value.bytes().all(is_hexadecimal)
+    });
+    if good {
+        Ok(digest.to_owned())
+    } else {
+        Err(format!(
+            "`{digest}` is no digest: `sha256:` and 64 hexadecimal digits"
+        ))
+    }
+}
+
+fn is_hexadecimal(byte: u8) -> bool {
+    byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (String, String, String) {
+        let reference = ImageRef::parse(text).unwrap();
+        let version = reference.version().to_owned();
+        (reference.registry, reference.repository, version)
+    }
+
+    #[test]
+    fn references_are_read_as_docker_reads_them() {
+        let digest = format!("sha256:{}", "a".repeat(64));
+        let pinned = format!("debian:bookworm@{digest}");
+        let cases = [
+            ("debian", "docker.io", "library/debian", "latest"),
+            ("rocm/amd-mlperf:6.0", "docker.io", "rocm/amd-mlperf", "6.0"),
+            ("docker.io/debian:x", "docker.io", "library/debian", "x"),
+            ("index.docker.io/a/b", "docker.io", "a/b", "latest"),
+            ("localhost/a", "localhost", "a", "latest"),
+            ("127.0.0.1:5000/a/b:1", "127.0.0.1:5000", "a/b", "1"),
+            ("127.0.0.1:5000/a", "127.0.0.1:5000", "a", "latest"),
+            ("ghcr.io/a__b/c-d.e:V1", "ghcr.io", "a__b/c-d.e", "V1"),
+            ("[::1]:5000/a:1", "[::1]:5000", "a", "1"),
+            (&pinned, "docker.io", "library/debian", &digest),
+        ];
+        for (text, registry, repository, version) in cases {
+            assert_eq!(
+                parts(text),
+                (registry.into(), repository.into(), version.into()),
+                "{text}"
+            );
+            assert_eq!(
+                ImageRef::parse(&ImageRef::parse(text).unwrap().to_string()).unwrap(),
+                ImageRef::parse(text).unwrap()
+            );
+        }
+        assert_eq!(
+            ImageRef::parse(&pinned).unwrap().lookup(),
+            format!("debian@{digest}")
+        );
+        assert_eq!(
+            ImageRef::parse("docker.io/library/debian:1")
+                .unwrap()
+                .lookup(),
+            "debian:1"
+        );
+    }
+
+    #[test]
+    fn what_is_no_reference_says_which_part() {
+        let id = "a".repeat(64);
+        let cases = [
+            ("", "empty"),
+            ("a b", "` `"),
+            ("https://ghcr.io/a", "https://"),
+            ("rocm/Amd:1", "lower case"),
+            ("a//b", "empty"),
+            ("a:-x", "`-x` is no tag"),
+            ("a@sha256:12", "no digest"),
+            ("a.b:99999/x", "no registry"),
+            ("-a", "cannot be part"),
+            (&id, "image id"),
+            ("../etc", "no registry"),
+        ];
+        for (text, expected) in cases {
+            let error = ImageRef::parse(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_hub_has_a_credentials_key_of_its_own() {
+        let key = |text| ImageRef::parse(text).unwrap().credentials_key().to_owned();
+        assert_eq!(key("debian"), "https://index.docker.io/v1/");
+        assert_eq!(key("127.0.0.1:5000/a"), "127.0.0.1:5000");
+    }
+}

@@ -1,0 +1,13 @@
+//! A container as `docker run` describes it: one description behind recipes, shell scripts and the
+//! engine's create call, so that all of them make the same container. Pure: it starts nothing.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod extra_flags;
+pub mod first_process;
+mod image_ref;
+mod spec;
+
+pub use extra_flags::ExtraFlags;
+pub use first_process::CONTROL;
+pub use image_ref::{ImageRef, InvalidImageRef};
+pub use spec::{ContainerSpec, GpuDevices, Mount, Ulimit};

@@ -1,0 +1,261 @@
+//! What Retrial asks of a container engine. One trait, no Docker types in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::error::EngineError;
+use retrial_container::ContainerSpec;
+
+/// The engine that was reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineInfo {
+    /// `unix:///var/run/docker.sock`, …
+    pub endpoint: String,
+    /// How the endpoint was chosen: `--engine`, `DOCKER_HOST`, `context NAME`, `default socket`.
+    pub chosen_by: String,
+    /// `Docker Engine`, `Podman Engine`, …
+    pub product: String,
+    /// Version, for example `28.2.2`.
+    pub version: String,
+    /// API version, for example `1.41`.
+    pub api: String,
+    /// Operating system and kernel as the engine states them.
+    pub platform: String,
+}
+
+/// What the engine says of its own machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Abilities {
+    /// The directory of its machine where images and containers lie, if it says so.
+    pub root_directory: Option<PathBuf>,
+    /// Its runtimes, sorted.
+    pub runtimes: Vec<String>,
+    /// Whether it takes devices of the Container Device Interface; none where it does not say.
+    pub cdi: Option<bool>,
+    /// Those that it has found, such as `nvidia.com/gpu=0`; not every engine says.
+    pub cdi_devices: Vec<String>,
+    /// It runs without root.
+    pub rootless: bool,
+}
+
+/// An image that the engine has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageInfo {
+    /// The image's id (`sha256:…` of its configuration).
+    pub id: String,
+    /// `repository@sha256:…`: the registry's digests, none for a built image.
+    pub repo_digests: Vec<String>,
+    /// Bytes on disk.
+    pub size: u64,
+    /// Environment, entrypoint, command, user and working directory of the image.
+    pub env: Vec<String>,
+    /// The image's entrypoint.
+    pub entrypoint: Vec<String>,
+    /// The image's user, empty for root.
+    pub user: String,
+    /// The image's working directory.
+    pub workdir: String,
+    /// `amd64`, …
+    pub architecture: String,
+}
+
+/// One thing that a pull or a build reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImageProgress {
+    /// A layer moved on.
+    Layer {
+        /// The layer's short id.
+        id: String,
+        /// `Downloading`, `Extracting`, `Pull complete`, `Already exists`, …
+        status: String,
+        /// Bytes done.
+        current: Option<u64>,
+        /// Bytes in all.
+        total: Option<u64>,
+    },
+    /// A line that belongs to no layer, or a line of a build's log.
+    Line(String),
+    /// A passing fault: it will be tried again.
+    Retry {
+        /// What happened.
+        because: String,
+        /// Which try comes next (2, 3, …).
+        attempt: u32,
+        /// After how many milliseconds.
+        after_ms: u64,
+    },
+}
+
+/// Name and password, or a token, for a registry.
+#[derive(Clone, Default)]
+pub struct RegistryAuth {
+    /// User.
+    pub username: Option<String>,
+    /// Password.
+    pub password: Option<String>,
+    /// Identity token instead of both.
+    pub identity_token: Option<String>,
+}
+
+/// What to build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuildSpec {
+    /// The context directory on this machine.
+    pub context: PathBuf,
+    /// The Dockerfile, relative to the context.
+    pub dockerfile: String,
+    /// Build arguments.
+    pub args: BTreeMap<String, String>,
+    /// The tag that the image gets.
+    pub tag: String,
+    /// Labels that the image gets.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// A process to run in a container.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ExecSpec {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Environment (values of secrets go here and nowhere else).
+    pub env: Vec<(String, String)>,
+    /// Working directory; none: the container's.
+    pub workdir: Option<String>,
+    /// User; none: the container's.
+    pub user: Option<String>,
+    /// Extended privileges for this process.
+    pub privileged: bool,
+}
+
+/// How an exec stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecStatus {
+    /// Still running.
+    Running,
+    /// Ended, with this exit code.
+    Exited(i64),
+    /// The engine no longer knows it (it was restarted).
+    Unknown,
+}
+
+/// Output of a short process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecOutput {
+    /// Exit code.
+    pub code: i64,
+    /// Standard output, lossy.
+    pub stdout: String,
+    /// Standard error, lossy.
+    pub stderr: String,
+}
+
+/// How a container stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContainerState {
+    /// Full id.
+    pub id: String,
+    /// Name without the slash.
+    pub name: String,
+    /// `created`, `running`, `exited`, `dead`, …
+    pub status: String,
+    /// Whether it runs.
+    pub running: bool,
+    /// Exit code, once it ended.
+    pub exit_code: Option<i64>,
+    /// The engine saw the first process killed for memory.
+    pub oom_killed: bool,
+    /// The engine's word on a failed start.
+    pub error: String,
+    /// The image's id.
+    pub image: String,
+    /// Its first process on the engine's machine, while it runs.
+    #[serde(default)]
+    pub pid: Option<u32>,
+    /// Labels.
+    pub labels: BTreeMap<String, String>,
+    /// Environment of its first process, `NAME=VALUE` each: the image's and its own.
+    #[serde(default)]
+    pub env: Vec<String>,
+}
+
+/// A container engine.
+#[async_trait]
+pub trait Engine: Send + Sync {
+    /// What was reached.
+    fn info(&self) -> &EngineInfo;
+
+    /// The image, if the engine has it.
+    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
+
+    /// Where the engine keeps its files, and by which ways it gives devices.
+    async fn abilities(&self) -> Result<Abilities, EngineError>;
+
+    /// The digest that a reference has in its registry now; nothing is pulled.
+    async fn registry_digest(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+    ) -> Result<String, EngineError>;
+
+    /// Pulls an image; passing faults are tried again, and told.
+    async fn pull(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError>;
+
+    /// Builds an image; its log goes to `progress` line by line.
+    async fn build(
+        &self,
+        spec: &BuildSpec,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError>;
+
+    /// Creates a container and gives its id.
+    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError>;
+
+    /// Starts a container. A container that does not start is left for `remove`.
+    async fn start(&self, container: &str) -> Result<(), EngineError>;
+
+    /// Starts a process that goes on without us; gives the exec's id.
+    async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError>;
+
+    /// How a detached process stands.
+    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError>;
+
+    /// Runs a short process and gives its output (at most 1 MiB of each stream is kept).
+    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError>;
+
+    /// How a container stands; none if there is none.
+    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError>;
+
+    /// Containers, running or not, that carry the label (`key` or `key=value`).
+    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
+
+    /// Waits until a container does not run any more; at once where it does not, or is gone.
+    async fn ended(&self, container: &str) -> Result<(), EngineError>;
+
+    /// The last lines of what the container's first process printed.
+    async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError>;
+
+    /// Sends TERM to the first process, KILL after `grace_s` seconds.
+    async fn stop(&self, container: &str, grace_s: u32) -> Result<(), EngineError>;
+
+    /// Removes a container by force, with its anonymous volumes. A missing one is no error.
+    async fn remove(&self, container: &str) -> Result<(), EngineError>;
+
+    /// Writes the tar archive of a path in the container to a file of the host.
+    /// Gives false if the path is not there. More than `limit` bytes is an error.
+    async fn copy_out(
+        &self,
+        container: &str,
+        path: &str,
+        to: &Path,
+        limit: u64,
+    ) -> Result<bool, EngineError>;
+}

@@ -1,0 +1,216 @@
+//! From an endpoint to a client that is known to answer, in one round trip.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use bollard::errors::Error;
+use bollard::models::SystemVersion;
+use bollard::{API_DEFAULT_VERSION, BollardRequest, Docker};
+
+use super::api::EngineInfo;
+use super::docker::fault::root_cause;
+use super::endpoint::Endpoint;
+use super::error::EngineError;
+
+/// Docker 19.03 (API 1.40) is the first with device requests.
+const LEAST_API: (u64, u64) = (1, 40);
+
+/// Requests that only ask or change a record; longer ones set their own.
+const TIMEOUT_S: u64 = 120;
+
+/// An engine that takes longer to say its version is not usable.
+const GREETING: Duration = Duration::from_secs(20);
+
+/// Connects and asks the version. bollard's `negotiate_version` would ask it again, to set a
+/// number that bollard 0.21.1 never sends.
+pub async fn connect(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), EngineError> {
+    let client = client(endpoint)
+        .map_err(|error| unreachable(endpoint, &error))?
+        .with_request_modifier(url_safe_credentials);
+    let version = client
+        .clone()
+        .with_timeout(GREETING)
+        .version()
+        .await
+        .map_err(|error| unreachable(endpoint, &error))?;
+    let info = describe(endpoint, &version);
+    if api_version(&info.api) < LEAST_API {
+        return Err(EngineError::TooOld {
+            endpoint: info.endpoint,
+            product: info.product,
+            version: info.version,
+            api: info.api,
+            needed: format!("{}.{}", LEAST_API.0, LEAST_API.1),
+        });
+    }
+    Ok((client, info))
+}
+
+fn client(endpoint: &Endpoint) -> Result<Docker, Error> {
+    if endpoint.url.starts_with("unix://") {
+        return Docker::connect_with_unix(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
+    }
+    let Some(tls) = &endpoint.tls else {
+        return Docker::connect_with_http(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
+    };
+    provide_tls();
+    Docker::connect_with_ssl(
+        &endpoint.url,
+        &tls.key,
+        &tls.certificate,
+        &tls.authority,
+        TIMEOUT_S,
+        API_DEFAULT_VERSION,
+    )
+}
+
+/// bollard writes the credentials' headers in standard base64, and the engine reads them as
+/// URL-safe: with `+` or `/` in them it silently asks the registry without credentials
+/// (<https://github.com/moby/moby/issues/33434>).
+fn url_safe_credentials(mut request: BollardRequest) -> BollardRequest {
+    for name in ["x-registry-auth", "x-registry-config"] {
+        if let Some(value) = request.headers_mut().get_mut(name) {
+            let safe = value
+                .to_str()
+                .ok()
+                .and_then(|text| text.replace('+', "-").replace('/', "_").parse().ok());
+            if let Some(safe) = safe {
+                *value = safe;
+            }
+        }
+    }
+    request
+}
+
+fn describe(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
+    let podman = version
+        .components
+        .iter()
+        .flatten()
+        .find(|component| component.name.starts_with("Podman"));
+    let or_unknown = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    EngineInfo {
+        endpoint: endpoint.url.clone(),
+        chosen_by: endpoint.chosen_by.clone(),
+        product: podman
+            .map_or("Docker Engine", |found| &found.name)
+            .to_owned(),
+        version: or_unknown(&version.version),
+        api: or_unknown(&version.api_version),
+        platform: format!(
+            "{}/{}, kernel {}",
+            or_unknown(&version.os),
+            or_unknown(&version.arch),
+            or_unknown(&version.kernel_version)
+        ),
+    }
+}
+
+/// Major and minor; what cannot be read counts as too old.
+pub(super) fn api_version(text: &str) -> (u64, u64) {
+    let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
+    let socket = endpoint.url.strip_prefix("unix://");
+    let because = match error {
+        Error::SocketNotFoundError(_) => "there is no such socket".to_owned(),
+        Error::CertPathError { path } | Error::CertParseError { path } => {
+            return EngineError::Endpoint {
+                endpoint: endpoint.url.clone(),
+                chosen_by: endpoint.chosen_by.clone(),
+                because: format!(
+                    "{} is not there or is no certificate\n  DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
+                    path.display()
+                ),
+            };
+        }
+        Error::RequestTimeoutError => format!("no answer within {} s", GREETING.as_secs()),
+        Error::DockerResponseServerError { status_code, .. } => {
+            format!("what answers there is no container engine (HTTP status {status_code})")
+        }
+        other => match (io_kind(other), socket) {
+            (Some(io::ErrorKind::PermissionDenied), Some(path)) => {
+                return EngineError::Forbidden {
+                    endpoint: endpoint.url.clone(),
+                    chosen_by: endpoint.chosen_by.clone(),
+                    group: group_of(path),
+                };
+            }
+            (Some(io::ErrorKind::ConnectionRefused), _) => "connection refused".to_owned(),
+            (Some(io::ErrorKind::ConnectionReset), None) if endpoint.tls.is_none() => {
+                "the connection was reset; does it want TLS? (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH)".to_owned()
+            }
+            _ => root_cause(other),
+        },
+    };
+    EngineError::Unreachable {
+        endpoint: endpoint.url.clone(),
+        chosen_by: endpoint.chosen_by.clone(),
+        because,
+    }
+}
+
+/// The kind of the operating system's error at the bottom of the chain.
+fn io_kind(error: &Error) -> Option<io::ErrorKind> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    let mut kind = None;
+    while let Some(inner) = cause {
+        kind = inner
+            .downcast_ref::<io::Error>()
+            .map(io::Error::kind)
+            .or(kind);
+        cause = inner.source();
+    }
+    kind
+}
+
+/// The name of the group that owns a file, its number where it has no name.
+fn group_of(path: &str) -> String {
+    let Ok(gid) = std::fs::metadata(path).map(|metadata| metadata.gid()) else {
+        return "docker".to_owned();
+    };
+    let groups = std::fs::read_to_string("/etc/group").unwrap_or_default();
+    let name = groups.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(gid)).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| gid.to_string())
+}
+
+/// Makes ring the process's TLS provider: bollard is built without one of its own.
+fn provide_tls() {
+    // An error says that there is one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn api_versions_compare_as_numbers() {
+        assert!(api_version("1.9") < LEAST_API);
+        assert!(api_version("1.39") < LEAST_API);
+        assert!(api_version("1.40") >= LEAST_API);
+        assert!(api_version("1.53") > api_version("1.41"));
+        assert!(api_version("unknown") < LEAST_API);
+    }
+
+    #[test]
+    fn podman_is_called_podman() {
+        let endpoint = Endpoint {
+            url: "unix:///x".into(),
+            chosen_by: "test".into(),
+            tls: None,
+        };
+        let text = r#"{"Components":[{"Name":"Podman Engine","Version":"5.4.2","Details":{}}],"Version":"5.4.2","ApiVersion":"1.41","Os":"linux","Arch":"amd64","KernelVersion":"6.1"}"#;
+        let version: SystemVersion = serde_json::from_str(text).unwrap();
+        let info = describe(&endpoint, &version);
+        assert_eq!(info.product, "Podman Engine");
+        assert_eq!(info.platform, "linux/amd64, kernel 6.1");
+    }
+}

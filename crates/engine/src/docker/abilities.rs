@@ -1,0 +1,93 @@
+//! What `docker info` says of runtimes and of the Container Device Interface.
+
+use std::path::PathBuf;
+
+use bollard::models::SystemInfo;
+
+use crate::api::{Abilities, EngineInfo};
+use crate::connect::api_version;
+
+/// The first API version whose engine knows the interface (Docker 25.0, as an experiment).
+const FIRST_WITH_CDI: (u64, u64) = (1, 44);
+
+/// Reads it. An engine that takes such devices names the folders where it looks for their
+/// specifications; Podman always does, and says nothing of it.
+pub fn read(info: SystemInfo, engine: &EngineInfo) -> Abilities {
+    let mut runtimes: Vec<String> = info.runtimes.unwrap_or_default().into_keys().collect();
+    runtimes.sort();
+    let discovered = info.discovered_devices.unwrap_or_default();
+    let cdi = if engine.product.starts_with("Podman") {
+        None
+    } else {
+        let knows = api_version(&engine.api) >= FIRST_WITH_CDI;
+        Some(
+            knows
+                && info
+                    .cdi_spec_dirs
+                    .is_some_and(|folders| !folders.is_empty()),
+        )
+    };
+    Abilities {
+        root_directory: info.docker_root_dir.map(PathBuf::from),
+        runtimes,
+        cdi,
+        cdi_devices: discovered
+            .into_iter()
+            .filter(|device| device.source.as_deref() == Some("cdi"))
+            .filter_map(|device| device.id)
+            .collect(),
+        rootless: info
+            .security_options
+            .unwrap_or_default()
+            .iter()
+            .any(|option| option == "name=rootless"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engine(product: &str, api: &str) -> EngineInfo {
+        let text = str::to_owned;
+        EngineInfo {
+            endpoint: text("unix:///x"),
+            chosen_by: text("test"),
+            product: text(product),
+            version: text("28.3.3"),
+            api: text(api),
+            platform: String::new(),
+        }
+    }
+
+    /// As Docker 28.3 answers with AMD's toolkit and NVIDIA's specification.
+    const INFO: &str = r#"{"DockerRootDir":"/var/lib/docker","Runtimes":{"runc":{"path":"runc"},"amd":{"path":"amd-container-runtime"}},
+        "CDISpecDirs":["/etc/cdi","/var/run/cdi"],"DiscoveredDevices":[{"Source":"cdi","ID":"nvidia.com/gpu=0"},{"Source":"cdi","ID":"nvidia.com/gpu=all"}],
+        "SecurityOptions":["name=seccomp,profile=builtin","name=rootless"]}"#;
+
+    #[test]
+    fn an_engine_that_names_its_folders_takes_the_interfaces_devices() {
+        let info: SystemInfo = serde_json::from_str(INFO).unwrap();
+        let found = read(info.clone(), &engine("Docker Engine", "1.51"));
+        assert_eq!(found.runtimes, ["amd", "runc"]);
+        assert_eq!(found.cdi, Some(true));
+        assert_eq!(
+            found.cdi_devices,
+            ["nvidia.com/gpu=0", "nvidia.com/gpu=all"]
+        );
+        assert!(found.rootless);
+        assert_eq!(
+            read(info.clone(), &engine("Podman Engine", "1.41")).cdi,
+            None
+        );
+        assert_eq!(
+            read(info.clone(), &engine("Docker Engine", "1.41")).cdi,
+            Some(false)
+        );
+        let off = SystemInfo {
+            cdi_spec_dirs: Some(Vec::new()),
+            ..info
+        };
+        assert_eq!(read(off, &engine("Docker Engine", "1.51")).cdi, Some(false));
+    }
+}

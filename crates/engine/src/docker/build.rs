@@ -1,0 +1,264 @@
+//! Builds by the engine's own builder: the context goes up as a stream, the log comes down.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use bollard::Docker as Client;
+use bollard::auth::DockerCredentials;
+use bollard::errors::Error;
+use bollard::models::BuildInfo;
+use bollard::query_parameters::BuildImageOptions;
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::context::Context;
+use super::fault::{fault, is_no_space, is_stray_line_break};
+use super::image;
+use super::pull::{credentials, layer};
+use super::pull_fault::{Fate, fate};
+use crate::api::{BuildSpec, ImageInfo, ImageProgress};
+use crate::credentials;
+use crate::error::EngineError;
+use crate::proxies;
+use retrial_container::ImageRef;
+
+/// The engine answers only when it has read the whole context.
+const UPLOAD: Duration = Duration::from_hours(1);
+
+/// Lines of the log that a failure shows.
+const TAIL: usize = 20;
+
+/// Builds an image and says what the engine then has.
+pub async fn build(
+    client: &Client,
+    spec: &BuildSpec,
+    proxies: &[(String, String)],
+    progress: &UnboundedSender<ImageProgress>,
+) -> Result<ImageInfo, EngineError> {
+    let (root, dockerfile) = (spec.context.clone(), spec.dockerfile.clone());
+    let context = spawn_blocking(move || Context::survey(&root, &dockerfile));
+    let context = context.await.map_err(|error| unsent(spec, &error))??;
+    let set: Vec<&str> = spec.args.keys().map(String::as_str).collect();
+    let added = proxies::missing(proxies, &set);
+    let arguments = spec.args.clone().into_iter().chain(added);
+    let options = BuildImageOptions {
+        dockerfile: spec.dockerfile.clone(),
+        t: Some(spec.tag.clone()),
+        buildargs: Some(arguments.collect()),
+        labels: Some(spec.labels.clone().into_iter().collect()),
+        rm: true,
+        forcerm: true,
+        ..BuildImageOptions::default()
+    };
+    let logins = logins(&spec.context.join(&spec.dockerfile)).await;
+    let (sender, mut pieces) = mpsc::channel::<io::Result<Bytes>>(4);
+    let upload: JoinHandle<io::Result<()>> = spawn_blocking(move || {
+        let outcome = context.send(&sender);
+        if let Err(error) = &outcome {
+            // Breaks the request off, so that the engine does not build half a context.
+            let _ = sender.blocking_send(Err(io::Error::other(error.to_string())));
+        }
+        outcome
+    });
+    let body = bollard::body_try_stream(stream::poll_fn(move |task| pieces.poll_recv(task)));
+    let patient = client.clone().with_timeout(UPLOAD);
+    let mut messages = patient.build_image(options, Some(logins), Some(body));
+    let mut log = Log::default();
+    while let Some(message) = messages.next().await {
+        match message {
+            Ok(message) => log.take(message, progress),
+            Err(error) if is_stray_line_break(&error) => break,
+            Err(error) => {
+                drop(messages);
+                return Err(told(spec, error, log, upload).await);
+            }
+        }
+    }
+    let built = log.id.clone().unwrap_or_else(|| spec.tag.clone());
+    let found = image::inspect(client, &built).await?;
+    found.ok_or_else(|| failed(spec, log, "the engine built it and does not have it"))
+}
+
+/// What the builder said so far.
+#[derive(Default)]
+struct Log {
+    /// A line whose end has not come yet.
+    open: String,
+    tail: VecDeque<String>,
+    step: String,
+    id: Option<String>,
+}
+
+impl Log {
+    fn take(&mut self, message: BuildInfo, progress: &UnboundedSender<ImageProgress>) {
+        if let Some(id) = message.aux.and_then(|aux| aux.id) {
+            self.id = Some(id);
+        }
+        if let Some(status) = message.status.filter(|status| !status.is_empty()) {
+            let detail = message.progress_detail.map(|d| (d.current, d.total));
+            let _ = progress.send(layer(message.id, status, detail));
+        }
+        let Some(text) = message.stream else { return };
+        self.open.push_str(&text);
+        while let Some(end) = self.open.find('\n') {
+            let line: String = self.open.drain(..=end).collect();
+            let line = line.trim_end();
+            if line.is_empty() {
+                continue;
+            }
+            // Docker writes `Step 1/2 : FROM x`, Podman `STEP 1/2: FROM x`.
+            if line.starts_with("Step ") || line.starts_with("STEP ") {
+                line.clone_into(&mut self.step);
+            }
+            if self.tail.len() == TAIL {
+                self.tail.pop_front();
+            }
+            self.tail.push_back(line.to_owned());
+            let _ = progress.send(ImageProgress::Line(line.to_owned()));
+        }
+    }
+}
+
+fn unsent(spec: &BuildSpec, because: &dyn ToString) -> EngineError {
+    EngineError::BuildContext {
+        context: spec.context.clone(),
+        because: because.to_string(),
+    }
+}
+
+async fn told(
+    spec: &BuildSpec,
+    error: Error,
+    log: Log,
+    upload: JoinHandle<io::Result<()>>,
+) -> EngineError {
+    let because = match error {
+        Error::DockerStreamError { error } => error,
+        Error::DockerResponseServerError { message, .. } => message,
+        other => {
+            // A broken pipe is the engine's doing; any other fault of the upload is the cause.
+            return match upload.await {
+                Ok(Err(cause)) if cause.kind() != io::ErrorKind::BrokenPipe => unsent(spec, &cause),
+                _ => fault(&format!("build {}", spec.tag), other),
+            };
+        }
+    };
+    let because = because.trim().to_owned();
+    if is_no_space(&because.to_lowercase()) {
+        return EngineError::NoSpace {
+            operation: format!("build {}", spec.tag),
+            because,
+        };
+    }
+    failed(spec, log, &because)
+}
+
+fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
+    let hint = hint(message, &log.step);
+    let place = if log.step.is_empty() {
+        spec.dockerfile.clone()
+    } else {
+        log.step
+    };
+    EngineError::Build {
+        tag: spec.tag.clone(),
+        because: format!("`{place}`: {message}"),
+        last_lines: log.tail.into(),
+        hint,
+    }
+}
+
+fn hint(because: &str, step: &str) -> String {
+    if let Some(known) = super::explain::explain(because) {
+        return known;
+    }
+    let pulls = step.contains(": FROM ");
+    let text = match fate(because) {
+        Fate::NotFound if pulls => "check the image after FROM, and its tag",
+        Fate::Unauthorized if pulls => "`docker login` to the registry of the image after FROM",
+        Fate::Passing | Fate::Limited if pulls => {
+            "the registry or the way to it stumbled: again may help"
+        }
+        _ => "the same by hand: `docker build` in that directory",
+    };
+    text.to_owned()
+}
+
+/// Credentials for the images after FROM. What cannot be found out here is left to the engine,
+/// which says which image it could not pull.
+async fn logins(dockerfile: &Path) -> HashMap<String, DockerCredentials> {
+    let text = tokio::fs::read_to_string(dockerfile)
+        .await
+        .unwrap_or_default();
+    let mut found = HashMap::new();
+    for image in base_images(&text) {
+        let Ok(reference) = ImageRef::parse(&image) else {
+            continue;
+        };
+        if let Ok(Some(auth)) = credentials::for_image(&image).await {
+            let key = reference.credentials_key().to_owned();
+            found.insert(key, credentials(&reference, auth));
+        }
+    }
+    found
+}
+
+/// The images after FROM: neither the stages of this file nor `scratch`.
+fn base_images(dockerfile: &str) -> Vec<String> {
+    let mut stages = vec!["scratch".to_owned()];
+    let mut images = Vec::new();
+    for line in dockerfile.lines() {
+        let mut words = line.split_whitespace();
+        if !words
+            .next()
+            .is_some_and(|word| word.eq_ignore_ascii_case("from"))
+        {
+            continue;
+        }
+        let words: Vec<&str> = words.filter(|word| !word.starts_with("--")).collect();
+        if let Some(image) = words
+            .first()
+            .filter(|image| !stages.contains(&(**image).into()))
+        {
+            images.push((*image).to_owned());
+        }
+        stages.extend(words.get(2).map(|name| (*name).to_owned()));
+    }
+    images.dedup();
+    images
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_images_are_what_has_to_be_pulled() {
+        let text = "FROM --platform=linux/amd64 a.example/x:1 AS one\nRUN true\nfrom one\nFROM scratch\nFROM debian\n";
+        assert_eq!(base_images(text), ["a.example/x:1", "debian"]);
+    }
+
+    #[test]
+    fn the_log_is_cut_into_lines() {
+        let (to, mut from) = mpsc::unbounded_channel();
+        let mut log = Log::default();
+        for text in ["Step 1/2 : FROM x\n", "half", " a line\nnext\n", "open"] {
+            let message = BuildInfo {
+                stream: Some(text.into()),
+                ..BuildInfo::default()
+            };
+            log.take(message, &to);
+        }
+        drop(to);
+        let mut lines = Vec::new();
+        while let Some(ImageProgress::Line(line)) = from.blocking_recv() {
+            lines.push(line);
+        }
+        assert_eq!(lines, ["Step 1/2 : FROM x", "half a line", "next"]);
+        assert_eq!(log.step, "Step 1/2 : FROM x");
+    }
+}

@@ -1,0 +1,245 @@
+//! The life of a container: create, start, look at, stop, remove.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use bollard::Docker as Client;
+use bollard::container::LogOutput;
+use bollard::errors::Error;
+use bollard::models::ContainerInspectResponse;
+use bollard::query_parameters::{
+    CreateContainerOptions, ListContainersOptions, LogsOptions, RemoveContainerOptions,
+    StopContainerOptions, WaitContainerOptions,
+};
+use futures_util::StreamExt;
+use futures_util::future::try_join_all;
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::create;
+use super::fault::{container_fault, fault, is_missing};
+use crate::api::ContainerState;
+use crate::error::EngineError;
+use retrial_container::ContainerSpec;
+
+/// Copying an image's files into a fresh volume, or a GPU runtime's set-up, takes its time.
+const CREATE: Duration = Duration::from_mins(10);
+
+/// Deleting the layer of a container that wrote much.
+const REMOVE: Duration = Duration::from_mins(10);
+
+/// What is kept of a container's own log.
+const LOG_LIMIT: usize = 1 << 20;
+
+/// A benchmark may run for days.
+const LONGEST_RUN: Duration = Duration::from_hours(24 * 30);
+
+/// Waits for a container's end.
+pub async fn ended(client: &Client, container: &str) -> Result<(), EngineError> {
+    let waits = client.clone().with_timeout(LONGEST_RUN);
+    let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
+    match waited.next().await {
+        // An exit code that is not 0 is an error to bollard, and an end to us.
+        None | Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => Ok(()),
+        Some(Err(error)) if is_missing(&error) => Ok(()),
+        Some(Err(error)) => Err(fault(&format!("wait for {container}"), error)),
+    }
+}
+
+/// Creates a container, with Docker's proxies in its environment, and gives its id.
+pub async fn create(
+    client: &Client,
+    spec: &ContainerSpec,
+    proxies: &[(String, String)],
+) -> Result<String, EngineError> {
+    let options = CreateContainerOptions {
+        name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
+        ..CreateContainerOptions::default()
+    };
+    let request = create::request(spec, proxies)?;
+    let made = client
+        .clone()
+        .with_timeout(CREATE)
+        .create_container(Some(options), request)
+        .await;
+    match made {
+        Ok(made) => Ok(made.id),
+        Err(error) if is_missing(&error) => Err(EngineError::Refused {
+            operation: format!("create {}", spec.name),
+            status: 404,
+            because: format!("it does not have the image {}", spec.image),
+            hint: Some(
+                "the image was removed after it was pulled: run again, or `--pull missing`".into(),
+            ),
+        }),
+        Err(error) => Err(fault(&format!("create {}", spec.name), error)),
+    }
+}
+
+/// Starts a container. A failed one stays, for the caller to look at and remove.
+pub async fn start(client: &Client, container: &str) -> Result<(), EngineError> {
+    client
+        .clone()
+        .with_timeout(CREATE)
+        .start_container(container, None)
+        .await
+        .map_err(|error| container_fault("start", container, error))
+}
+
+/// How a container stands.
+pub async fn inspect(
+    client: &Client,
+    container: &str,
+) -> Result<Option<ContainerState>, EngineError> {
+    match client.inspect_container(container, None).await {
+        Ok(found) => Ok(Some(state(found))),
+        Err(Error::JsonDataError { contents, .. }) => lenient(&contents)
+            .map(Some)
+            .ok_or_else(|| misunderstood(container)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(fault(&format!("inspect {container}"), error)),
+    }
+}
+
+/// The same from an answer that bollard's types refuse: Podman has states that Docker has not
+/// (`stopped`, between the process' end and the clean-up).
+fn lenient(answer: &str) -> Option<ContainerState> {
+    let mut answer: Value = serde_json::from_str(answer).ok()?;
+    let inner = answer.get_mut("State")?;
+    let status = inner.get("Status")?.as_str()?.to_owned();
+    *inner.get_mut("Status")? = match status.as_str() {
+        "stopped" => "exited".into(),
+        _ => "".into(),
+    };
+    let mut found = state(serde_json::from_value(answer).ok()?);
+    found.status = status;
+    Some(found)
+}
+
+fn misunderstood(container: &str) -> EngineError {
+    EngineError::Refused {
+        operation: format!("inspect {container}"),
+        status: 0,
+        because: "its answer was not understood".into(),
+        hint: None,
+    }
+}
+
+/// All containers that carry the label. One that vanishes meanwhile is left out.
+pub async fn list(client: &Client, label: &str) -> Result<Vec<ContainerState>, EngineError> {
+    let options = ListContainersOptions {
+        all: true,
+        filters: Some(HashMap::from([("label".into(), vec![label.to_owned()])])),
+        ..ListContainersOptions::default()
+    };
+    let found = client
+        .list_containers(Some(options))
+        .await
+        .map_err(|error| fault("list containers", error))?;
+    let ids: Vec<String> = found.into_iter().filter_map(|one| one.id).collect();
+    let states = try_join_all(ids.iter().map(|id| inspect(client, id))).await?;
+    Ok(states.into_iter().flatten().collect())
+}
+
+fn state(found: ContainerInspectResponse) -> ContainerState {
+    let state = found.state.unwrap_or_default();
+    let running = state.running.unwrap_or(false);
+    let status = state.status.map(|s| s.to_string()).unwrap_or_default();
+    // Before its first start a container already has the exit code 0.
+    let ended = !running && status != "created";
+    let config = found.config.unwrap_or_default();
+    ContainerState {
+        id: found.id.unwrap_or_default(),
+        name: found.name.unwrap_or_default().replacen('/', "", 1),
+        status,
+        running,
+        exit_code: state.exit_code.filter(|_| ended),
+        oom_killed: state.oom_killed.unwrap_or(false),
+        error: state.error.unwrap_or_default(),
+        image: found.image.unwrap_or_default(),
+        pid: state
+            .pid
+            .and_then(|pid| u32::try_from(pid).ok())
+            .filter(|pid| *pid > 0),
+        labels: config.labels.unwrap_or_default().into_iter().collect(),
+        env: config.env.unwrap_or_default(),
+    }
+}
+
+/// The last lines of the first process, at most 1 MiB.
+pub async fn log(client: &Client, container: &str, lines: usize) -> Result<String, EngineError> {
+    let options = LogsOptions {
+        stdout: true,
+        stderr: true,
+        tail: lines.to_string(),
+        ..LogsOptions::default()
+    };
+    let mut stream = client.logs(container, Some(options));
+    let mut kept = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk
+            .map_err(|error| container_fault("read the log of", container, error))
+            .map(LogOutput::into_bytes)?;
+        kept.extend_from_slice(&chunk);
+        if kept.len() > LOG_LIMIT {
+            kept.drain(..kept.len() - LOG_LIMIT);
+        }
+    }
+    Ok(String::from_utf8_lossy(&kept).into_owned())
+}
+
+/// TERM, and KILL after the grace. A container that is not there is stopped.
+pub async fn stop(client: &Client, container: &str, grace_s: u32) -> Result<(), EngineError> {
+    let options = StopContainerOptions {
+        t: Some(i32::try_from(grace_s).unwrap_or(i32::MAX)),
+        ..StopContainerOptions::default()
+    };
+    // The engine answers only when the container has stopped.
+    let patience = Duration::from_secs(u64::from(grace_s) + 30);
+    let stopped = client
+        .clone()
+        .with_timeout(patience)
+        .stop_container(container, Some(options))
+        .await;
+    match stopped {
+        Err(error) if !is_missing(&error) => Err(fault(&format!("stop {container}"), error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a container, with its anonymous volumes, whatever its state.
+pub async fn remove(client: &Client, container: &str) -> Result<(), EngineError> {
+    let deadline = Instant::now() + REMOVE;
+    let patient = client.clone().with_timeout(REMOVE);
+    let options = RemoveContainerOptions {
+        v: true,
+        force: true,
+        link: false,
+    };
+    let mut busy = 0;
+    loop {
+        let Err(error) = patient
+            .remove_container(container, Some(options.clone()))
+            .await
+        else {
+            return Ok(());
+        };
+        if is_missing(&error) {
+            return Ok(());
+        }
+        // Someone else (`docker rm`, another retrial) removes it: wait for the end of that. A
+        // mount that another process still holds frees itself in a moment.
+        let again = says(&error, "already in progress") || {
+            busy += 1;
+            says(&error, "resource busy") && busy <= 5
+        };
+        if !again || Instant::now() > deadline {
+            return Err(fault(&format!("remove {container}"), error));
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+fn says(error: &Error, words: &str) -> bool {
+    matches!(error, Error::DockerResponseServerError { message, .. } if message.contains(words))
+}

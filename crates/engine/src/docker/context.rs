@@ -1,0 +1,263 @@
+//! A build context as a tar stream, made while it is sent: nothing is written to disk, and no
+//! more than a few pieces are in memory.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use tokio::sync::mpsc::Sender;
+
+use super::ignore::Ignore;
+use crate::error::EngineError;
+
+/// A context this large is a mistake: a model, a data set or a build tree lies in it.
+const SIZE_LIMIT: u64 = 4 << 30;
+
+/// Pieces of the stream.
+const PIECE: usize = 1 << 18;
+
+/// What will be sent.
+#[derive(Debug)]
+pub struct Context {
+    root: PathBuf,
+    entries: Vec<PathBuf>,
+}
+
+impl Context {
+    /// Looks through the directory. The Dockerfile and `.dockerignore` are always sent, for the
+    /// engine reads them from the context.
+    pub fn survey(root: &Path, dockerfile: &str) -> Result<Self, EngineError> {
+        let failed = |because: String| EngineError::BuildContext {
+            context: root.to_owned(),
+            because,
+        };
+        if !root.is_dir() {
+            return Err(failed("there is no such directory".into()));
+        }
+        if !root.join(dockerfile).is_file() {
+            return Err(failed(format!("it holds no `{dockerfile}`")));
+        }
+        let rules = match fs::read_to_string(root.join(".dockerignore")) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(format!("`.dockerignore`: {error}"))),
+        };
+        let mut walk = Walk {
+            root,
+            ignore: Ignore::parse(&rules).map_err(failed)?,
+            always: [dockerfile, ".dockerignore"],
+            entries: Vec::new(),
+            size: 0,
+            largest: (0, PathBuf::new()),
+        };
+        walk.directory(Path::new(""))?;
+        if walk.size > SIZE_LIMIT {
+            return Err(failed(format!(
+                "it holds {} GiB, and at most {} GiB are sent; the largest file is {}\n  name what the build does not need in `.dockerignore`",
+                walk.size >> 30,
+                SIZE_LIMIT >> 30,
+                walk.largest.1.display()
+            )));
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            entries: walk.entries,
+        })
+    }
+
+    /// Sends the archive piece by piece. Blocks: for a thread of its own.
+    pub fn send(&self, to: &Sender<io::Result<Bytes>>) -> io::Result<()> {
+        let pieces = io::BufWriter::with_capacity(PIECE, Pieces(to));
+        let mut archive = tar::Builder::new(pieces);
+        for path in &self.entries {
+            let added = self.add(&mut archive, path);
+            added.map_err(|error| {
+                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+            })?;
+        }
+        archive.into_inner()?.flush()
+    }
+
+    fn add<W: Write>(&self, archive: &mut tar::Builder<W>, path: &Path) -> io::Result<()> {
+        let full = self.root.join(path);
+        let metadata = fs::symlink_metadata(&full)?;
+        let mut header = tar::Header::new_gnu();
+        header.set_metadata(&metadata);
+        // As with Docker: the builder's own user, whoever has the files here.
+        header.set_uid(0);
+        header.set_gid(0);
+        if metadata.is_symlink() {
+            header.set_size(0);
+            archive.append_link(&mut header, path, fs::read_link(&full)?)
+        } else if metadata.is_dir() {
+            header.set_size(0);
+            archive.append_data(&mut header, path, io::empty())
+        } else {
+            let size = metadata.len();
+            let mut content = Exactly {
+                inner: File::open(&full)?.take(size),
+                missing: size,
+            };
+            archive.append_data(&mut header, path, &mut content)
+        }
+    }
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    ignore: Ignore,
+    always: [&'a str; 2],
+    entries: Vec<PathBuf>,
+    size: u64,
+    largest: (u64, PathBuf),
+}
+
+impl Walk<'_> {
+    fn directory(&mut self, below: &Path) -> Result<(), EngineError> {
+        let on_file = |path: PathBuf| move |source| EngineError::File { path, source };
+        let full = self.root.join(below);
+        let listed = fs::read_dir(&full).map_err(on_file(full.clone()))?;
+        let mut names = listed
+            .map(|entry| entry.map(|entry| entry.file_name()))
+            .collect::<io::Result<Vec<_>>>()
+            .map_err(on_file(full))?;
+        names.sort();
+        for name in names {
+            let path = below.join(name);
+            let text = path.to_string_lossy().into_owned();
+            let full = self.root.join(&path);
+            let metadata = fs::symlink_metadata(&full).map_err(on_file(full))?;
+            let kind = metadata.file_type();
+            let kept = self.always.contains(&&*text) || !self.ignore.excludes(&text);
+            if kind.is_dir() {
+                let into = kept || self.ignore.takes_back() || self.holds_dockerfile(&path);
+                if kept {
+                    self.entries.push(path.clone());
+                }
+                if into {
+                    self.directory(&path)?;
+                }
+            } else if kept && (kind.is_file() || kind.is_symlink()) {
+                // Sockets, pipes and devices are not part of a build.
+                if kind.is_file() {
+                    self.size += metadata.size();
+                    if metadata.size() > self.largest.0 {
+                        self.largest = (metadata.size(), path.clone());
+                    }
+                }
+                self.entries.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn holds_dockerfile(&self, directory: &Path) -> bool {
+        self.always.iter().any(|file| {
+            let file = Path::new(file);
+            file != directory && file.starts_with(directory)
+        })
+    }
+}
+
+/// Gives exactly the size that the header promised, or an error: a file that shrinks while it
+/// is read would shift everything after it.
+struct Exactly<R> {
+    inner: R,
+    missing: u64,
+}
+
+impl<R: Read> Read for Exactly<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.missing -= count as u64;
+        if count == 0 && self.missing > 0 && !buffer.is_empty() {
+            return Err(io::Error::other("the file shrank while it was read"));
+        }
+        Ok(count)
+    }
+}
+
+struct Pieces<'a>(&'a Sender<io::Result<Bytes>>);
+
+impl Write for Pieces<'_> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(piece)));
+        sent.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(root: &Path, dockerfile: &str) -> Vec<String> {
+        let context = Context::survey(root, dockerfile).unwrap();
+        let (to, mut from) = tokio::sync::mpsc::channel(1000);
+        context.send(&to).unwrap();
+        drop(to);
+        let mut bytes = Vec::new();
+        while let Some(piece) = from.blocking_recv() {
+            bytes.extend_from_slice(&piece.unwrap());
+        }
+        let mut archive = tar::Archive::new(&bytes[..]);
+        let entries = archive.entries().unwrap();
+        entries
+            .map(|entry| {
+                let entry = entry.unwrap();
+                assert_eq!(entry.header().uid().unwrap(), 0);
+                let link = entry.link_name().unwrap();
+                let link = link.map_or(String::new(), |link| format!(" -> {}", link.display()));
+                format!("{}{link}", entry.path().unwrap().display())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_ignored_is_not_sent_and_links_stay_links() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::create_dir_all(at("sub/deep")).unwrap();
+        fs::write(at("Dockerfile"), "FROM scratch\n").unwrap();
+        fs::write(at(".dockerignore"), "*\n!sub/deep/keep\n").unwrap();
+        fs::write(at("big.log"), "x").unwrap();
+        fs::write(at("sub/other"), "x").unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", at("sub/deep/keep")).unwrap();
+        assert_eq!(
+            names(root.path(), "Dockerfile"),
+            [
+                ".dockerignore",
+                "Dockerfile",
+                "sub/deep/keep -> /etc/passwd"
+            ]
+        );
+    }
+
+    #[test]
+    fn long_names_and_a_dockerfile_elsewhere() {
+        let root = tempfile::tempdir().unwrap();
+        let long = "d".repeat(120);
+        fs::create_dir_all(root.path().join("docker").join(&long)).unwrap();
+        fs::write(root.path().join("docker/Dockerfile.cpu"), "").unwrap();
+        fs::write(root.path().join("docker").join(&long).join("file"), "abc").unwrap();
+        let names = names(root.path(), "docker/Dockerfile.cpu");
+        assert!(names.contains(&format!("docker/{long}/file")), "{names:?}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let error = Context::survey(root.path(), "Dockerfile")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("no `Dockerfile`"), "{error}");
+        let missing = Context::survey(&root.path().join("no"), "Dockerfile").unwrap_err();
+        assert!(missing.to_string().contains("no such directory"));
+    }
+}

@@ -1,0 +1,285 @@
+//! A container's description as the request that `docker run -d` would send for the same
+//! flags, so that a shell plan and a run make the same container. Compared field by field with
+//! the command line's own requests (Docker 28.2) and, in the tests, through `docker inspect`.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+use bollard::models::{
+    ContainerCreateBody, DeviceMapping, DeviceRequest, EndpointSettings, HostConfig,
+    HostConfigLogConfig, Mount as EngineMount, MountType, NetworkingConfig, ResourcesUlimits,
+    RestartPolicy, RestartPolicyNameEnum,
+};
+
+use super::further;
+use crate::error::EngineError;
+use crate::proxies;
+use retrial_container::CONTROL;
+use retrial_container::{ContainerSpec, GpuDevices, Mount};
+
+/// The create request. Reads seccomp profiles, as the command line does.
+pub fn request(
+    spec: &ContainerSpec,
+    proxies: &[(String, String)],
+) -> Result<ContainerCreateBody, EngineError> {
+    let set: Vec<&str> = spec.env.iter().map(|(name, _)| name.as_str()).collect();
+    let mut variables = spec.env.clone();
+    variables.extend(proxies::missing(proxies, &set));
+    let (entrypoint, command) = process(spec);
+    let or_none = |list: Vec<String>| (!list.is_empty()).then_some(list);
+    Ok(ContainerCreateBody {
+        hostname: Some(spec.further.hostname.clone().unwrap_or_default()),
+        domainname: Some(String::new()),
+        user: Some(spec.user.clone().unwrap_or_default()),
+        attach_stdin: Some(false),
+        attach_stdout: Some(false),
+        attach_stderr: Some(false),
+        tty: Some(false),
+        open_stdin: Some(false),
+        stdin_once: Some(false),
+        env: or_none(environment(&variables)),
+        cmd: or_none(command),
+        image: Some(spec.image.clone()),
+        working_dir: Some(spec.workdir.clone().unwrap_or_default()),
+        entrypoint,
+        labels: Some(spec.labels.clone().into_iter().collect()),
+        host_config: Some(host_config(spec)?),
+        networking_config: Some(NetworkingConfig {
+            endpoints_config: Some(match spec.network {
+                Some(_) => HashMap::new(),
+                None => HashMap::from([("default".into(), EndpointSettings::default())]),
+            }),
+        }),
+        ..ContainerCreateBody::default()
+    })
+}
+
+/// `NAME=value`, as the engine takes it.
+pub fn environment(variables: &[(String, String)]) -> Vec<String> {
+    variables
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
+}
+
+/// `--entrypoint` takes one word, so what follows it belongs to the command; `--entrypoint ''`
+/// takes the image's entrypoint away.
+fn process(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<String>) {
+    let Some(entrypoint) = &spec.entrypoint else {
+        return (None, spec.command.clone());
+    };
+    let first = entrypoint.first().cloned().unwrap_or_default();
+    let rest = entrypoint.iter().skip(1).chain(&spec.command);
+    (Some(vec![first]), rest.cloned().collect())
+}
+
+fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
+    let some = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
+    let text = |value: &Option<String>| Some(value.clone().unwrap_or_default());
+    let open_paths = spec.security_opt.iter().any(|o| o == SYSTEM_PATHS);
+    let (device_names, device_paths): (Vec<_>, Vec<_>) =
+        spec.devices.iter().partition(|device| is_cdi_name(device));
+    let binds: Vec<String> = spec.mounts.iter().map(bind).collect();
+    let mut config = HostConfig {
+        binds: some(&binds),
+        mounts: spec
+            .control
+            .as_ref()
+            .map(|control| vec![control_mount(control)]),
+        log_config: Some(HostConfigLogConfig {
+            typ: Some(String::new()),
+            config: Some(HashMap::new()),
+        }),
+        network_mode: Some(spec.network.clone().unwrap_or_else(|| "default".into())),
+        port_bindings: Some(HashMap::new()),
+        restart_policy: Some(RestartPolicy {
+            name: Some(RestartPolicyNameEnum::NO),
+            maximum_retry_count: Some(0),
+        }),
+        console_size: Some(vec![0, 0]),
+        cap_add: some(&capabilities(&spec.cap_add)),
+        dns_options: Some(Vec::new()),
+        dns_search: Some(Vec::new()),
+        group_add: some(&spec.group_add),
+        ipc_mode: text(&spec.ipc),
+        pid_mode: text(&spec.pid),
+        uts_mode: text(&spec.uts),
+        privileged: Some(spec.privileged),
+        security_opt: some(&security_options(&spec.security_opt)?),
+        shm_size: Some(saturating(spec.shm_size.unwrap_or(0))),
+        blkio_weight_device: Some(Vec::new()),
+        blkio_device_read_bps: Some(Vec::new()),
+        blkio_device_write_bps: Some(Vec::new()),
+        blkio_device_read_iops: Some(Vec::new()),
+        blkio_device_write_iops: Some(Vec::new()),
+        devices: Some(device_paths.into_iter().map(|d| device(d)).collect()),
+        device_requests: device_requests(spec, &device_names),
+        memory_swappiness: Some(-1),
+        oom_kill_disable: Some(false),
+        pids_limit: Some(0),
+        ulimits: Some(ulimits(spec)),
+        masked_paths: open_paths.then(Vec::new),
+        readonly_paths: open_paths.then(Vec::new),
+        init: spec.init.then_some(true),
+        ..HostConfig::default()
+    };
+    further::set(&spec.further, &mut config);
+    Ok(config)
+}
+
+/// The one security option that the command line itself turns into something else.
+const SYSTEM_PATHS: &str = "systempaths=unconfined";
+
+fn saturating(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// `--mount type=bind`: refused where the engine does not have the source, while `--volume`
+/// would make an empty directory there.
+fn control_mount(control: &str) -> EngineMount {
+    EngineMount {
+        typ: Some(MountType::BIND),
+        source: Some(control.to_owned()),
+        target: Some(CONTROL.to_owned()),
+        ..EngineMount::default()
+    }
+}
+
+fn bind(mount: &Mount) -> String {
+    let mode = if mount.read_only { ":ro" } else { "" };
+    format!("{}:{}{mode}", mount.source, mount.target)
+}
+
+/// Upper case with `CAP_`, each once, sorted: the command line's own normal form.
+pub(super) fn capabilities(written: &[String]) -> Vec<String> {
+    let normal = written.iter().map(|name| {
+        let name = name.trim().to_uppercase();
+        if name == "ALL" || name.starts_with("CAP_") {
+            name
+        } else {
+            format!("CAP_{name}")
+        }
+    });
+    normal.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// `host[:container[:permissions]]`; a second part of only r, w and m is the permissions.
+fn device(written: &str) -> DeviceMapping {
+    let is_mode = |text: &str| !text.is_empty() && text.chars().all(|c| "rwm".contains(c));
+    let parts: Vec<&str> = written.split(':').collect();
+    let (host, container, permissions) = match *parts.as_slice() {
+        [host, mode] if is_mode(mode) => (host, host, mode),
+        [host, container] => (host, container, "rwm"),
+        [host, container, mode] => (host, container, mode),
+        _ => (written, written, "rwm"),
+    };
+    let container = if container.is_empty() {
+        host
+    } else {
+        container
+    };
+    DeviceMapping {
+        path_on_host: Some(host.into()),
+        path_in_container: Some(container.into()),
+        cgroup_permissions: Some(permissions.into()),
+    }
+}
+
+/// `vendor.com/class=name` is a device of the Container Device Interface, not a path.
+fn is_cdi_name(device: &str) -> bool {
+    !device.starts_with('/')
+        && device
+            .split_once('=')
+            .is_some_and(|(kind, name)| kind.contains('/') && !name.is_empty())
+}
+
+fn device_requests(spec: &ContainerSpec, cdi: &[&String]) -> Option<Vec<DeviceRequest>> {
+    let gpus = spec.gpus.as_ref().map(|gpus| {
+        let (count, ids) = match gpus {
+            GpuDevices::All => (-1, None),
+            GpuDevices::Ids(ids) => (0, Some(ids.clone())),
+        };
+        DeviceRequest {
+            driver: Some(String::new()),
+            count: Some(count),
+            device_ids: ids,
+            capabilities: Some(vec![vec!["gpu".into()]]),
+            options: Some(HashMap::new()),
+        }
+    });
+    let named = (!cdi.is_empty()).then(|| DeviceRequest {
+        driver: Some("cdi".into()),
+        count: Some(0),
+        device_ids: Some(cdi.iter().map(|name| (*name).clone()).collect()),
+        ..DeviceRequest::default()
+    });
+    let requests: Vec<DeviceRequest> = gpus.into_iter().chain(named).collect();
+    (!requests.is_empty()).then_some(requests)
+}
+
+fn ulimits(spec: &ContainerSpec) -> Vec<ResourcesUlimits> {
+    let mut limits: Vec<ResourcesUlimits> = spec
+        .ulimits
+        .iter()
+        .map(|limit| ResourcesUlimits {
+            name: Some(limit.name.clone()),
+            soft: Some(limit.soft),
+            hard: Some(limit.hard),
+        })
+        .collect();
+    limits.sort_by(|one, other| one.name.cmp(&other.name));
+    limits
+}
+
+/// A seccomp profile's file is sent as its content; the rest as written.
+fn security_options(written: &[String]) -> Result<Vec<String>, EngineError> {
+    let sent = written.iter().filter(|option| *option != SYSTEM_PATHS);
+    sent.map(|option| {
+        let profile = option
+            .strip_prefix("seccomp=")
+            .or_else(|| option.strip_prefix("seccomp:"));
+        match profile {
+            None | Some("unconfined" | "builtin") => Ok(option.clone()),
+            Some(path) => Ok(format!("seccomp={}", seccomp_profile(Path::new(path))?)),
+        }
+    })
+    .collect()
+}
+
+fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
+    let text = std::fs::read_to_string(path).map_err(|source| EngineError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    serde_json::from_str::<serde::de::IgnoredAny>(&text).map_err(|error| {
+        EngineError::Configuration {
+            path: path.to_owned(),
+            because: format!(
+                "a seccomp profile must be JSON: {error}\n  `seccomp=unconfined` switches it off"
+            ),
+        }
+    })?;
+    Ok(compact(&text))
+}
+
+/// JSON without the white space between its tokens, all else byte for byte.
+fn compact(json: &str) -> String {
+    let mut kept = String::with_capacity(json.len());
+    let (mut in_text, mut escaped) = (false, false);
+    for c in json.chars() {
+        if in_text {
+            in_text = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+        } else if c == '"' {
+            in_text = true;
+        } else if c.is_ascii_whitespace() {
+            continue;
+        }
+        kept.push(c);
+    }
+    kept
+}
+
+#[cfg(test)]
+#[path = "create_tests.rs"]
+mod tests;

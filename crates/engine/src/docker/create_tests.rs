@@ -1,0 +1,135 @@
+//! The request against what Docker's command line (28.2) was seen to send.
+
+use super::*;
+use retrial_container::Ulimit;
+
+#[test]
+fn devices_read_as_the_command_line_reads_them() {
+    let parts = |written: &str| {
+        let mapping = device(written);
+        (
+            mapping.path_on_host.unwrap(),
+            mapping.path_in_container.unwrap(),
+            mapping.cgroup_permissions.unwrap(),
+        )
+    };
+    let three = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+    assert_eq!(parts("/dev/kfd"), three("/dev/kfd", "/dev/kfd", "rwm"));
+    assert_eq!(parts("/dev/fuse:rm"), three("/dev/fuse", "/dev/fuse", "rm"));
+    assert_eq!(parts("/dev/dri:/dev/x"), three("/dev/dri", "/dev/x", "rwm"));
+    assert_eq!(
+        parts("/dev/dri:/dev/x:rw"),
+        three("/dev/dri", "/dev/x", "rw")
+    );
+}
+
+#[test]
+fn capabilities_take_their_normal_form() {
+    let written = ["sys_ptrace", "CAP_SYS_ADMIN", "SYS_ADMIN", "all"].map(String::from);
+    assert_eq!(
+        capabilities(&written),
+        ["ALL", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"]
+    );
+}
+
+#[test]
+fn gpus_and_named_devices_are_requests() {
+    let spec = ContainerSpec {
+        gpus: Some(GpuDevices::Ids(vec!["0".into(), "1".into()])),
+        devices: vec!["amd.com/gpu=0".into(), "/dev/kfd".into()],
+        ..ContainerSpec::default()
+    };
+    let host = host_config(&spec).unwrap();
+    let requests = host.device_requests.unwrap();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0].count, Some(0));
+    assert_eq!(requests[0].device_ids.as_ref().unwrap(), &["0", "1"]);
+    assert_eq!(requests[1].driver.as_deref(), Some("cdi"));
+    assert_eq!(requests[1].device_ids.as_ref().unwrap(), &["amd.com/gpu=0"]);
+    assert_eq!(host.devices.unwrap().len(), 1);
+
+    let all = ContainerSpec {
+        gpus: Some(GpuDevices::All),
+        ..ContainerSpec::default()
+    };
+    let requests = host_config(&all).unwrap().device_requests.unwrap();
+    assert_eq!(
+        (requests[0].count, &requests[0].device_ids),
+        (Some(-1), &None)
+    );
+}
+
+#[test]
+fn an_entrypoint_of_many_words_goes_on_in_the_command() {
+    let spec = |entrypoint: Option<Vec<&str>>| ContainerSpec {
+        entrypoint: entrypoint.map(|words| words.into_iter().map(String::from).collect()),
+        command: vec!["sleep".into()],
+        ..ContainerSpec::default()
+    };
+    assert_eq!(process(&spec(None)), (None, vec!["sleep".to_owned()]));
+    assert_eq!(
+        process(&spec(Some(vec!["sh", "-c"]))),
+        (
+            Some(vec!["sh".into()]),
+            vec!["-c".to_owned(), "sleep".into()]
+        )
+    );
+    assert_eq!(
+        process(&spec(Some(vec![]))),
+        (Some(vec![String::new()]), vec!["sleep".to_owned()])
+    );
+}
+
+#[test]
+fn seccomp_profiles_are_sent_as_their_content() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("profile.json");
+    std::fs::write(&path, "{ \"a b\" : [ 1,\n 2 ], \"q\": \"\\\" x \" }\n").unwrap();
+    let option = format!("seccomp={}", path.display());
+    let options = [option.clone(), "apparmor=unconfined".into()];
+    assert_eq!(
+        security_options(&options).unwrap(),
+        [
+            r#"seccomp={"a b":[1,2],"q":"\" x "}"#,
+            "apparmor=unconfined"
+        ]
+    );
+    assert_eq!(
+        security_options(&["seccomp=unconfined".into()]).unwrap(),
+        ["seccomp=unconfined"]
+    );
+
+    std::fs::write(&path, "not json").unwrap();
+    let error = security_options(&[option]).unwrap_err().to_string();
+    assert!(error.contains("profile.json"), "{error}");
+    assert!(security_options(&["seccomp=/no/such/file".into()]).is_err());
+}
+
+#[test]
+fn open_system_paths_are_lists_without_entries() {
+    let spec = ContainerSpec {
+        security_opt: vec![SYSTEM_PATHS.into()],
+        ..ContainerSpec::default()
+    };
+    let host = host_config(&spec).unwrap();
+    assert_eq!(host.security_opt, None);
+    assert_eq!(host.masked_paths, Some(Vec::new()));
+    assert_eq!(host.readonly_paths, Some(Vec::new()));
+}
+
+#[test]
+fn limits_are_sorted_and_unlimited_stays_minus_one() {
+    let limit = |name: &str, soft, hard| Ulimit {
+        name: name.into(),
+        soft,
+        hard,
+    };
+    let spec = ContainerSpec {
+        ulimits: vec![limit("nofile", 10, 20), limit("memlock", -1, -1)],
+        ..ContainerSpec::default()
+    };
+    let sent = ulimits(&spec);
+    assert_eq!(sent[0].name.as_deref(), Some("memlock"));
+    assert_eq!((sent[0].soft, sent[0].hard), (Some(-1), Some(-1)));
+    assert_eq!((sent[1].soft, sent[1].hard), (Some(10), Some(20)));
+}

@@ -1,0 +1,172 @@
+//! Processes in a running container, detached or with their output.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bollard::Docker as Client;
+use bollard::container::LogOutput;
+use bollard::exec::{StartExecOptions, StartExecResults};
+use bollard::models::ExecConfig;
+use futures_util::StreamExt;
+use tokio::time::sleep;
+
+use super::create::environment;
+use super::fault::{container_fault, fault, is_missing};
+use crate::api::{ExecOutput, ExecSpec, ExecStatus};
+use crate::error::EngineError;
+
+/// What is kept of each stream of a short process.
+const OUTPUT_LIMIT: usize = 1 << 20;
+
+/// Starts a process that goes on without us.
+pub async fn detached(
+    client: &Client,
+    container: &str,
+    spec: &ExecSpec,
+) -> Result<String, EngineError> {
+    let id = prepare(client, container, spec, false).await?;
+    let options = StartExecOptions {
+        detach: true,
+        ..StartExecOptions::default()
+    };
+    client
+        .start_exec(&id, Some(options))
+        .await
+        .map_err(|error| container_fault("start a process in", container, error))?;
+    Ok(id)
+}
+
+/// How a process stands. A restarted engine has forgotten the processes of before (404), though
+/// they may still run: their own exit-code file then tells.
+pub async fn status(client: &Client, exec: &str) -> Result<ExecStatus, EngineError> {
+    let found = match client.inspect_exec(exec).await {
+        Ok(found) => found,
+        Err(error) if is_missing(&error) => return Ok(ExecStatus::Unknown),
+        Err(error) => return Err(fault("look at a process", error)),
+    };
+    Ok(match (found.running, found.exit_code) {
+        (Some(true), _) => ExecStatus::Running,
+        (_, Some(code)) => ExecStatus::Exited(code),
+        _ => ExecStatus::Unknown,
+    })
+}
+
+/// Podman (4.3) says for five minutes that a detached process runs which has ended. Its engine
+/// is on this machine, or it would not share our files, so the process can be looked for, if the
+/// container's first one can be seen from here at all.
+pub async fn status_with_podman(client: &Client, exec: &str) -> Result<ExecStatus, EngineError> {
+    let said = status(client, exec).await?;
+    if said != ExecStatus::Running {
+        return Ok(said);
+    }
+    let Ok(found) = client.inspect_exec(exec).await else {
+        return Ok(said);
+    };
+    let container = found.container_id.unwrap_or_default();
+    let first = match client.inspect_container(&container, None).await {
+        Ok(found) => found.state.and_then(|state| state.pid),
+        Err(_) => None,
+    };
+    let seen = |pid: Option<i64>| {
+        let pid = pid.filter(|pid| *pid > 0)?;
+        Some(Path::new(&format!("/proc/{pid}")).exists())
+    };
+    Ok(match (seen(first), seen(found.pid)) {
+        (Some(true), Some(false)) => ExecStatus::Unknown,
+        _ => said,
+    })
+}
+
+/// Runs a short process to its end.
+pub async fn attached(
+    client: &Client,
+    container: &str,
+    spec: &ExecSpec,
+) -> Result<ExecOutput, EngineError> {
+    let failed = |error| container_fault("run a process in", container, error);
+    let id = prepare(client, container, spec, true).await?;
+    let started = client.start_exec(&id, None).await.map_err(failed)?;
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    if let StartExecResults::Attached { mut output, .. } = started {
+        while let Some(chunk) = output.next().await {
+            match chunk.map_err(failed)? {
+                LogOutput::StdErr { message } => keep(&mut stderr, &message),
+                other => keep(&mut stdout, &other.into_bytes()),
+            }
+        }
+    }
+    Ok(ExecOutput {
+        code: exit_code(client, container, &id).await?,
+        stdout: String::from_utf8_lossy(&stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+    })
+}
+
+/// The streams end a moment before the engine has noted the exit code.
+pub(super) async fn exit_code(
+    client: &Client,
+    container: &str,
+    exec: &str,
+) -> Result<i64, EngineError> {
+    let mut pause = Duration::from_millis(2);
+    loop {
+        match status(client, exec).await? {
+            ExecStatus::Exited(code) => return Ok(code),
+            ExecStatus::Running => sleep(pause).await,
+            ExecStatus::Unknown => {
+                return Err(EngineError::Refused {
+                    operation: format!("run a process in {container}"),
+                    status: 0,
+                    because: "it does not know how the process ended".into(),
+                    hint: None,
+                });
+            }
+        }
+        pause = (pause * 2).min(Duration::from_millis(200));
+    }
+}
+
+async fn prepare(
+    client: &Client,
+    container: &str,
+    spec: &ExecSpec,
+    attach: bool,
+) -> Result<String, EngineError> {
+    let request = ExecConfig {
+        attach_stdin: Some(false),
+        attach_stdout: Some(attach),
+        attach_stderr: Some(attach),
+        tty: Some(false),
+        env: Some(environment(&spec.env)),
+        cmd: Some(spec.command.clone()),
+        privileged: Some(spec.privileged),
+        user: spec.user.clone(),
+        working_dir: spec.workdir.clone(),
+        ..ExecConfig::default()
+    };
+    client
+        .create_exec(container, request)
+        .await
+        .map(|made| made.id)
+        .map_err(|error| container_fault("run a process in", container, error))
+}
+
+/// Keeps the beginning, drops what goes over the limit.
+fn keep(kept: &mut Vec<u8>, more: &[u8]) {
+    let room = OUTPUT_LIMIT.saturating_sub(kept.len());
+    kept.extend_from_slice(&more[..more.len().min(room)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_bounded() {
+        let mut kept = vec![0; OUTPUT_LIMIT - 3];
+        keep(&mut kept, b"abcdef");
+        keep(&mut kept, b"more");
+        assert_eq!(kept.len(), OUTPUT_LIMIT);
+        assert!(kept.ends_with(b"abc"));
+    }
+}

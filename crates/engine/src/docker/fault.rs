@@ -1,0 +1,161 @@
+//! bollard's errors as ours: did the engine go away, or did it say no?
+
+use bollard::errors::Error;
+
+use super::explain::explain;
+use crate::error::EngineError;
+
+/// The error of an operation (`create retrial-7`) as a user should read it.
+pub fn fault(operation: &str, error: Error) -> EngineError {
+    let operation = operation.to_owned();
+    match error {
+        Error::DockerResponseServerError {
+            status_code,
+            message,
+        } => refused(operation, status_code, &message),
+        Error::DockerStreamError { error } => refused(operation, 0, &error),
+        Error::RequestTimeoutError => EngineError::Gone {
+            operation,
+            because: "it did not answer in time".into(),
+        },
+        other if is_connection(&other) => EngineError::Gone {
+            operation,
+            because: root_cause(&other),
+        },
+        other => EngineError::Refused {
+            operation,
+            status: 0,
+            because: format!("its answer was not understood: {}", root_cause(&other)),
+            hint: None,
+        },
+    }
+}
+
+/// [`fault`], but a 404 is the container's absence, unless it says that something else is absent:
+/// a start answers 404 for a network that is not there.
+pub fn container_fault(operation: &str, container: &str, error: Error) -> EngineError {
+    let network = matches!(&error, Error::DockerResponseServerError { message, .. }
+        if message.to_lowercase().contains("network"));
+    if is_missing(&error) && !network {
+        return EngineError::NoContainer {
+            operation: operation.to_owned(),
+            container: container.to_owned(),
+        };
+    }
+    fault(&format!("{operation} {container}"), error)
+}
+
+fn refused(operation: String, status: u16, message: &str) -> EngineError {
+    let because = message.trim().to_owned();
+    let lower = because.to_lowercase();
+    // A daemon that shuts down, or whose containerd does, answers the calls in flight with these.
+    let going = status == 503
+        || lower.contains("transport is closing")
+        || lower.contains("code = unavailable")
+        || lower.contains("containerd is not running");
+    if going {
+        EngineError::Gone { operation, because }
+    } else if is_no_space(&lower) {
+        EngineError::NoSpace { operation, because }
+    } else {
+        let hint = explain(&because);
+        EngineError::Refused {
+            operation,
+            status,
+            because,
+            hint,
+        }
+    }
+}
+
+/// Whether the engine answered 404.
+pub fn is_missing(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::DockerResponseServerError {
+            status_code: 404,
+            ..
+        }
+    )
+}
+
+/// Whether the lower-case message tells of a full disk or exhausted quota.
+pub fn is_no_space(lower: &str) -> bool {
+    lower.contains("no space left on device") || lower.contains("disk quota exceeded")
+}
+
+/// Whether a stream of messages did end, and only its last line break is left over. bollard's
+/// decoder takes a message whose line break has not come yet, and complains of the line break.
+/// A connection that really breaks off gives another error (of the chunked encoding).
+pub fn is_stray_line_break(error: &Error) -> bool {
+    matches!(error, Error::IOError { err } if err.to_string() == "bytes remaining on stream")
+}
+
+/// Whether the fault lies in the connection, not in what was asked.
+pub fn is_connection(error: &Error) -> bool {
+    match error {
+        Error::HyperResponseError { .. }
+        | Error::HyperLegacyError { .. }
+        | Error::IOError { .. }
+        | Error::SocketNotFoundError(_)
+        | Error::RequestTimeoutError => true,
+        // A body that broke off in the middle of its JSON.
+        Error::JsonSerdeError { err } => err.is_eof() || err.is_io(),
+        _ => false,
+    }
+}
+
+/// The last cause of an error: hyper keeps the telling part there, and what it says before
+/// (`Error in the hyper legacy client: client error (Connect)`) tells a user nothing.
+pub fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(inner) = last.source() {
+        last = inner;
+    }
+    last.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status_code: u16, message: &str) -> Error {
+        Error::DockerResponseServerError {
+            status_code,
+            message: message.into(),
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_not_an_absence() {
+        let refusal = fault("start x", answer(500, "no such thing"));
+        assert!(matches!(refusal, EngineError::Refused { status: 500, .. }));
+        assert!(!refusal.is_gone());
+        let gone = fault("start x", Error::RequestTimeoutError);
+        assert!(gone.is_gone());
+        let going = fault(
+            "start x",
+            answer(
+                500,
+                "connection error: desc = \"transport is closing\": unknown",
+            ),
+        );
+        assert!(going.is_gone());
+    }
+
+    #[test]
+    fn a_missing_container_and_a_full_disk_are_told_apart() {
+        assert!(matches!(
+            container_fault("start", "x", answer(404, "No such container: x")),
+            EngineError::NoContainer { .. }
+        ));
+        assert!(matches!(
+            container_fault("start", "x", answer(404, "network nosuch not found")),
+            EngineError::Refused { hint: Some(_), .. }
+        ));
+        assert!(matches!(
+            fault("start x", answer(500, "write /a: no space left on device")),
+            EngineError::NoSpace { .. }
+        ));
+    }
+}

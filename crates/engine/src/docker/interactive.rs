@@ -1,0 +1,131 @@
+//! A person's own process in a container: terminal to terminal, or pipe to pipe.
+
+use std::io::{IsTerminal, Write};
+
+use bollard::Docker as Client;
+use bollard::container::LogOutput;
+use bollard::exec::{ResizeExecOptions, StartExecOptions, StartExecResults};
+use bollard::models::ExecConfig;
+use futures_util::StreamExt;
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::create::environment;
+use super::exec::exit_code;
+use super::fault::container_fault;
+use crate::api::ExecSpec;
+use crate::error::EngineError;
+
+/// Runs a process with our standard input and output; gives its exit code.
+pub async fn interactive(
+    client: &Client,
+    container: &str,
+    spec: &ExecSpec,
+) -> Result<i64, EngineError> {
+    let failed = |error| container_fault("run a process in", container, error);
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let request = ExecConfig {
+        attach_stdin: Some(true),
+        attach_stdout: Some(true),
+        attach_stderr: Some(true),
+        tty: Some(terminal),
+        env: Some(environment(&spec.env)),
+        cmd: Some(spec.command.clone()),
+        user: spec.user.clone(),
+        working_dir: spec.workdir.clone(),
+        ..ExecConfig::default()
+    };
+    let id = client
+        .create_exec(container, request)
+        .await
+        .map_err(failed)?
+        .id;
+    let options = StartExecOptions {
+        detach: false,
+        tty: terminal,
+        ..StartExecOptions::default()
+    };
+    let started = client
+        .start_exec(&id, Some(options))
+        .await
+        .map_err(failed)?;
+    let StartExecResults::Attached {
+        mut output,
+        mut input,
+    } = started
+    else {
+        return exit_code(client, container, &id).await;
+    };
+    let raw = terminal.then(RawTerminal::enter).flatten();
+    resize(client, &id, terminal).await;
+    let typing = tokio::spawn(async move {
+        let mut stdin = tokio::io::stdin();
+        let mut block = [0; 4096];
+        while let Ok(count) = stdin.read(&mut block).await {
+            if count == 0
+                || input.write_all(&block[..count]).await.is_err()
+                || input.flush().await.is_err()
+            {
+                break;
+            }
+        }
+        let _ = input.shutdown().await;
+    });
+    let mut resized = signal(SignalKind::window_change()).ok();
+    loop {
+        let window = async {
+            match &mut resized {
+                Some(resized) => resized.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            chunk = output.next() => match chunk {
+                Some(Ok(LogOutput::StdErr { message })) => show(&mut std::io::stderr(), &message),
+                Some(Ok(other)) => show(&mut std::io::stdout(), &other.into_bytes()),
+                Some(Err(_)) | None => break,
+            },
+            _ = window => resize(client, &id, terminal).await,
+        }
+    }
+    typing.abort();
+    drop(raw);
+    exit_code(client, container, &id).await
+}
+
+fn show(to: &mut impl Write, bytes: &[u8]) {
+    let _ = to.write_all(bytes).and_then(|()| to.flush());
+}
+
+async fn resize(client: &Client, exec: &str, terminal: bool) {
+    if let (true, Some((width, height))) = (terminal, terminal_size::terminal_size()) {
+        let options = ResizeExecOptions {
+            height: height.0,
+            width: width.0,
+        };
+        let _ = client.resize_exec(exec, options).await;
+    }
+}
+
+/// The terminal passes every key on while this lives.
+struct RawTerminal {
+    before: Termios,
+}
+
+impl RawTerminal {
+    fn enter() -> Option<Self> {
+        let stdin = std::io::stdin();
+        let before = tcgetattr(&stdin).ok()?;
+        let mut raw = before.clone();
+        raw.make_raw();
+        tcsetattr(&stdin, OptionalActions::Now, &raw).ok()?;
+        Some(Self { before })
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+    }
+}

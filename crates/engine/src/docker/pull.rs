@@ -1,0 +1,162 @@
+//! Pulls: progress per layer, and patience with registries that stumble.
+
+use std::time::Duration;
+
+use bollard::Docker as Client;
+use bollard::auth::DockerCredentials;
+use bollard::errors::Error;
+use bollard::models::CreateImageInfo;
+use bollard::query_parameters::CreateImageOptions;
+use futures_util::StreamExt;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::sleep;
+
+use super::fault::{fault, is_connection, is_stray_line_break, root_cause};
+use super::image;
+use super::pull_fault::{Fate, fate};
+use crate::api::{ImageInfo, ImageProgress, RegistryAuth};
+use crate::error::EngineError;
+use retrial_container::ImageRef;
+
+/// How often a pull is tried in all. Layers that arrived stay, so each try has less to do.
+const TRIES: u32 = 5;
+
+/// The engine sends its first byte only when the registry has given the manifest.
+const FIRST_BYTE: Duration = Duration::from_mins(10);
+
+/// Asks the registry for a reference's digest, by way of the engine, as a pull would.
+pub async fn registry_digest(
+    client: &Client,
+    reference: &str,
+    auth: Option<RegistryAuth>,
+) -> Result<String, EngineError> {
+    let parsed = ImageRef::parse(reference)?;
+    let credentials = auth.map(|auth| credentials(&parsed, auth));
+    let name = parsed.lookup();
+    let found = client.inspect_registry_image(&name, credentials).await;
+    let found = found.map_err(|error| told(error, &parsed, 1))?;
+    let digest = found.descriptor.digest;
+    digest.ok_or_else(|| Fate::Other.error(&parsed, "the registry names no digest", 1))
+}
+
+/// Pulls an image and says what the engine then has.
+pub async fn pull(
+    client: &Client,
+    reference: &str,
+    auth: Option<RegistryAuth>,
+    progress: &UnboundedSender<ImageProgress>,
+    backoff: Duration,
+) -> Result<ImageInfo, EngineError> {
+    let parsed = ImageRef::parse(reference)?;
+    let patient = client.clone().with_timeout(FIRST_BYTE);
+    let credentials = auth.map(|auth| credentials(&parsed, auth));
+    let mut tries = 1;
+    let mut pause = backoff;
+    while let Err(error) = once(&patient, &parsed, credentials.clone(), progress).await {
+        let (passing, because) = weigh(&error);
+        if !passing || tries == TRIES {
+            return Err(told(error, &parsed, tries));
+        }
+        tries += 1;
+        let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        // Nobody listens any more: the pull itself is still wanted.
+        let _ = progress.send(ImageProgress::Retry {
+            because,
+            attempt: tries,
+            after_ms,
+        });
+        sleep(pause).await;
+        pause *= 2;
+    }
+    image::inspect(client, reference)
+        .await?
+        .ok_or_else(|| Fate::Other.error(&parsed, "the engine pulled it and does not have it", 1))
+}
+
+async fn once(
+    client: &Client,
+    reference: &ImageRef,
+    credentials: Option<DockerCredentials>,
+    progress: &UnboundedSender<ImageProgress>,
+) -> Result<(), Error> {
+    // Without a tag the engine would pull all there are.
+    let options = CreateImageOptions {
+        from_image: Some(reference.name()),
+        tag: Some(reference.version().to_owned()),
+        ..CreateImageOptions::default()
+    };
+    let mut stream = client.create_image(Some(options), None, credentials);
+    while let Some(message) = stream.next().await {
+        match message {
+            Ok(message) => {
+                if let Some(step) = report(message) {
+                    let _ = progress.send(step);
+                }
+            }
+            Err(error) if is_stray_line_break(&error) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// A message of the engine as progress; none for one without words.
+fn report(message: CreateImageInfo) -> Option<ImageProgress> {
+    let status = message.status.filter(|status| !status.is_empty())?;
+    let detail = message.progress_detail.map(|d| (d.current, d.total));
+    Some(layer(message.id, status, detail))
+}
+
+/// Progress of a layer; a line where there is no layer. The first message of a pull carries the
+/// tag where later ones have the layer's id.
+pub fn layer(
+    id: Option<String>,
+    status: String,
+    detail: Option<(Option<i64>, Option<i64>)>,
+) -> ImageProgress {
+    let bytes = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
+    let (current, total) = detail.unwrap_or_default();
+    match id {
+        Some(id) if !status.starts_with("Pulling from") => ImageProgress::Layer {
+            id,
+            status,
+            current: bytes(current),
+            total: bytes(total),
+        },
+        _ => ImageProgress::Line(status),
+    }
+}
+
+fn weigh(error: &Error) -> (bool, String) {
+    match words(error) {
+        Some(message) => (fate(message).is_passing(), message.trim().to_owned()),
+        None => (is_connection(error), root_cause(error)),
+    }
+}
+
+fn told(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
+    match words(&error) {
+        Some(message) => fate(message).error(reference, message, tries),
+        None => fault(&format!("pull {reference}"), error),
+    }
+}
+
+/// The engine's words, where it answered at all.
+fn words(error: &Error) -> Option<&str> {
+    match error {
+        Error::DockerStreamError { error } => Some(error),
+        Error::DockerResponseServerError { message, .. } => Some(message),
+        _ => None,
+    }
+}
+
+/// Credentials as the engine takes them.
+pub fn credentials(reference: &ImageRef, auth: RegistryAuth) -> DockerCredentials {
+    DockerCredentials {
+        username: auth.username,
+        password: auth.password,
+        identitytoken: auth.identity_token,
+        serveraddress: Some(reference.credentials_key().to_owned()),
+        ..DockerCredentials::default()
+    }
+}

@@ -1,0 +1,232 @@
+//! What can go wrong with an engine, and what to do about it.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// An engine's fault, naming what the user named. [`EngineError::is_gone`] tells an engine
+/// that went away (wait for it) from one that said no (do not ask again).
+#[derive(Debug, Error)]
+pub enum EngineError {
+    /// Nothing answers.
+    #[error(
+        "no container engine answers at {endpoint} ({chosen_by}): {because}\n  is it running? (`systemctl status docker`) may you use its socket? (`ls -l`, group `docker`)\n  another one: --engine URL, DOCKER_HOST, or `docker context use`"
+    )]
+    Unreachable {
+        /// Where.
+        endpoint: String,
+        /// How that was chosen.
+        chosen_by: String,
+        /// The cause.
+        because: String,
+    },
+    /// The socket is there, but not for this user.
+    #[error(
+        "you may not use the container engine's socket {endpoint} ({chosen_by}): permission denied\n  it belongs to the group `{group}`: `sudo usermod -aG {group} $USER`, then log in again; or run a rootless engine"
+    )]
+    Forbidden {
+        /// Where.
+        endpoint: String,
+        /// How that was chosen.
+        chosen_by: String,
+        /// The group that may use the socket.
+        group: String,
+    },
+    /// The engine is older than what we speak.
+    #[error(
+        "{product} {version} at {endpoint} speaks API {api}, and at least API {needed} is needed (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one by --engine URL"
+    )]
+    TooOld {
+        /// Where.
+        endpoint: String,
+        /// Which engine.
+        product: String,
+        /// Its version.
+        version: String,
+        /// Its API version.
+        api: String,
+        /// The least API version.
+        needed: String,
+    },
+    /// An endpoint that cannot be used.
+    #[error("the engine's endpoint {endpoint} ({chosen_by}) cannot be used: {because}")]
+    Endpoint {
+        /// Where.
+        endpoint: String,
+        /// How that was chosen.
+        chosen_by: String,
+        /// The cause, and what to do.
+        because: String,
+    },
+    /// Docker's own configuration does not say what it should.
+    #[error("{}: {because}", path.display())]
+    Configuration {
+        /// The file.
+        path: PathBuf,
+        /// The cause, and what to do.
+        because: String,
+    },
+    /// A reference that names no image.
+    #[error("{0}\n  it looks like `registry.example.org/team/image:tag` or `image@sha256:…`")]
+    Reference(#[from] retrial_container::InvalidImageRef),
+    /// The registry has no such image.
+    #[error(
+        "there is no image {reference} in {registry}: {because}\n  check the name and the tag; if the repository is private, `docker login {registry}` first"
+    )]
+    ImageNotFound {
+        /// The image.
+        reference: String,
+        /// Where it was looked for.
+        registry: String,
+        /// The engine's words.
+        because: String,
+    },
+    /// The registry wants other credentials.
+    #[error(
+        "{registry} does not let you pull {reference}: {because}\n  `docker login {registry}` with an account that may, then try again"
+    )]
+    Unauthorized {
+        /// The image.
+        reference: String,
+        /// The registry.
+        registry: String,
+        /// The engine's words.
+        because: String,
+    },
+    /// The registry has the image, but not for this machine.
+    #[error(
+        "{reference} is not built for this machine: {because}\n  choose a tag for this machine's architecture, or another engine"
+    )]
+    WrongPlatform {
+        /// The image.
+        reference: String,
+        /// The engine's words.
+        because: String,
+    },
+    /// The registry could not be reached or kept failing.
+    #[error("pulling {reference} from {registry} failed{}: {because}\n  {hint}", after(*tries))]
+    Registry {
+        /// The image.
+        reference: String,
+        /// The registry.
+        registry: String,
+        /// How often it was tried.
+        tries: u32,
+        /// The engine's words on the last try.
+        because: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Credentials are configured but could not be had.
+    #[error(
+        "the credentials for {registry} could not be read: {because}\n  `docker login {registry}` again, or repair Docker's config.json"
+    )]
+    Credentials {
+        /// The registry.
+        registry: String,
+        /// The cause.
+        because: String,
+    },
+    /// The engine's disk is full.
+    #[error(
+        "the engine's disk is full: {operation}: {because}\n  `docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
+    )]
+    NoSpace {
+        /// What was being done.
+        operation: String,
+        /// The engine's words.
+        because: String,
+    },
+    /// The build's context cannot be sent.
+    #[error("build context {}: {because}", context.display())]
+    BuildContext {
+        /// The directory.
+        context: PathBuf,
+        /// The cause, and what to do.
+        because: String,
+    },
+    /// An instruction of the Dockerfile failed.
+    #[error(
+        "building {tag} failed: {because}\n  | {}\n  {hint}",
+        last_lines.join("\n  | ")
+    )]
+    Build {
+        /// The image that was to be built.
+        tag: String,
+        /// The instruction (`Step 2/4 : RUN make`) and the engine's words.
+        because: String,
+        /// The last lines of the log.
+        last_lines: Vec<String>,
+        /// What to do.
+        hint: String,
+    },
+    /// The engine said no.
+    #[error("the engine refused to {operation}: {because}{}", hint_line(hint.as_deref()))]
+    Refused {
+        /// What was asked, for example `start retrial-7`.
+        operation: String,
+        /// HTTP status, 0 where there was none.
+        status: u16,
+        /// The engine's words.
+        because: String,
+        /// What that means and what to do, where we know.
+        hint: Option<String>,
+    },
+    /// There is no such container (any more).
+    #[error(
+        "{operation}: the engine has no container {container}\n  it was removed by someone else"
+    )]
+    NoContainer {
+        /// What was asked.
+        operation: String,
+        /// The container.
+        container: String,
+    },
+    /// The engine went away in the middle of an operation.
+    #[error(
+        "the engine went away: {operation}: {because}\n  is it being restarted? (`systemctl status docker`); a run goes on with `retrial resume`"
+    )]
+    Gone {
+        /// What was being done.
+        operation: String,
+        /// The cause.
+        because: String,
+    },
+    /// The archive of a path is larger than it may be.
+    #[error("{path} in the container is larger than {limit} bytes and is not copied")]
+    TooLarge {
+        /// The path in the container.
+        path: String,
+        /// The bound.
+        limit: u64,
+    },
+    /// A file of this machine could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl EngineError {
+    /// Whether the engine went away, so that waiting for it makes sense.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
+    }
+}
+
+fn after(tries: u32) -> String {
+    if tries > 1 {
+        format!(" {tries} times")
+    } else {
+        String::new()
+    }
+}
+
+fn hint_line(hint: Option<&str>) -> String {
+    hint.map(|hint| format!("\n  {hint}")).unwrap_or_default()
+}

@@ -1,0 +1,193 @@
+//! The fake's side of the trait: what each call answers and changes.
+
+use std::path::Path;
+
+use async_trait::async_trait;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Fake, end, image};
+use crate::api::{
+    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
+    ImageInfo, ImageProgress, RegistryAuth,
+};
+use crate::error::EngineError;
+use retrial_container::ContainerSpec;
+
+#[async_trait]
+impl Engine for Fake {
+    fn info(&self) -> &EngineInfo {
+        &self.info
+    }
+
+    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
+        let state = self.call("image", reference)?;
+        Ok(state.images.contains(reference).then(|| image(reference)))
+    }
+
+    async fn abilities(&self) -> Result<Abilities, EngineError> {
+        Ok(Abilities::default())
+    }
+
+    async fn registry_digest(
+        &self,
+        reference: &str,
+        _auth: Option<RegistryAuth>,
+    ) -> Result<String, EngineError> {
+        drop(self.call("registry_digest", reference)?);
+        Ok(image(reference).id)
+    }
+
+    async fn pull(
+        &self,
+        reference: &str,
+        _auth: Option<RegistryAuth>,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError> {
+        let mut state = self.call("pull", reference)?;
+        state.images.insert(reference.to_owned());
+        let _ = progress.send(ImageProgress::Line(format!("Pulling {reference}")));
+        Ok(image(reference))
+    }
+
+    async fn build(
+        &self,
+        spec: &BuildSpec,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError> {
+        let mut state = self.call("build", &spec.tag)?;
+        state.images.insert(spec.tag.clone());
+        let _ = progress.send(ImageProgress::Line("Step 1/1 : FROM scratch".into()));
+        Ok(image(&spec.tag))
+    }
+
+    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
+        let mut state = self.call("create", &spec.name)?;
+        let id = format!("{:0>64}", state.counts["create"]);
+        let made = ContainerState {
+            id: id.clone(),
+            name: spec.name.clone(),
+            status: "created".into(),
+            running: false,
+            exit_code: None,
+            oom_killed: false,
+            error: String::new(),
+            image: image(&spec.image).id,
+            pid: None,
+            labels: spec.labels.clone(),
+            env: Vec::new(),
+        };
+        state.containers.insert(id.clone(), (spec.clone(), made));
+        Ok(id)
+    }
+
+    async fn start(&self, container: &str) -> Result<(), EngineError> {
+        let mut state = self.call("start", container)?;
+        let (_, found) = state.find(container, "start")?;
+        found.running = true;
+        "running".clone_into(&mut found.status);
+        Ok(())
+    }
+
+    async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError> {
+        let about = format!("{container} {}", spec.command.join(" "));
+        let (control, id) = {
+            let mut state = self.call("exec_detached", &about)?;
+            let id = format!("exec-{}", state.counts["exec_detached"]);
+            (state.control(container)?, id)
+        };
+        let status = (self.on_exec)(spec, &control);
+        self.process_is(&id, status);
+        Ok(id)
+    }
+
+    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+        let state = self.call("exec_status", exec)?;
+        Ok(*state.execs.get(exec).unwrap_or(&ExecStatus::Unknown))
+    }
+
+    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError> {
+        let about = format!("{container} {}", spec.command.join(" "));
+        let control = self.call("exec", &about)?.control(container)?;
+        Ok((self.on_run)(spec, &control))
+    }
+
+    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError> {
+        let mut state = self.call("container", container)?;
+        let found = state.find(container, "inspect").ok();
+        Ok(found.map(|(_, found)| found.clone()))
+    }
+
+    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
+        let state = self.call("containers", label)?;
+        let (key, value) = label
+            .split_once('=')
+            .map_or((label, None), |(k, v)| (k, Some(v)));
+        let fits = |found: &&ContainerState| {
+            let has = found.labels.get(key);
+            has.is_some_and(|has| value.is_none_or(|value| has == value))
+        };
+        let all = state.containers.values().map(|(_, found)| found);
+        Ok(all.filter(fits).cloned().collect())
+    }
+
+    async fn ended(&self, container: &str) -> Result<(), EngineError> {
+        drop(self.call("ended", container)?);
+        loop {
+            let ends = self.ends.notified();
+            let runs = self
+                .lock()
+                .find(container, "wait for")
+                .is_ok_and(|(_, state)| state.running);
+            if !runs {
+                return Ok(());
+            }
+            ends.await;
+        }
+    }
+
+    async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError> {
+        let state = self.call("container_log", container)?;
+        let all: Vec<&str> = state.log.lines().collect();
+        Ok(all[all.len().saturating_sub(lines)..].join("\n"))
+    }
+
+    async fn stop(&self, container: &str, _grace_s: u32) -> Result<(), EngineError> {
+        let mut state = self.call("stop", container)?;
+        if let Ok((_, found)) = state.find(container, "stop") {
+            end(found, 143);
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, container: &str) -> Result<(), EngineError> {
+        let mut state = self.call("remove", container)?;
+        state
+            .containers
+            .retain(|id, (spec, _)| id != container && spec.name != container);
+        Ok(())
+    }
+
+    async fn copy_out(
+        &self,
+        container: &str,
+        path: &str,
+        to: &Path,
+        limit: u64,
+    ) -> Result<bool, EngineError> {
+        let state = self.call("copy_out", &format!("{container} {path}"))?;
+        let Some(archive) = state.archives.get(path) else {
+            return Ok(false);
+        };
+        if archive.len() as u64 > limit {
+            return Err(EngineError::TooLarge {
+                path: path.to_owned(),
+                limit,
+            });
+        }
+        let written = std::fs::write(to, archive);
+        written.map(|()| true).map_err(|source| EngineError::File {
+            path: to.to_owned(),
+            source,
+        })
+    }
+}

@@ -1,0 +1,16 @@
+//! The container engine behind one trait: Docker by bollard, and a fake for flows.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod api;
+mod connect;
+mod context;
+pub mod credentials;
+pub mod docker;
+pub mod endpoint;
+pub mod error;
+pub mod fake;
+mod proxies;
+
+pub use api::Engine;
+pub use docker::Docker;
+pub use error::EngineError;

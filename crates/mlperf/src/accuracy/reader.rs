@@ -1,0 +1,172 @@
+//! Reads an `accuracy.txt` as it comes, a line at a time.
+
+use super::forms::{FORMS, Gives, small};
+use super::{Accuracy, Found, MOST_OTHERS};
+use retrial_readings::figure::parse_number;
+use retrial_readings::lines::{Line, LineSplitter};
+use retrial_readings::nearest::shortened;
+
+/// Lines get long where a script prints a whole result; figures are not cut by that.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// An incremental reader; memory is bounded by one line whatever the length of the file.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    splitter: LineSplitter,
+    asked: Vec<String>,
+    found: Accuracy,
+}
+
+impl Default for Reader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Reader {
+    /// A reader that looks for every figure there is.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            splitter: LineSplitter::with_limit(LONGEST_LINE),
+            asked: Vec::new(),
+            found: Accuracy::default(),
+        }
+    }
+
+    /// The same, knowing the figures that are asked for: which of two is meant where a print may
+    /// be either.
+    #[must_use]
+    pub fn asking<Name: Into<String>>(mut self, names: impl IntoIterator<Item = Name>) -> Self {
+        self.asked = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Reads the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        // A progress bar's carriage return ends a line here: the checker reads it so (Python's
+        // universal newlines), and a figure before one is not to be overwritten.
+        let mut splitter = std::mem::take(&mut self.splitter);
+        for (index, part) in bytes.split(|byte| *byte == b'\r').enumerate() {
+            if index > 0 {
+                splitter.push(b"\n", |line| self.read(&line, true));
+            }
+            splitter.push(part, |line| self.read(&line, true));
+        }
+        self.splitter = splitter;
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn finish(mut self) -> Accuracy {
+        let mut splitter = std::mem::take(&mut self.splitter);
+        splitter.finish(|line| self.read(&line, false));
+        self.found
+    }
+
+    fn read(&mut self, line: &Line<'_>, ended: bool) {
+        let text = line.text.as_ref();
+        let Some(small) = small(text) else {
+            return;
+        };
+        for form in FORMS.iter() {
+            let Some(value) = form.last_in(text, &small) else {
+                continue;
+            };
+            let open = text.contains('{') && !text.contains('}');
+            let cut = value.end == text.len() && (line.goes_on || (!ended && open));
+            let after = &text[value.end..];
+            self.take(form.gives, &text[value], after, text, cut);
+        }
+    }
+
+    fn take(&mut self, gives: Gives, value: &str, after: &str, line: &str, cut: bool) {
+        let (name, usual) = match gives {
+            Gives::Hash => {
+                self.found.hash = Some(shortened(value));
+                return;
+            }
+            Gives::Samples => {
+                let samples = parse_number(value).map(|printed| printed.value);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "in range, and whole"
+                )]
+                if let Some(samples) = samples
+                    .filter(|count| (0.0..1e15).contains(count) && count.fract() == 0.0 && !cut)
+                {
+                    self.found.samples = Some(samples as u64);
+                }
+                return;
+            }
+            Gives::F1 => (self.which_f1(line), ""),
+            Gives::Figure(name, usual) => (name, usual),
+        };
+        if cut {
+            self.found.cut.push(name);
+            return;
+        }
+        let Some(printed) = parse_number(value) else {
+            self.found.not_numbers.insert(name, shortened(value));
+            return;
+        };
+        self.found.not_numbers.remove(name);
+        let has_sign = after.trim_start_matches(['\'', '"', ')']).starts_with('%');
+        let unit = if has_sign || name == "F1" { "%" } else { usual };
+        let next = Found {
+            value: printed.value,
+            unit,
+            half_digit: printed.half_digit,
+            others: Vec::new(),
+        };
+        match self.found.figures.get_mut(name) {
+            Some(before) => before.replace(&next),
+            None => drop(self.found.figures.insert(name, next)),
+        }
+    }
+
+    /// BERT prints `{"exact_match": 83.9, "f1": 90.9}`, Qwen3-VL `{"f1": 0.7877}`.
+    fn which_f1(&self, line: &str) -> &'static str {
+        let asks = |name: &str| self.asked.iter().any(|one| one.eq_ignore_ascii_case(name));
+        match (asks("F1"), asks("F1_HIERARCHICAL")) {
+            (true, false) => "F1",
+            (false, true) => "F1_HIERARCHICAL",
+            _ if line.contains("exact_match") => "F1",
+            _ => "F1_HIERARCHICAL",
+        }
+    }
+}
+
+impl Found {
+    /// Takes a later print: the same value, perhaps printed finer or coarser, or another.
+    fn replace(&mut self, next: &Self) {
+        let same =
+            (self.value - next.value).abs() <= self.half_digit.max(next.half_digit) * 1.000_001;
+        if same {
+            if next.half_digit <= self.half_digit {
+                self.value = next.value;
+                self.half_digit = next.half_digit;
+                self.unit = next.unit;
+            }
+            return;
+        }
+        let mut others = std::mem::take(&mut self.others);
+        if others.len() < MOST_OTHERS && !others.contains(&self.value) {
+            others.push(self.value);
+        }
+        others.retain(|other| (other - next.value).abs() > 0.0);
+        *self = Self {
+            others,
+            ..next.clone()
+        };
+    }
+}
+
+/// Reads a whole file.
+#[must_use]
+pub fn parse_bytes(bytes: &[u8]) -> Accuracy {
+    let mut reader = Reader::new();
+    reader.push(bytes);
+    reader.finish()
+}

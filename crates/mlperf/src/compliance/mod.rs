@@ -1,0 +1,127 @@
+//! The audit's tests: what their scripts wrote into `TEST01/` … `TEST09/`, and whether that passes.
+//!
+//! A test is run by the submitter; its script compares logs and ends in `TEST PASS` or `TEST FAIL`.
+//! The word is what MLCommons' checker asks for. The figures beside it are looked at too, where a
+//! file has them: a word that its own figures contradict does not pass.
+
+mod accuracy;
+mod performance;
+mod test;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::accuracy::Accuracy;
+use super::check::Check;
+use super::loadgen::Scenario;
+use retrial_readings::Limit;
+pub use test::{Test, UnknownTest};
+
+/// What a round asks of a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The test.
+    pub test: Test,
+    /// The scenario of the result that was tested.
+    pub scenario: Option<Scenario>,
+    /// Its performance may differ from the result's by this share.
+    pub within: Option<f64>,
+    /// Its performance may be better than the result's by this share.
+    pub above: Option<f64>,
+    /// Limits of what it measures itself: TEST07's accuracy, TEST09's output tokens.
+    pub limits: Vec<(String, Limit)>,
+    /// TEST01: by how much the two accuracies may differ, a share, for each figure of the
+    /// benchmark.
+    pub deltas: Vec<(String, f64)>,
+    /// TEST01's logs are asked for also where it passed (rounds up to v5.1).
+    pub always_logs: bool,
+}
+
+impl Asked {
+    /// A test of which nothing further is known.
+    #[must_use]
+    pub fn new(test: Test) -> Self {
+        Self {
+            test,
+            scenario: None,
+            within: None,
+            above: None,
+            limits: Vec::new(),
+            deltas: Vec::new(),
+            always_logs: false,
+        }
+    }
+}
+
+/// What lies in a test's folder; why, where something does not: `it is missing`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Files {
+    /// `verify_accuracy.txt`.
+    pub verify_accuracy: Result<String, String>,
+    /// `verify_performance.txt`.
+    pub verify_performance: Result<String, String>,
+    /// `verify_output_len.txt`.
+    pub verify_output_len: Result<String, String>,
+    /// Names in `accuracy/`; none where there is no such folder.
+    pub accuracy: Option<Vec<String>>,
+    /// Names in `performance/run_1/`; none where there is no such folder.
+    pub performance: Option<Vec<String>>,
+    /// `accuracy/baseline_accuracy.txt`.
+    pub baseline: Result<Accuracy, String>,
+    /// `accuracy/compliance_accuracy.txt`.
+    pub compliance: Result<Accuracy, String>,
+}
+
+impl Default for Files {
+    /// A folder with nothing in it.
+    fn default() -> Self {
+        let missing = || "it is missing".to_owned();
+        Self {
+            verify_accuracy: Err(missing()),
+            verify_performance: Err(missing()),
+            verify_output_len: Err(missing()),
+            accuracy: None,
+            performance: None,
+            baseline: Err(missing()),
+            compliance: Err(missing()),
+        }
+    }
+}
+
+/// What came of a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComplianceResult {
+    /// The test.
+    pub test: Test,
+    /// What was looked at; a test passes that keeps them all.
+    pub checks: Vec<Check>,
+}
+
+impl ComplianceResult {
+    /// Whether it passes.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.checks.iter().all(|check| check.passed)
+    }
+}
+
+/// Looks at a test's files.
+#[must_use]
+pub fn check(asked: &Asked, files: &Files) -> ComplianceResult {
+    let mut checks = Vec::new();
+    match asked.test {
+        Test::Test01 => {
+            accuracy::sampled(asked, files, &mut checks);
+            performance::check(asked, files, &mut checks);
+        }
+        Test::Test04 | Test::Test05 => performance::check(asked, files, &mut checks),
+        Test::Test06 => accuracy::tokens(asked, files, &mut checks),
+        Test::Test07 => accuracy::threshold(asked, files, &mut checks),
+        Test::Test08 => accuracy::entropy(asked, files, &mut checks),
+        Test::Test09 => accuracy::output_length(asked, files, &mut checks),
+    }
+    ComplianceResult {
+        test: asked.test,
+        checks,
+    }
+}

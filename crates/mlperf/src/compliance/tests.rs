@@ -1,0 +1,279 @@
+//! What the tests' scripts write, as published, and what is wrong in a planted way.
+
+use proptest::prelude::*;
+use rstest::rstest;
+
+use super::*;
+use crate::accuracy::parse_bytes;
+
+const ANSWERS: &str = "Verifying accuracy. This might take a while...\nReading accuracy mode results...\n\
+    num_acc_log_entries = 50000\nnum_perf_log_entries = 4176\nnum_perf_log_data_mismatch = 0\nTEST PASS\n\n";
+const SCORES: &str =
+    "Verifying performance.\nreference score = 240030.57\ntest score = 220828.65\nTEST PASS\n";
+const TOKENS: &str = "First token check pass: Skipped\nEOS check pass: True\nSample length check pass: True\nTEST06 verification complete\n";
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn within(test: Test) -> Asked {
+    Asked {
+        within: Some(0.1),
+        scenario: Some(Scenario::Offline),
+        deltas: vec![("acc".to_owned(), 0.01)],
+        ..Asked::new(test)
+    }
+}
+
+fn whole() -> Files {
+    Files {
+        verify_accuracy: Ok(ANSWERS.to_owned()),
+        verify_performance: Ok(SCORES.to_owned()),
+        performance: Some(names(&["mlperf_log_detail.txt", "mlperf_log_summary.txt"])),
+        ..Files::default()
+    }
+}
+
+/// What does not pass: `rule: found`.
+fn broken(asked: &Asked, files: &Files) -> Vec<String> {
+    let checks = check(asked, files).checks;
+    assert!(!checks.is_empty());
+    let broken = checks.into_iter().filter(|check| !check.passed);
+    broken
+        .map(|check| format!("{}: {}", check.rule, check.found))
+        .collect()
+}
+
+#[test]
+fn answers_and_speed_of_test01() {
+    let asked = within(Test::Test01);
+    assert!(broken(&asked, &whole()).is_empty());
+    assert_eq!(
+        broken(
+            &Asked {
+                always_logs: true,
+                ..asked.clone()
+            },
+            &whole()
+        ),
+        ["TEST01 accuracy logs: no folder accuracy"]
+    );
+    let slow = Files {
+        verify_performance: Ok(SCORES.replace("220828", "200000")),
+        ..whole()
+    };
+    assert_eq!(
+        broken(&asked, &slow),
+        ["TEST01 score: 200000.65 of 240030.57"]
+    );
+    let lied = Files {
+        verify_accuracy: Ok(ANSWERS.replace("mismatch = 0", "mismatch = 7")),
+        ..whole()
+    };
+    assert_eq!(
+        broken(&asked, &lied),
+        ["TEST01 answers that differ: num_perf_log_data_mismatch = 7"]
+    );
+    assert_eq!(broken(&asked, &Files::default()).len(), 3);
+}
+
+#[rstest]
+#[case("accuracy=75.900%", "accuracy=75.500%", &[])]
+#[case("accuracy=75.900%", "accuracy=74.500%", &["TEST01 acc: 75.9 and 74.5: 1.879 %"])]
+#[case("accuracy=75.900%", "accuracy=0.0%", &["TEST01 acc: 75.9 and 0: inf %"])]
+#[case("mAP=1%", "accuracy=75.9%", &["TEST01 acc: no acc in baseline_accuracy.txt"])]
+fn answers_that_differ_are_as_accurate(
+    #[case] baseline: &str,
+    #[case] tested: &str,
+    #[case] wrong: &[&str],
+) {
+    let files = Files {
+        verify_accuracy: Ok(ANSWERS
+            .replace("PASS", "FAIL")
+            .replace("mismatch = 0", "mismatch = 7")),
+        accuracy: Some(names(&[
+            "accuracy.txt",
+            "baseline_accuracy.txt",
+            "compliance_accuracy.txt",
+            "mlperf_log_accuracy.json",
+        ])),
+        baseline: Ok(parse_bytes(baseline.as_bytes())),
+        compliance: Ok(parse_bytes(tested.as_bytes())),
+        ..whole()
+    };
+    assert_eq!(broken(&within(Test::Test01), &files), wrong);
+}
+
+/// A copy of a submission may leave them out: that is a matter of files, not of answers.
+#[test]
+fn accuracies_that_are_not_there_are_missing_files() {
+    let files = Files {
+        verify_accuracy: Ok(ANSWERS.replace("PASS", "FAIL")),
+        accuracy: Some(names(&["accuracy.txt", "mlperf_log_accuracy.json"])),
+        ..whole()
+    };
+    let broken = broken(&within(Test::Test01), &files);
+    assert_eq!(broken.len(), 1, "{broken:?}");
+    assert!(broken[0].starts_with("TEST01 accuracy logs"), "{broken:?}");
+}
+
+#[test]
+fn a_cache_is_faster_and_slower_is_no_harm() {
+    let asked = Asked {
+        within: None,
+        above: Some(0.1),
+        ..within(Test::Test04)
+    };
+    let tested = |score: &str| {
+        let files = Files {
+            verify_performance: Ok(SCORES.replace("220828.65", score)),
+            ..whole()
+        };
+        broken(&asked, &files)
+    };
+    assert!(tested("1.5").is_empty());
+    assert_eq!(tested("264033.7"), ["TEST04 score: 264033.7 of 240030.57"]);
+    let short = Asked {
+        scenario: Some(Scenario::SingleStream),
+        ..asked.clone()
+    };
+    let files = Files {
+        verify_performance: Ok("reference score = 1000.0\ntest score = 1190\nTEST PASS".into()),
+        ..whole()
+    };
+    assert!(broken(&short, &files).is_empty());
+    assert_eq!(broken(&asked, &files).len(), 1);
+}
+
+#[rstest]
+#[case(Scenario::Offline, TOKENS.to_owned(), 0)]
+#[case(Scenario::Server, TOKENS.replace("Skipped", "True").replace('\n', "\r\n"), 0)]
+#[case(Scenario::Server, TOKENS.to_owned(), 1)]
+#[case(Scenario::Offline, TOKENS.replace("True", "False"), 2)]
+#[case(Scenario::Offline, "First token check pass: Skipped\nEOS che".to_owned(), 2)]
+#[case(Scenario::Offline, format!("{TOKENS}{}", TOKENS.replace("True", "False")), 2)]
+fn tokens_of_test06(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
+    let asked = Asked {
+        scenario: Some(scenario),
+        ..Asked::new(Test::Test06)
+    };
+    let files = Files {
+        verify_accuracy: Ok(text),
+        ..Files::default()
+    };
+    assert_eq!(broken(&asked, &files).len(), wrong);
+    assert_eq!(
+        broken(&asked, &Files::default()),
+        ["TEST06: verify_accuracy.txt: it is missing"]
+    );
+}
+
+#[test]
+fn thresholds_of_the_round_and_not_of_the_file() {
+    let limit = |min, max| {
+        vec![(
+            "figure".to_owned(),
+            Limit {
+                min,
+                max,
+                below: None,
+            },
+        )]
+    };
+    let score = |text: &str| {
+        let asked = Asked {
+            limits: limit(Some(60.698), None),
+            ..Asked::new(Test::Test07)
+        };
+        broken(
+            &asked,
+            &Files {
+                verify_accuracy: Ok(text.to_owned()),
+                ..Files::default()
+            },
+        )
+    };
+    assert!(score("Accuracy score: 62.727\nAccuracy threshold: 60.698\nAccuracy check pass: True\nTEST PASS\n").is_empty());
+    assert_eq!(
+        score("Accuracy score: 52.7\nAccuracy threshold: 50\nTEST PASS\n"),
+        ["TEST07 score: 52.7"]
+    );
+    assert_eq!(
+        score("Error: Could not parse accuracy score\nTEST FAIL\n"),
+        ["TEST07 accuracy: TEST FAIL"]
+    );
+    let length = |text: &str| {
+        let asked = Asked {
+            limits: limit(Some(1150.38), Some(1406.02)),
+            ..Asked::new(Test::Test09)
+        };
+        broken(
+            &asked,
+            &Files {
+                verify_output_len: Ok(text.to_owned()),
+                ..Files::default()
+            },
+        )
+    };
+    assert!(
+        length("Mean output tokens: 1373.08\nMin threshold: 1150.38\n\nTEST PASS\n").is_empty()
+    );
+    assert_eq!(
+        length("Mean output tokens: 1100\nTEST PASS\n"),
+        ["TEST09 mean output tokens: 1100"]
+    );
+    let entropy = |text: &str| {
+        let asked = Asked {
+            within: Some(0.001),
+            ..Asked::new(Test::Test08)
+        };
+        broken(
+            &asked,
+            &Files {
+                verify_accuracy: Ok(text.to_owned()),
+                ..Files::default()
+            },
+        )
+    };
+    assert!(entropy("num_matched = 4039\nnum_unmatched = 0\nnum_ne_mismatch = 0\ntolerance = 0.10%\n\nTEST PASS\nTEST08 verification complete").is_empty());
+    assert_eq!(
+        entropy("num_unmatched = 3\ntolerance = 5.00%\nTEST PASS\n").len(),
+        2
+    );
+}
+
+#[test]
+fn tests_have_names() {
+    for test in Test::ALL {
+        assert_eq!(test.name().to_lowercase().parse(), Ok(test));
+    }
+    assert!("TEST02".parse::<Test>().is_err());
+}
+
+fn hostile() -> impl Strategy<Value = String> {
+    let pieces = prop_oneof![
+        2 => "\\PC{0,20}",
+        3 => prop::sample::select(vec!["TEST PASS", "TEST FAIL", "reference score = ", "test score = ", "num_ne_mismatch = ", "Mean output tokens: ", "1e308", "-0", "nan", "\r\n", "\n", "EOS check pass: True"]).prop_map(str::to_owned),
+    ];
+    prop::collection::vec(pieces, 0..20).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_judged_and_a_word_is_asked_for(text in hostile()) {
+        for test in Test::ALL {
+            let files = Files {
+                verify_accuracy: Ok(text.clone()),
+                verify_performance: Ok(text.clone()),
+                verify_output_len: Ok(text.clone()),
+                ..whole()
+            };
+            let files = Files { verify_accuracy: Ok(text.clone()), ..files };
+            let result = check(&Asked { above: Some(0.1), ..within(test) }, &files);
+            prop_assert!(!result.checks.is_empty());
+            if !text.contains("TEST PASS") && !text.contains("check pass: True") && test != Test::Test01 {
+                prop_assert!(!result.passed());
+            }
+        }
+    }
+}

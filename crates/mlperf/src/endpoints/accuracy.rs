@@ -1,0 +1,131 @@
+//! An accuracy run: `accuracy_results.json`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{at, number, whole};
+use crate::accuracy::parse_bytes;
+use retrial_readings::figure::parse_number;
+
+/// The most scores that are read.
+const MOST_SCORES: usize = 100;
+
+/// What an accuracy run says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AccuracyResults {
+    /// The scores of the data sets that were asked for accuracy.
+    pub scores: Vec<Score>,
+}
+
+/// The score of one data set.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Score {
+    /// The data set.
+    pub dataset: String,
+    /// The score, where it is one number: a share or in percent.
+    pub value: Option<f64>,
+    /// Its figures by their published names, where it is several.
+    pub figures: BTreeMap<&'static str, f64>,
+    /// How many samples were judged.
+    pub samples: Option<u64>,
+    /// How many different samples these are: with repeats, each stands several times.
+    pub unit_samples: Option<u64>,
+    /// Whether all were.
+    pub complete: bool,
+    /// Mean output tokens.
+    pub mean_tokens: Option<f64>,
+}
+
+impl AccuracyResults {
+    /// Reads a run.
+    #[must_use]
+    pub fn read(results: &Map<String, Value>) -> Self {
+        let all = at(results, &["accuracy_scores"]).and_then(Value::as_array);
+        let scores = all.into_iter().flatten().filter_map(Value::as_object);
+        let of_accuracy = scores.filter(|score| {
+            let kind = score.get("dataset_type").and_then(Value::as_str);
+            kind.is_none_or(|kind| kind == "accuracy")
+        });
+        Self {
+            scores: of_accuracy.take(MOST_SCORES).map(Score::read).collect(),
+        }
+    }
+
+    /// Samples of all data sets.
+    #[must_use]
+    pub fn samples(&self) -> Option<u64> {
+        let mut counts = self.scores.iter().map(|score| score.samples);
+        let sum = counts.try_fold(0_u64, |sum, count| sum.checked_add(count?));
+        sum.filter(|_| !self.scores.is_empty())
+    }
+
+    /// The figures, by their published names. `of_benchmark` is the name of a score that is one
+    /// number; of several data sets each counts by its samples. `percent`: the round asks for it
+    /// in percent, and a share becomes it.
+    #[must_use]
+    pub fn figures(&self, of_benchmark: &str, percent: bool) -> BTreeMap<String, f64> {
+        let mut figures: BTreeMap<String, f64> = self
+            .scores
+            .iter()
+            .flat_map(|score| &score.figures)
+            .map(|(name, value)| ((*name).to_owned(), *value))
+            .collect();
+        if let Some(value) = self.weighted(|score| score.value) {
+            let is_share = percent && (0.0..=1.0).contains(&value);
+            let value = if is_share { value * 100.0 } else { value };
+            figures.insert(of_benchmark.to_owned(), value);
+        }
+        if let Some(tokens) = self.weighted(|score| score.mean_tokens) {
+            figures
+                .entry("TOKENS_PER_SAMPLE".to_owned())
+                .or_insert(tokens);
+        }
+        figures
+    }
+
+    /// The mean over the data sets, each by how many different samples it has; none where one of
+    /// them has no value.
+    fn weighted(&self, of: impl Fn(&Score) -> Option<f64>) -> Option<f64> {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for score in &self.scores {
+            #[expect(clippy::cast_precision_loss, reason = "counts of samples are exact")]
+            let weight = score.unit_samples.or(score.samples).unwrap_or(1) as f64;
+            sum += of(score)? * weight;
+            weights += weight;
+        }
+        (weights > 0.0).then(|| sum / weights)
+    }
+}
+
+impl Score {
+    fn read(score: &Map<String, Value>) -> Self {
+        let (value, figures) = match score.get("score") {
+            Some(Value::Object(figures)) => {
+                let text = Value::Object(figures.clone()).to_string();
+                let read = parse_bytes(text.as_bytes()).figures;
+                let all = read.into_iter().map(|(name, found)| (name, found.value));
+                (None, all.collect())
+            }
+            Some(Value::String(text)) => (
+                parse_number(text).map(|printed| printed.value),
+                BTreeMap::new(),
+            ),
+            other => (number(other), BTreeMap::new()),
+        };
+        let issued = whole(at(score, &["response_counts", "issued"]));
+        let name = score.get("dataset_name").and_then(Value::as_str);
+        Self {
+            dataset: name.unwrap_or_default().to_owned(),
+            value,
+            figures,
+            samples: whole(score.get("total_samples")).or(issued),
+            unit_samples: whole(score.get("unit_samples")),
+            complete: score
+                .get("complete")
+                .and_then(Value::as_bool)
+                .unwrap_or(true),
+            mean_tokens: number(at(score, &["output_sequence_lengths", "avg"])),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Results of an endpoint, without LoadGen's logs (MLPerf Inference v6.1 and later): a scenario's
+//! `config.yaml`, `performance/result_summary.json` and `accuracy/accuracy_results.json`.
+//!
+//! Figures have LoadGen's names (see [`super::loadgen`]). Percentiles are those of early stopping
+//! where the run estimated them: the rules ask for these.
+
+mod accuracy;
+mod performance;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+pub use accuracy::{AccuracyResults, Score};
+pub use performance::Performance;
+
+/// Reads a `config.yaml`.
+///
+/// # Errors
+/// A fragment: why it is none.
+pub fn config(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_saphyr::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("it is no YAML mapping".to_owned()),
+        Err(error) => {
+            let said = error.to_string();
+            let first = said.lines().next().unwrap_or_default();
+            Err(format!("it is no YAML: {first}"))
+        }
+    }
+}
+
+/// What is at a path of members.
+fn at<'a>(object: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    let mut value = object.get(*first)?;
+    for name in rest {
+        value = value.get(name)?;
+    }
+    Some(value)
+}
+
+/// A finite number, or a text that is one.
+fn number(value: Option<&Value>) -> Option<f64> {
+    retrial_readings::json::number(value?).map(|printed| printed.value)
+}
+
+/// A whole number, exactly: seeds have 64 bits.
+fn whole(value: Option<&Value>) -> Option<u64> {
+    match value? {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,225 @@
+//! A performance run: `config.yaml` and `result_summary.json`.
+
+use serde_json::{Map, Value};
+
+use super::{at, number, whole};
+use crate::loadgen::{Mode, Parameters, Scenario, Statement};
+use retrial_readings::figure::{
+    Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, Source, TOKENS_PER_SECOND,
+};
+
+/// What a run of an endpoint says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Performance {
+    /// The scenario that was configured. SingleStream and Interactive are configured as `online`.
+    pub scenario: Option<Scenario>,
+    /// Figures, by LoadGen's names.
+    pub figures: Figures,
+    /// The settings of `config.yaml`.
+    pub settings: Parameters,
+    /// Settings that the run itself tells otherwise: name, in the configuration, in the run.
+    pub differing: Vec<(&'static str, String, String)>,
+    /// Whether it came to its end.
+    pub complete: Option<bool>,
+    /// How many samples were sent.
+    pub issued: Option<u64>,
+    /// How many were answered.
+    pub completed: Option<u64>,
+    /// How many failed.
+    pub failed: Option<u64>,
+    /// Tokens came one by one, so that their latencies are known.
+    pub streaming: bool,
+    /// Percentiles are early stopping's estimates, not the plain ones.
+    pub has_early_stopping: bool,
+}
+
+/// Latencies: their member, their name among the figures.
+const LATENCIES: [(&str, &str); 3] = [("latency", "latency"), ("ttft", "ttft"), ("tpot", "tpot")];
+/// Percentiles as they are written, and in names.
+const PERCENTILES: [(&str, &str); 7] = [
+    ("50.0", "p50"),
+    ("80.0", "p80"),
+    ("90.0", "p90"),
+    ("95.0", "p95"),
+    ("97.0", "p97"),
+    ("99.0", "p99"),
+    ("99.9", "p99_9"),
+];
+
+impl Performance {
+    /// Reads a run.
+    #[must_use]
+    pub fn read(config: &Map<String, Value>, summary: &Map<String, Value>) -> Self {
+        let mut run = Self {
+            scenario: scenario(config),
+            complete: at(summary, &["complete"]).and_then(Value::as_bool),
+            issued: whole(at(summary, &["n_samples_issued"])),
+            completed: whole(at(summary, &["n_samples_completed"])),
+            failed: whole(at(summary, &["n_samples_failed"])),
+            streaming: is_on(at(config, &["model_params", "streaming"])),
+            ..Self::default()
+        };
+        run.read_settings(config, summary);
+        run.read_rates(summary);
+        for (member, name) in LATENCIES {
+            run.read_latency(summary, member, name);
+        }
+        run
+    }
+
+    fn read_settings(&mut self, config: &Map<String, Value>, summary: &Map<String, Value>) {
+        let runtime = |name| at(config, &["settings", "runtime", name]);
+        let pattern = |name| at(config, &["settings", "load_pattern", name]);
+        let target_qps = number(pattern("target_qps"));
+        let sample_index = whole(runtime("dataloader_random_seed"));
+        let schedule = whole(runtime("scheduler_random_seed"));
+        let ran = |name| at(summary, &["run_config", name]);
+        let of_run = [
+            (
+                "sample_index_rng_seed",
+                sample_index,
+                whole(ran("dataloader_random_seed")),
+            ),
+            (
+                "schedule_rng_seed",
+                schedule,
+                whole(ran("scheduler_random_seed")),
+            ),
+        ];
+        for (name, asked, told) in of_run {
+            if let (Some(asked), Some(told)) = (asked, told)
+                && asked != told
+            {
+                self.differing
+                    .push((name, asked.to_string(), told.to_string()));
+            }
+        }
+        let told = number(at(summary, &["run_config", "load_pattern", "target_qps"]));
+        if let (Some(asked), Some(told)) = (target_qps, told)
+            && (asked - told).abs() > asked.abs() * 1e-9
+        {
+            self.differing
+                .push(("target_qps", asked.to_string(), told.to_string()));
+        }
+        self.settings = Parameters {
+            target_qps,
+            min_duration_ms: whole(runtime("min_duration_ms")),
+            max_duration_ms: whole(runtime("max_duration_ms")),
+            min_sample_count: whole(runtime("n_samples_to_issue")),
+            sample_index_rng_seed: of_run[0].1.or(of_run[0].2),
+            schedule_rng_seed: of_run[1].1.or(of_run[1].2),
+            use_token_latencies: Some(self.streaming),
+            ..Parameters::default()
+        };
+    }
+
+    /// Rates. Offline's and Server's have names of their own, as LoadGen's.
+    fn read_rates(&mut self, summary: &Map<String, Value>) {
+        let is_offline = self.scenario == Some(Scenario::Offline);
+        let duration = number(at(summary, &["duration_ns"])).filter(|duration| *duration > 0.0);
+        #[expect(clippy::cast_precision_loss, reason = "counts of samples are exact")]
+        let counted = self
+            .issued
+            .zip(duration)
+            .map(|(count, duration)| count as f64 / (duration / 1e9));
+        // In Offline the checker divides; elsewhere it takes what the run says.
+        let told = number(at(summary, &["qps"]));
+        let samples = if is_offline {
+            counted.or(told)
+        } else {
+            told.or(counted)
+        };
+        let tokens = number(at(summary, &["tps"]));
+        let [of_samples, of_tokens] = if is_offline {
+            ["samples_per_second", "tokens_per_second"]
+        } else {
+            [
+                "completed_samples_per_second",
+                "completed_tokens_per_second",
+            ]
+        };
+        self.insert(of_samples.to_owned(), samples, SAMPLES_PER_SECOND);
+        self.insert(of_tokens.to_owned(), tokens, TOKENS_PER_SECOND);
+        let length = number(at(summary, &["output_sequence_lengths", "avg"]));
+        self.insert("TOKENS_PER_SAMPLE".to_owned(), length, "");
+        self.insert("duration_ns".to_owned(), duration, NANOSECONDS);
+    }
+
+    fn read_latency(&mut self, summary: &Map<String, Value>, member: &str, name: &str) {
+        for (written, short) in [("min", "min"), ("max", "max"), ("avg", "mean")] {
+            let value = number(at(summary, &[member, written]));
+            self.insert(format!("{name}_{short}_ns"), value, NANOSECONDS);
+        }
+        let of = |kind| {
+            at(summary, &[member, kind])
+                .filter(|found| found.as_object().is_some_and(|all| !all.is_empty()))
+        };
+        let estimates = of("early_stopping_percentiles");
+        self.has_early_stopping |= estimates.is_some();
+        let Some(percentiles) = estimates.or_else(|| of("percentiles")) else {
+            return;
+        };
+        for (written, short) in PERCENTILES {
+            let bare = written.trim_end_matches(".0");
+            let value = percentiles.get(written).or_else(|| percentiles.get(bare));
+            self.insert(format!("{name}_{short}_ns"), number(value), NANOSECONDS);
+        }
+    }
+
+    fn insert(&mut self, name: String, value: Option<f64>, unit: &'static str) {
+        if let Some(value) = value {
+            let figure = Figure {
+                value,
+                unit: unit.into(),
+                half_digit: 0.0,
+                source: Source::Detail,
+            };
+            self.figures.insert(name.into(), figure);
+        }
+    }
+
+    /// The figure by which a scenario is published: a round names LoadGen's, of which an endpoint
+    /// has no early-stopping latency.
+    #[must_use]
+    pub fn metric<'a>(&self, of_round: &'a str) -> &'a str {
+        if of_round.starts_with("early_stopping_latency")
+            || !self.figures.contains_key(of_round) && of_round.starts_with("latency")
+        {
+            "latency_mean_ns"
+        } else {
+            of_round
+        }
+    }
+
+    /// The same as LoadGen would say it.
+    #[must_use]
+    pub fn statement(&self) -> Statement {
+        Statement {
+            scenario: self.scenario,
+            mode: Some(Mode::Performance),
+            errors: self.failed,
+            queries: self.issued,
+            settings: self.settings.clone(),
+            library_samples: self.issued,
+            ..Statement::default()
+        }
+    }
+}
+
+/// `type: offline`, `online`, or a scenario's own name.
+fn scenario(config: &Map<String, Value>) -> Option<Scenario> {
+    let word = at(config, &["type"])?.as_str()?;
+    if word.eq_ignore_ascii_case("online") {
+        return Some(Scenario::Server);
+    }
+    Scenario::from_word(word)
+}
+
+/// YAML 1.1 reads a bare `on` as true.
+fn is_on(value: Option<&Value>) -> bool {
+    match value {
+        Some(Value::Bool(value)) => *value,
+        Some(Value::String(word)) => matches!(word.to_lowercase().as_str(), "on" | "true" | "yes"),
+        _ => false,
+    }
+}

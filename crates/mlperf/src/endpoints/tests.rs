@@ -1,0 +1,137 @@
+//! Files as they were published, histograms left out, and hostile ones.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::loadgen::Scenario;
+use crate::submission::object;
+
+const CONFIG: &str = "name: dsr1\nversion: '1.0'\ntype: online\nmodel_params:\n  streaming: 'on'\nsettings:\n  runtime:\n\
+    \x20   min_duration_ms: 1500000\n    max_duration_ms: 2400000\n    n_samples_to_issue: 330000\n\
+    \x20   scheduler_random_seed: 16159082839903944936\n    dataloader_random_seed: 2747215439041700203\n\
+    \x20 load_pattern:\n    type: poisson\n    target_qps: 170.0\n";
+
+const SUMMARY: &str = r#"{
+  "version": "0.1.0", "n_samples_issued": 330000, "n_samples_completed": 330000, "n_samples_failed": 0,
+  "duration_ns": 2077965287526, "state": "complete", "complete": true,
+  "ttft": {"min": 133565203, "avg": 279607807.85, "percentiles": {"99.0": 475315730.0},
+    "early_stopping_percentiles": {"99.9": 2881509491.0, "99.0": 484730193.0, "50.0": 265176431.0}},
+  "tpot": {"percentiles": {"99.0": 12549085.6}, "early_stopping_percentiles": {"99.0": 12560416.413533835}},
+  "latency": {"avg": 39897557014.60711, "percentiles": {"99.0": 196279394896.0}, "early_stopping_percentiles": {"99": 196907292356.0}},
+  "output_sequence_lengths": {"avg": 3875.0351666666666},
+  "qps": 168.44961107838623, "tps": 652750.1447708113,
+  "run_config": {"load_pattern": {"target_qps": 170.0}, "scheduler_random_seed": 16159082839903944936, "dataloader_random_seed": 2747215439041700203}
+}"#;
+
+fn read(config_text: &str, summary: &str) -> Performance {
+    Performance::read(&config(config_text).unwrap(), &object(summary).unwrap())
+}
+
+fn value(run: &Performance, name: &str) -> f64 {
+    run.figures[name].value
+}
+
+#[test]
+fn a_run_has_loadgens_figures() {
+    let run = read(CONFIG, SUMMARY);
+    assert_eq!(run.scenario, Some(Scenario::Server));
+    assert_eq!(
+        (run.complete, run.failed, run.streaming),
+        (Some(true), Some(0), true)
+    );
+    assert_eq!(
+        run.settings.schedule_rng_seed,
+        Some(16_159_082_839_903_944_936)
+    );
+    assert_eq!(
+        run.settings.sample_index_rng_seed,
+        Some(2_747_215_439_041_700_203)
+    );
+    assert_eq!(run.settings.min_duration_ms, Some(1_500_000));
+    assert!(run.differing.is_empty() && run.has_early_stopping);
+    assert!((value(&run, "completed_tokens_per_second") - 652_750.144_770_811_3).abs() < 1e-9);
+    assert!((value(&run, "completed_samples_per_second") - 168.449_611_078).abs() < 1e-9);
+    assert!((value(&run, "ttft_p99_ns") - 484_730_193.0).abs() < 1e-9);
+    assert!((value(&run, "tpot_p99_ns") - 12_560_416.413_533_835).abs() < 1e-9);
+    assert!((value(&run, "latency_p99_ns") - 196_907_292_356.0).abs() < 1e-9);
+    assert_eq!(run.metric("early_stopping_latency_ns"), "latency_mean_ns");
+    assert_eq!(
+        run.metric("completed_tokens_per_second"),
+        "completed_tokens_per_second"
+    );
+}
+
+#[test]
+fn offline_is_what_was_issued_in_its_time() {
+    let run = read(&CONFIG.replace("online", "offline"), SUMMARY);
+    assert_eq!(run.scenario, Some(Scenario::Offline));
+    assert!((value(&run, "samples_per_second") - 330_000.0 / 2_077.965_287_526).abs() < 1e-9);
+    assert!(run.figures.contains_key("tokens_per_second"));
+}
+
+#[test]
+fn a_configuration_of_another_run_is_told() {
+    let run = read(
+        &CONFIG
+            .replace("2747215439041700203", "7")
+            .replace("170.0", "171.0"),
+        SUMMARY,
+    );
+    let names: Vec<&str> = run.differing.iter().map(|(name, _, _)| *name).collect();
+    assert_eq!(names, ["sample_index_rng_seed", "target_qps"]);
+}
+
+#[test]
+fn scores_in_each_form() {
+    let results = |text: &str| AccuracyResults::read(&object(text).unwrap());
+    let one = results(
+        r#"{"accuracy_scores": [{"dataset_name": "bfcl", "score": 0.8723618090452261, "unit_samples": 995, "total_samples": 995,
+            "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 100.7}},
+            {"dataset_name": "performance", "score": 0.6231, "total_samples": 1007, "dataset_type": "performance"}]}"#,
+    );
+    assert_eq!((one.scores.len(), one.samples()), (1, Some(995)));
+    let figures = one.figures("mAP", true);
+    assert!((figures["mAP"] - 87.236_180_904_522_61).abs() < 1e-9);
+    assert!((figures["TOKENS_PER_SAMPLE"] - 100.7).abs() < 1e-9);
+    assert!(
+        (one.figures("F1_HIERARCHICAL", false)["F1_HIERARCHICAL"] - 0.872_361_809).abs() < 1e-9
+    );
+    let several = results(
+        r#"{"accuracy_scores": [{"dataset_name": "aime25", "score": 81.25, "unit_samples": 30, "total_samples": 240},
+            {"dataset_name": "gpqa", "score": 75.353535, "unit_samples": 198, "total_samples": 990},
+            {"dataset_name": "lcb", "score": "84.486572", "unit_samples": 1055, "total_samples": 3165}]}"#,
+    );
+    assert_eq!(several.samples(), Some(4395));
+    assert!((several.figures("exact_match", true)["exact_match"] - 83.001).abs() < 1e-3);
+    let rouge = results(
+        r#"{"accuracy_scores": [{"score": {"rouge1": 38.6405, "rougeLsum": "35.7399", "gen_len": 8222392, "gen_num": 13368}, "response_counts": {"issued": 13368}}]}"#,
+    );
+    let figures = rouge.figures("ROUGE1", true);
+    assert!(
+        (figures["ROUGE1"] - 38.6405).abs() < 1e-9 && (figures["ROUGELSUM"] - 35.7399).abs() < 1e-9
+    );
+    assert_eq!((figures.len(), rouge.samples()), (3, Some(13_368)));
+    assert!(results("{}").figures("mAP", true).is_empty());
+}
+
+#[test]
+fn what_is_no_configuration() {
+    for text in ["", "- a", "type: [", "a: &a [*a]", "x"] {
+        assert!(config(text).is_err(), "{text}");
+    }
+    let bomb = "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\n\
+        d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e,*e]\n\
+        g: [*f,*f,*f,*f,*f,*f,*f,*f,*f,*f]\n";
+    assert!(config(bomb).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(yaml in "[a-z: \\n\\-'\"\\[\\]{}0-9&*!|>]{0,60}", json in "[a-z:,\"\\[\\]{}0-9.eE-]{0,60}") {
+        let configured = config(&yaml).unwrap_or_default();
+        let object = object(&json).unwrap_or_default();
+        let run = Performance::read(&configured, &object);
+        prop_assert!(run.figures.values().all(|one| one.value.is_finite()));
+        let _ = AccuracyResults::read(&object).figures("acc", true);
+    }
+}

@@ -1,0 +1,21 @@
+//! MLPerf results, read and checked: LoadGen's and MLLOG's logs, accuracy, compliance and power
+//! output, and the rules of each inference round.
+//!
+//! Pure: whoever holds the bytes pushes them in; nothing here opens a file, and no reader panics
+//! whatever its input.
+//!
+//! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
+//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
+//! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
+//! - [`rounds`]: what each round asks of a result, held against what the logs say.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod accuracy;
+pub mod check;
+pub mod compliance;
+pub mod endpoints;
+pub mod loadgen;
+pub mod mllog;
+pub mod power;
+pub mod rounds;
+pub mod submission;

@@ -1,0 +1,128 @@
+//! `mlperf_log_detail.txt`: the log from which MLCommons takes what it publishes.
+//!
+//! It has one `:::MLLOG {json}` a line and reaches 5 GB, so it is read as it comes, in bounded
+//! memory: [`Parser`] takes bytes or lines, and keeps the entries that a verdict needs.
+
+mod entry;
+mod parser;
+#[cfg(test)]
+mod tests;
+mod usual;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{EarlyStopping, Mode, Parameters, ResultWord, Scenario};
+use retrial_readings::figure::Figures;
+
+pub use parser::Parser;
+
+/// How many errors and how many warnings are kept with their text.
+pub const MOST_MESSAGES: usize = 20;
+
+/// An error or warning.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Message {
+    /// Its key, `error_runtime`.
+    pub key: String,
+    /// Its text, shortened.
+    pub text: String,
+    /// When, in ms since the log began.
+    pub time_ms: f64,
+}
+
+/// What a detail log says, as far as it goes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Detail {
+    /// `loadgen_version`, `6.0.17 @ d6147c7eb7`.
+    pub loadgen_version: Option<String>,
+    /// `sut_name`.
+    pub sut_name: Option<String>,
+    /// `effective_scenario`.
+    pub scenario: Option<Scenario>,
+    /// `effective_test_mode`.
+    pub mode: Option<Mode>,
+    /// `result_validity`; the worst where there are several.
+    pub result: Option<ResultWord>,
+    /// `result_perf_constraints_met` and its like.
+    pub constraints: super::summary::Constraints,
+    /// `result_invalid_reason`, which may be empty.
+    pub invalid_reason: Option<String>,
+    /// The early-stopping results.
+    pub early_stopping: EarlyStopping,
+    /// The figures.
+    pub figures: Figures,
+    /// The settings that the test ran with.
+    pub parameters: Parameters,
+    /// When the log was begun: `test_datetime`, UTC, whole seconds. The test's own start may lie up
+    /// to a second after it.
+    pub started_at: Option<Timestamp>,
+    /// `power_begin`: when the measurement began, in the local time of the container, to the ms.
+    pub power_begin: Option<String>,
+    /// `power_end`: when it ended, likewise.
+    pub power_end: Option<String>,
+    /// From `power_begin` to `power_end`, ms: how long the measurement took.
+    pub measured_ms: Option<i64>,
+    /// `generated_query_count`, of the last test where there were several.
+    pub generated_query_count: Option<u64>,
+    /// `generated_samples_per_query`, likewise.
+    pub generated_samples_per_query: Option<u64>,
+    /// `result_query_count`.
+    pub query_count: Option<u64>,
+    /// `result_overlatency_query_count`.
+    pub overlatency_query_count: Option<u64>,
+    /// Lines with `is_error`.
+    pub errors: u64,
+    /// Lines with `is_warning`.
+    pub warnings: u64,
+    /// The first of the errors.
+    pub error_messages: Vec<Message>,
+    /// The first of the warnings.
+    pub warning_messages: Vec<Message>,
+    /// How many tests the log holds; a log that was appended to has more than one.
+    pub tests: u64,
+    /// How many `:::MLLOG` lines there were.
+    pub entries: u64,
+    /// `:::MLLOG` lines that are no entry, such as the last one of a log that was cut off.
+    pub malformed: u64,
+    /// Other lines.
+    pub foreign: u64,
+    /// The last time that was read, ms since the log began.
+    pub last_time_ms: Option<f64>,
+    /// The settings and results as logged, by LoadGen's keys; long values are left out.
+    #[serde(skip)]
+    pub values: BTreeMap<String, Value>,
+}
+
+impl Detail {
+    /// Whether the log holds a test's end: the result in a performance test, the queries' end in an
+    /// accuracy test.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        match self.mode {
+            Some(Mode::Accuracy) => self.power_end.is_some(),
+            Some(_) => self.result.is_some(),
+            None => false,
+        }
+    }
+}
+
+/// Reads a log from its lines.
+pub fn parse_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Detail {
+    let mut parser = Parser::new();
+    for line in lines {
+        parser.feed(line.as_bytes());
+    }
+    parser.finish()
+}
+
+/// Reads a log that lies in memory.
+#[must_use]
+pub fn parse_bytes(bytes: &[u8]) -> Detail {
+    let mut parser = Parser::new();
+    parser.push(bytes);
+    parser.finish()
+}

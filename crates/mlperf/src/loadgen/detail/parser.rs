@@ -1,0 +1,336 @@
+//! The streaming parser of the detail log.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::entry::{self, Entry, Flags};
+use super::{Detail, MOST_MESSAGES, Message, usual};
+use crate::loadgen::early_stopping::Stop;
+use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
+use crate::loadgen::{Mode, ResultWord, Scenario};
+use crate::power::moment;
+use retrial_readings::figure::{Figure, NANOSECONDS, Source};
+
+/// A line longer than this loses its middle; `loaded_qsl_set` of a large sample set is such a line.
+const LONGEST_LINE: usize = 1 << 20;
+/// What is kept of it at either end: the key is at the beginning, the flags are at the end.
+const KEPT_END: usize = 4096;
+/// More distinct keys than any log has (about 150).
+const MOST_VALUES: usize = 2048;
+/// A value longer than this is not kept.
+const LONGEST_VALUE: usize = 4096;
+const LONGEST_MESSAGE: usize = 500;
+
+/// Reads a detail log in chunks of bytes ([`push`](Self::push)) or in lines ([`feed`](Self::feed)).
+#[derive(Debug, Clone, Default)]
+pub struct Parser {
+    detail: Detail,
+    flags: Flags,
+    /// The unfinished line.
+    pending: Vec<u8>,
+    /// Whether the unfinished line has lost its middle.
+    shortened: bool,
+    /// `early_stopping_latency_ss` and `_ms`.
+    early_stopping_single: Option<Figure>,
+    early_stopping_multi: Option<Figure>,
+}
+
+impl Parser {
+    /// A parser at the beginning of a log.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the next bytes of the log.
+    pub fn push(&mut self, chunk: &[u8]) {
+        let mut rest = chunk;
+        if !self.pending.is_empty() {
+            let Some(end) = memchr::memchr(b'\n', rest) else {
+                self.keep(rest);
+                return;
+            };
+            self.keep(&rest[..end]);
+            rest = &rest[end + 1..];
+            self.end_pending();
+        }
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            self.feed(&rest[..end]);
+            rest = &rest[end + 1..];
+        }
+        self.keep(rest);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.pending.len() + bytes.len() <= LONGEST_LINE {
+            self.pending.extend_from_slice(bytes);
+            return;
+        }
+        self.shortened = true;
+        let room = KEPT_END.saturating_sub(self.pending.len()).min(bytes.len());
+        let (head, rest) = bytes.split_at(room);
+        self.pending.extend_from_slice(head);
+        let tail = &rest[rest.len().saturating_sub(KEPT_END)..];
+        let before = (KEPT_END - tail.len()).min(self.pending.len() - KEPT_END);
+        let last = self.pending.len() - before;
+        self.pending.copy_within(last.., KEPT_END);
+        self.pending.truncate(KEPT_END + before);
+        self.pending.extend_from_slice(tail);
+    }
+
+    fn end_pending(&mut self) {
+        let mut line = std::mem::take(&mut self.pending);
+        if std::mem::take(&mut self.shortened) {
+            self.long_line(&line);
+        } else {
+            self.feed(&line);
+        }
+        line.clear();
+        self.pending = line;
+    }
+
+    /// Reads one line, without its newline.
+    pub fn feed(&mut self, line: &[u8]) {
+        if line.len() > LONGEST_LINE {
+            self.long_line(line);
+        } else {
+            self.flagged_or_counted(line, line.trim_ascii_end().ends_with(b"}"));
+        }
+    }
+
+    /// A line longer than [`LONGEST_LINE`]: its ends count, however it came in.
+    fn long_line(&mut self, line: &[u8]) {
+        let tail = line.len() - KEPT_END;
+        self.flagged_or_counted(&[&line[..KEPT_END], &line[tail..]].concat(), false);
+    }
+
+    fn flagged_or_counted(&mut self, line: &[u8], whole: bool) {
+        let Some(entry) = line.strip_prefix(entry::PREFIX) else {
+            self.foreign_line(line, whole);
+            return;
+        };
+        self.detail.entries += 1;
+        let key = entry::key(entry);
+        // A key in another spelling of JSON than LoadGen's is looked at, in case it matters.
+        let matters = key.is_none_or(entry::matters);
+        if let Some(entry) = (whole && matters).then(|| usual::read(entry)).flatten() {
+            self.take(&entry);
+            return;
+        }
+        let (is_error, is_warning) = self.flags.of(entry);
+        self.detail.errors += u64::from(is_error);
+        self.detail.warnings += u64::from(is_warning);
+        let has_room = (is_error && self.detail.error_messages.len() < MOST_MESSAGES)
+            || (is_warning && self.detail.warning_messages.len() < MOST_MESSAGES);
+        if !whole {
+            // The middle of a long line is gone, which matters only for a value that is kept.
+            self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));
+        } else if has_room || matters {
+            match serde_json::from_slice::<Entry<'_>>(entry) {
+                Ok(entry) => {
+                    if is_error || is_warning {
+                        self.message(&entry, is_error);
+                    }
+                    self.take(&entry);
+                }
+                Err(_) => self.detail.malformed += 1,
+            }
+        }
+    }
+
+    /// A line that does not begin with `:::MLLOG`; a harness may print its own before it.
+    fn foreign_line(&mut self, line: &[u8], whole: bool) {
+        match memchr::memmem::find(line, entry::PREFIX) {
+            Some(at) if at > 0 => self.flagged_or_counted(&line[at..], whole),
+            _ => self.detail.foreign += u64::from(!line.trim_ascii().is_empty()),
+        }
+    }
+
+    fn message(&mut self, entry: &Entry<'_>, is_error: bool) {
+        let text = match &entry.value {
+            Value::String(text) => text.chars().take(LONGEST_MESSAGE).collect(),
+            other => other.to_string().chars().take(LONGEST_MESSAGE).collect(),
+        };
+        let messages = if is_error {
+            &mut self.detail.error_messages
+        } else {
+            &mut self.detail.warning_messages
+        };
+        if messages.len() < MOST_MESSAGES {
+            messages.push(Message {
+                key: entry.key.chars().take(100).collect(),
+                text,
+                time_ms: entry.time_ms,
+            });
+        }
+    }
+
+    fn take(&mut self, entry: &Entry<'_>) {
+        let (key, value) = (entry.key.as_ref(), &entry.value);
+        if !entry::matters(key.as_bytes()) {
+            return;
+        }
+        let detail = &mut self.detail;
+        detail.last_time_ms = Some(entry.time_ms);
+        let text = || value.as_str().map(shortened);
+        match key {
+            "loadgen_version" => detail.loadgen_version = text(),
+            "sut_name" => detail.sut_name = text(),
+            "test_datetime" => {
+                detail.tests += 1;
+                // A log that was appended to began with its first test.
+                let time = value
+                    .as_str()
+                    .and_then(|text| text.parse::<Timestamp>().ok());
+                detail.started_at = detail.started_at.or(time);
+            }
+            "effective_scenario" => detail.scenario = value.as_str().and_then(Scenario::from_word),
+            "effective_test_mode" => detail.mode = value.as_str().and_then(Mode::from_word),
+            "result_validity" => {
+                let word = value.as_str().and_then(ResultWord::from_word);
+                if detail.result != Some(ResultWord::Invalid) {
+                    detail.result = word;
+                }
+            }
+            "result_perf_constraints_met" => detail.constraints.performance = value.as_bool(),
+            "result_min_duration_met" => detail.constraints.min_duration = value.as_bool(),
+            "result_min_queries_met" => detail.constraints.min_queries = value.as_bool(),
+            "early_stopping_met" => detail.constraints.early_stopping = value.as_bool(),
+            "result_invalid_reason" => detail.invalid_reason = text(),
+            "early_stopping_result" => {
+                detail.early_stopping.query = value.as_str().map(Stop::parse);
+            }
+            "early_stopping_ttft_result" => {
+                detail.early_stopping.ttft = value.as_str().map(Stop::parse);
+            }
+            "early_stopping_tpot_result" => {
+                detail.early_stopping.tpot = value.as_str().map(Stop::parse);
+            }
+            "early_stopping_latency_ss" => {
+                self.early_stopping_single = logged_figure(value, NANOSECONDS);
+            }
+            "early_stopping_latency_ms" => {
+                self.early_stopping_multi = logged_figure(value, NANOSECONDS);
+            }
+            "power_begin" => detail.power_begin = text(),
+            "power_end" => detail.power_end = text(),
+            "generated_query_count" => detail.generated_query_count = value.as_u64(),
+            "generated_samples_per_query" => detail.generated_samples_per_query = value.as_u64(),
+            "result_query_count" => detail.query_count = value.as_u64(),
+            "result_overlatency_query_count" => detail.overlatency_query_count = value.as_u64(),
+            _ => {
+                detail.parameters.take_logged(key, value);
+                take_figure(detail, key, value);
+            }
+        }
+        keep_value(detail, key, value);
+    }
+
+    /// What the log said, after its last byte or line.
+    #[must_use]
+    pub fn finish(mut self) -> Detail {
+        if !self.pending.is_empty() {
+            self.end_pending();
+        }
+        let published = match self.detail.scenario {
+            Some(Scenario::SingleStream) => self.early_stopping_single,
+            Some(Scenario::MultiStream) => self.early_stopping_multi,
+            _ => None,
+        };
+        let mut detail = self.detail;
+        // LoadGen logs 0 where too few queries were processed for an estimate.
+        if let Some(figure) = published.filter(|figure| figure.value > 0.0) {
+            detail.figures.insert(EARLY_STOPPING_LATENCY.into(), figure);
+        }
+        prefer_query_latencies(&mut detail);
+        // The settings record limits that a test without token latencies does not use.
+        if detail.parameters.use_token_latencies == Some(true) {
+            detail.parameters.target_latency_ns = None;
+        } else {
+            detail.parameters.ttft_latency_ns = None;
+            detail.parameters.tpot_latency_ns = None;
+        }
+        detail.measured_ms = measured_ms(&detail);
+        detail
+    }
+}
+
+fn take_figure(detail: &mut Detail, key: &str, value: &Value) {
+    let Some(named) = names::logged(key) else {
+        return;
+    };
+    if let Some(figure) = logged_figure(value, named.unit) {
+        detail
+            .figures
+            .insert(named.name, figure.scaled(named.factor, named.unit));
+    }
+}
+
+/// LoadGen logs whole numbers whole, and real ones with six significant digits.
+fn logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
+    let number = value.as_f64().filter(|number| number.is_finite())?;
+    let half_digit = if value.is_u64() || value.is_i64() || number == 0.0 {
+        0.5
+    } else {
+        0.5 * 10_f64.powf(number.abs().log10().floor() - 5.0)
+    };
+    Some(Figure {
+        value: number,
+        unit: unit.into(),
+        half_digit,
+        source: Source::Detail,
+    })
+}
+
+/// MultiStream logs latencies per query and per sample; the summary's are per query.
+fn prefer_query_latencies(detail: &mut Detail) {
+    let names: Vec<String> = detail
+        .figures
+        .keys()
+        .filter_map(|name| Some(name.strip_prefix("query_latency_")?.to_owned()))
+        .collect();
+    for name in names {
+        if let Some(per_sample) = detail.figures.remove(format!("latency_{name}").as_str()) {
+            detail
+                .figures
+                .insert(format!("sample_latency_{name}").into(), per_sample);
+        }
+        if let Some(per_query) = detail
+            .figures
+            .remove(format!("query_latency_{name}").as_str())
+        {
+            detail
+                .figures
+                .insert(format!("latency_{name}").into(), per_query);
+        }
+    }
+}
+
+fn keep_value(detail: &mut Detail, key: &str, value: &Value) {
+    let short = match value {
+        Value::String(text) => text.len() <= LONGEST_VALUE,
+        Value::Array(_) | Value::Object(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    };
+    let has_room = detail.values.len() < MOST_VALUES || detail.values.contains_key(key);
+    if short && has_room && key.len() <= LONGEST_MESSAGE {
+        detail.values.insert(key.to_owned(), value.clone());
+    }
+}
+
+fn measured_ms(detail: &Detail) -> Option<i64> {
+    let time = |text: &Option<String>| moment(text.as_deref()?);
+    let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
+    i64::try_from(span.as_millis()).ok()
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(LONGEST_VALUE).collect()
+}
+
+#[cfg(test)]
+impl Parser {
+    pub(super) fn pending_capacity(&self) -> usize {
+        self.pending.capacity()
+    }
+}

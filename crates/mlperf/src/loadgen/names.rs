@@ -1,0 +1,313 @@
+//! The names of figures: from what the summary prints, from the detail log's keys, and from what
+//! a recipe may write.
+
+use std::borrow::Cow;
+
+use super::Scenario;
+use retrial_readings::figure::{
+    NANOSECONDS, QUERIES_PER_SECOND, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
+};
+
+/// A figure's name and unit, and how many of them one logged unit is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Named {
+    pub name: Cow<'static, str>,
+    pub unit: &'static str,
+    pub factor: f64,
+}
+
+impl Named {
+    fn new(name: impl Into<Cow<'static, str>>, unit: &'static str) -> Self {
+        Self {
+            name: name.into(),
+            unit,
+            factor: 1.0,
+        }
+    }
+}
+
+/// The name of SingleStream's and MultiStream's published figure.
+pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
+
+/// The figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
+/// tokens per second.
+#[must_use]
+pub fn published_metric(scenario: Scenario, tokens: bool) -> &'static str {
+    match (scenario, tokens) {
+        (Scenario::Offline, true) => "tokens_per_second",
+        (Scenario::Offline, false) => "samples_per_second",
+        (Scenario::Server | Scenario::Interactive, true) => "completed_tokens_per_second",
+        (Scenario::Server | Scenario::Interactive, false) => "completed_samples_per_second",
+        (Scenario::SingleStream | Scenario::MultiStream, _) => EARLY_STOPPING_LATENCY,
+    }
+}
+
+/// The other names under which a recipe may ask for a figure, each with the names that are looked
+/// for in its place, in order.
+#[must_use]
+pub fn aliases(name: &str) -> &'static [&'static str] {
+    match name {
+        "samples_per_second" => &["completed_samples_per_second"],
+        "tokens_per_second" => &["completed_tokens_per_second"],
+        "tokens_per_second_inferred" | "inferred_completed_tokens_per_second" => {
+            &["completed_tokens_per_second_inferred"]
+        }
+        "inferred_tokens_per_second" => &[
+            "tokens_per_second_inferred",
+            "completed_tokens_per_second_inferred",
+        ],
+        _ => &[],
+    }
+}
+
+/// A figure's name with another unit of time in place of ns: the name in ns, the factor, the unit.
+pub(super) fn in_nanoseconds(name: &str) -> Option<(String, f64, &'static str)> {
+    let (stem, unit) = name.rsplit_once('_')?;
+    let (factor, unit) = match unit {
+        "us" => (1e-3, "us"),
+        "ms" => (1e-6, "ms"),
+        "s" => (1e-9, "s"),
+        _ => return None,
+    };
+    Some((format!("{stem}_ns"), factor, unit))
+}
+
+/// `90.0th`, `90th` or `99.90` as `p90`, `p99_9`.
+pub(super) fn percentile(text: &str) -> Option<String> {
+    let digits = text.trim_end_matches("th");
+    let whole_or_decimal = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let value: f64 = digits
+        .parse()
+        .ok()
+        .filter(|_| whole_or_decimal && digits.len() <= 12)?;
+    (value > 0.0 && value <= 100.0).then(|| format!("p{value}").replace('.', "_"))
+}
+
+/// What the summary prints, the figure's name.
+const PRINTED_RATES: [(&str, &str); 11] = [
+    ("samples per second", "samples_per_second"),
+    (
+        "completed samples per second",
+        "completed_samples_per_second",
+    ),
+    (
+        "scheduled samples per second",
+        "scheduled_samples_per_second",
+    ),
+    ("tokens per second", "tokens_per_second"),
+    ("completed tokens per second", "completed_tokens_per_second"),
+    ("tokens per second (inferred)", "tokens_per_second_inferred"),
+    (
+        "completed tokens per second (inferred)",
+        "completed_tokens_per_second_inferred",
+    ),
+    (
+        "qps w/ loadgen overhead",
+        "queries_per_second_with_loadgen_overhead",
+    ),
+    (
+        "qps w/o loadgen overhead",
+        "queries_per_second_without_loadgen_overhead",
+    ),
+    (
+        "tps w/ loadgen overhead",
+        "tokens_per_second_with_loadgen_overhead",
+    ),
+    (
+        "tps w/o loadgen overhead",
+        "tokens_per_second_without_loadgen_overhead",
+    ),
+];
+
+/// What the detail log records after `result_`, the figure's name.
+const LOGGED_RATES: [(&str, &str); 10] = [
+    ("samples_per_second", "samples_per_second"),
+    ("completed_samples_per_sec", "completed_samples_per_second"),
+    ("scheduled_samples_per_sec", "scheduled_samples_per_second"),
+    ("tokens_per_second", "tokens_per_second"),
+    ("completed_tokens_per_second", "completed_tokens_per_second"),
+    ("inferred_tokens_per_second", "tokens_per_second_inferred"),
+    (
+        "inferred_completed_tokens_per_second",
+        "completed_tokens_per_second_inferred",
+    ),
+    (
+        "qps_with_loadgen_overhead",
+        "queries_per_second_with_loadgen_overhead",
+    ),
+    (
+        "qps_without_loadgen_overhead",
+        "queries_per_second_without_loadgen_overhead",
+    ),
+    (
+        "token_throughput_with_loadgen_overhead",
+        "tokens_per_second_with_loadgen_overhead",
+    ),
+];
+
+fn rate(table: &[(&str, &'static str)], key: &str) -> Option<Named> {
+    let &(_, name) = table.iter().find(|(text, _)| *text == key)?;
+    let unit = if name.contains("tokens_per") {
+        TOKENS_PER_SECOND
+    } else if name.starts_with("queries_per") {
+        QUERIES_PER_SECOND
+    } else {
+        SAMPLES_PER_SECOND
+    };
+    Some(Named::new(name, unit))
+}
+
+/// The figure that a line of the summary gives, by its key (squeezed, in lower case).
+pub(super) fn printed(key: &str) -> Option<Named> {
+    if let Some(named) = rate(&PRINTED_RATES, key) {
+        return Some(named);
+    }
+    let (first, rest) = key.strip_suffix(" (ns)")?.split_once(' ')?;
+    let (statistic, what) = match first {
+        "min" | "max" | "mean" => (first.to_owned(), rest),
+        // The head of the summary has `90.0th first token percentile latency`, the additional stats
+        // `90.00 percentile first token latency`.
+        _ => match rest.strip_prefix("percentile ") {
+            Some(what) => (percentile(first)?, what),
+            None if rest == "first token percentile latency" => {
+                (percentile(first)?, "first token latency")
+            }
+            None => return None,
+        },
+    };
+    let kind = match what {
+        "latency" => "latency",
+        "first token latency" => "ttft",
+        // v4.1 and v5.1 print `Time to Output Token`, v6.x `Time per Output Token`.
+        "time to output token" | "time per output token" => "tpot",
+        _ => return None,
+    };
+    Some(Named::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
+}
+
+/// The figure that an entry of the detail log gives, by its key. LoadGen's `_ss` and `_ms` stand
+/// for SingleStream and MultiStream; both are nanoseconds, and are not handled here because what
+/// they mean depends on the scenario.
+pub(super) fn logged(key: &str) -> Option<Named> {
+    let key = key.strip_prefix("result_")?;
+    if let Some(named) = rate(&LOGGED_RATES, key) {
+        return Some(named);
+    }
+    match key {
+        // Tokens per nanosecond, unlike everything else: 5.77509e-06 where the summary prints
+        // `TPS w/o loadgen overhead : 5775.09`.
+        "token_throughput" => {
+            let name = "tokens_per_second_without_loadgen_overhead";
+            return Some(Named {
+                factor: 1e9,
+                ..Named::new(name, TOKENS_PER_SECOND)
+            });
+        }
+        "time_to_output_token_min" => return Some(Named::new("tpot_min_ns", NANOSECONDS)),
+        "time_to_output_token_max" => return Some(Named::new("tpot_max_ns", NANOSECONDS)),
+        "time_to_output_token_mean" => return Some(Named::new("tpot_mean_ns", NANOSECONDS)),
+        _ => {}
+    }
+    let stem = key.strip_suffix("_ns")?;
+    if let Some(text) = stem.strip_prefix("time_per_output_token_") {
+        let label = percentile(text.strip_suffix("_percentile")?)?;
+        return Some(Named::new(format!("tpot_{label}_ns"), NANOSECONDS));
+    }
+    let (kind, stem) = match stem.strip_prefix("first_token_") {
+        Some(stem) => ("ttft", stem),
+        None => ("latency", stem),
+    };
+    // MultiStream logs both: latency per query, which the summary prints, and per sample.
+    let (statistic, kind) = if let Some(statistic) = stem.strip_suffix("_per_query_latency") {
+        (statistic, "query_latency")
+    } else if let Some(statistic) = stem.strip_suffix("_query_latency") {
+        (statistic, "query_latency")
+    } else {
+        (stem.strip_suffix("_latency")?, kind)
+    };
+    let statistic = match statistic {
+        "min" | "max" | "mean" => statistic.to_owned(),
+        _ => percentile(statistic.strip_suffix("_percentile")?)?,
+    };
+    Some(Named::new(format!("{kind}_{statistic}_ns"), NANOSECONDS))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("90th percentile latency (ns)", "latency_p90_ns")]
+    #[case("90.0th percentile latency (ns)", "latency_p90_ns")]
+    #[case("99.90 percentile latency (ns)", "latency_p99_9_ns")]
+    #[case("99.0th first token percentile latency (ns)", "ttft_p99_ns")]
+    #[case("99.00 percentile first token latency (ns)", "ttft_p99_ns")]
+    #[case("99.00 percentile time to output token (ns)", "tpot_p99_ns")]
+    #[case("mean time per output token (ns)", "tpot_mean_ns")]
+    #[case("mean time to output token (ns)", "tpot_mean_ns")]
+    #[case("min first token latency (ns)", "ttft_min_ns")]
+    #[case("tokens per second (inferred)", "tokens_per_second_inferred")]
+    fn what_the_summary_prints(#[case] key: &str, #[case] name: &str) {
+        assert_eq!(printed(key).unwrap().name, name);
+    }
+
+    #[rstest]
+    #[case("result_99.00_percentile_latency_ns", "latency_p99_ns")]
+    #[case(
+        "result_99.90_percentile_per_query_latency_ns",
+        "query_latency_p99_9_ns"
+    )]
+    #[case("result_min_query_latency_ns", "query_latency_min_ns")]
+    #[case("result_first_token_99.00_percentile_latency_ns", "ttft_p99_ns")]
+    #[case("result_first_token_mean_latency_ns", "ttft_mean_ns")]
+    #[case("result_time_per_output_token_99.90_percentile_ns", "tpot_p99_9_ns")]
+    #[case("result_time_to_output_token_mean", "tpot_mean_ns")]
+    #[case(
+        "result_inferred_completed_tokens_per_second",
+        "completed_tokens_per_second_inferred"
+    )]
+    fn what_the_detail_log_records(#[case] key: &str, #[case] name: &str) {
+        assert_eq!(logged(key).unwrap().name, name);
+    }
+
+    #[rstest]
+    fn what_is_no_figure(
+        #[values(
+            "",
+            "(ns)",
+            " (ns)",
+            "é (ns)",
+            "101 percentile latency (ns)",
+            "min (ns)",
+            "inf percentile latency (ns)"
+        )]
+        key: &str,
+    ) {
+        assert_eq!(printed(key), None);
+        assert_eq!(logged(&format!("result_{key}_ns")), None);
+    }
+
+    #[test]
+    fn each_scenario_has_its_published_metric() {
+        assert_eq!(
+            published_metric(Scenario::Offline, true),
+            "tokens_per_second"
+        );
+        assert_eq!(
+            published_metric(Scenario::Interactive, true),
+            "completed_tokens_per_second"
+        );
+        assert_eq!(
+            published_metric(Scenario::Server, false),
+            "completed_samples_per_second"
+        );
+        assert_eq!(
+            published_metric(Scenario::SingleStream, true),
+            "early_stopping_latency_ns"
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! A run's two logs put together.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use super::validity::{self, Validity};
+use super::{Detail, EarlyStopping, Mode, Parameters, Scenario, Summary, names};
+use retrial_readings::figure::{Figure, Figures};
+
+/// Half the last printed digit plus this share of the value covers how much the summary and the
+/// detail log of all 7,839 published runs of v4.1, v5.1 and v6.0 differ.
+const AGREEMENT: f64 = 2e-5;
+
+/// What LoadGen left behind of one run: either log may be missing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// `mlperf_log_summary.txt`.
+    pub summary: Option<Summary>,
+    /// `mlperf_log_detail.txt`.
+    pub detail: Option<Detail>,
+}
+
+/// A figure found by a name that may be another than its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolved {
+    /// The figure's own name: `completed_tokens_per_second` where `tokens_per_second` was asked of a
+    /// Server run.
+    pub name: Cow<'static, str>,
+    /// The figure, in the unit that was asked for.
+    pub figure: Figure,
+}
+
+/// A figure of which the two logs say different things.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Disagreement {
+    /// The figure's name.
+    pub name: Cow<'static, str>,
+    /// What the summary says.
+    pub summary: Figure,
+    /// What the detail log says.
+    pub detail: Figure,
+}
+
+impl Run {
+    /// The scenario, by the detail log, else by the summary. An Interactive run says `Server`.
+    #[must_use]
+    pub fn scenario(&self) -> Option<Scenario> {
+        let detail = self.detail.as_ref().and_then(|detail| detail.scenario);
+        detail.or_else(|| self.summary.as_ref()?.scenario)
+    }
+
+    /// The mode, by the detail log, else by the summary.
+    #[must_use]
+    pub fn mode(&self) -> Option<Mode> {
+        let detail = self.detail.as_ref().and_then(|detail| detail.mode);
+        detail.or_else(|| self.summary.as_ref()?.mode)
+    }
+
+    /// The settings, each by the detail log, else by the summary.
+    #[must_use]
+    pub fn parameters(&self) -> Parameters {
+        match (&self.detail, &self.summary) {
+            (Some(detail), Some(summary)) => detail.parameters.or(&summary.parameters),
+            (Some(detail), None) => detail.parameters.clone(),
+            (None, Some(summary)) => summary.parameters.clone(),
+            (None, None) => Parameters::default(),
+        }
+    }
+
+    /// The early-stopping blocks, each by the summary, else by the detail log.
+    #[must_use]
+    pub fn early_stopping(&self) -> EarlyStopping {
+        match (&self.summary, &self.detail) {
+            (Some(summary), Some(detail)) => summary.early_stopping.or(&detail.early_stopping),
+            (Some(summary), None) => summary.early_stopping.clone(),
+            (None, Some(detail)) => detail.early_stopping.clone(),
+            (None, None) => EarlyStopping::default(),
+        }
+    }
+
+    /// All figures, each by the detail log, from which MLCommons publishes, else by the summary.
+    #[must_use]
+    pub fn figures(&self) -> Figures {
+        let of_summary = self.summary.iter().flat_map(|summary| &summary.figures);
+        let of_detail = self.detail.iter().flat_map(|detail| &detail.figures);
+        of_summary
+            .chain(of_detail)
+            .map(|(name, figure)| (name.clone(), figure.clone()))
+            .collect()
+    }
+
+    /// One figure by its own name.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&Figure> {
+        let detail = self
+            .detail
+            .as_ref()
+            .and_then(|detail| detail.figures.get(name));
+        detail.or_else(|| self.summary.as_ref()?.figures.get(name))
+    }
+
+    /// The figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
+    /// either with `_us`, `_ms` or `_s` in place of `_ns`.
+    #[must_use]
+    pub fn resolve(&self, name: &str) -> Option<Resolved> {
+        if let Some(found) = self.own_or_alias(name) {
+            return Some(found);
+        }
+        let (name, factor, unit) = names::in_nanoseconds(name)?;
+        let found = self.own_or_alias(&name)?;
+        Some(Resolved {
+            figure: found.figure.scaled(factor, unit),
+            name: found.name,
+        })
+    }
+
+    fn own_or_alias(&self, name: &str) -> Option<Resolved> {
+        if let Some(figure) = self.figure(name) {
+            return Some(Resolved {
+                name: Cow::Owned(name.to_owned()),
+                figure: figure.clone(),
+            });
+        }
+        names::aliases(name).iter().find_map(|&alias| {
+            let figure = self.figure(alias)?.clone();
+            Some(Resolved {
+                name: Cow::Borrowed(alias),
+                figure,
+            })
+        })
+    }
+
+    /// The figures of which the two logs say more different things than rounding explains: they
+    /// are not of one run, or somebody changed one.
+    #[must_use]
+    pub fn disagreements(&self) -> Vec<Disagreement> {
+        let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
+            return Vec::new();
+        };
+        summary
+            .figures
+            .iter()
+            .filter_map(|(name, ours)| {
+                let theirs = detail.figures.get(name)?;
+                let scale = ours.value.abs().max(theirs.value.abs());
+                let tolerance = ours.half_digit + AGREEMENT * scale;
+                let differ = (ours.value - theirs.value).abs() > tolerance;
+                differ.then(|| Disagreement {
+                    name: name.clone(),
+                    summary: ours.clone(),
+                    detail: theirs.clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// How many errors LoadGen counted or logged, whichever is more; `None` where neither log goes
+    /// far enough to say.
+    #[must_use]
+    pub fn errors(&self) -> Option<u64> {
+        let counted = self.summary.as_ref().and_then(|summary| summary.errors);
+        let detail = self.detail.as_ref();
+        let logged = detail.and_then(|detail| {
+            (detail.is_complete() || detail.errors > 0).then_some(detail.errors)
+        });
+        counted.max(logged)
+    }
+
+    /// How many warnings, likewise.
+    #[must_use]
+    pub fn warnings(&self) -> Option<u64> {
+        let counted = self.summary.as_ref().and_then(|summary| summary.warnings);
+        counted.max(self.detail.as_ref().map(|detail| detail.warnings))
+    }
+
+    /// When the run's own log was begun, to the second (UTC); only the detail log says it. A log of
+    /// a step that began at 12:00:00.7 may say 12:00:00.
+    #[must_use]
+    pub fn started_at(&self) -> Option<Timestamp> {
+        self.detail.as_ref()?.started_at
+    }
+
+    /// Whether the run is valid by LoadGen's own rules, and why not.
+    #[must_use]
+    pub fn validity(&self) -> Validity {
+        validity::of(self)
+    }
+}

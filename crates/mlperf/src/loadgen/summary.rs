@@ -1,0 +1,160 @@
+//! `mlperf_log_summary.txt`: what a test says of itself in a page.
+//!
+//! The parser takes the file as LoadGen writes it and as guides print it: without the lines of
+//! `===`, without indentation, with its whitespace squeezed, with `...` where something was left
+//! out, and with the additional stats twice.
+
+mod assemble;
+mod parser;
+mod stats;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use super::{EarlyStopping, Mode, Parameters, ResultWord, Scenario};
+use retrial_readings::figure::Figures;
+
+/// Real summaries have 3 kB.
+pub const MOST_BYTES: usize = 1 << 20;
+
+/// Why a text is no summary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SummaryError {
+    /// Nothing but white space.
+    #[error(
+        "the summary is empty; LoadGen writes it when a test ends, so the test may have been killed: look at the step's output"
+    )]
+    Empty,
+    /// NUL bytes.
+    #[error("the summary is a binary file; give the text file mlperf_log_summary.txt")]
+    Binary,
+    /// Larger than any summary.
+    #[error(
+        "the summary has {bytes} bytes where real ones have 3 kB; give mlperf_log_summary.txt, not another log"
+    )]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// No line of a summary.
+    #[error(
+        "no line of a LoadGen summary was found; give mlperf_log_summary.txt as LoadGen wrote it"
+    )]
+    NotASummary,
+    /// A line that a summary has once is there twice, with another value.
+    #[error(
+        "the summary says `{line}` twice and not the same; it may hold two runs: give one run's file"
+    )]
+    Contradiction {
+        /// The line's key.
+        line: String,
+    },
+}
+
+/// Whether the text is the whole summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Everything that such a summary has is there.
+    Whole,
+    /// Somebody left parts out and said so with `...`, as guides do.
+    Excerpt,
+    /// Parts are missing: the file was cut off.
+    CutOff,
+}
+
+/// Which constraints the test met; `None` where the line is missing (only Server prints the first).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Constraints {
+    /// `Performance constraints satisfied`: latency.
+    pub performance: Option<bool>,
+    /// `Min duration satisfied`.
+    pub min_duration: Option<bool>,
+    /// `Min queries satisfied`.
+    pub min_queries: Option<bool>,
+    /// `Early stopping satisfied`.
+    pub early_stopping: Option<bool>,
+}
+
+impl Constraints {
+    /// The constraints that were not met, in words.
+    pub fn broken(&self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.performance, "performance constraints"),
+            (self.min_duration, "min duration"),
+            (self.min_queries, "min queries"),
+            (self.early_stopping, "early stopping"),
+        ]
+        .into_iter()
+        .filter_map(|(met, words)| (met == Some(false)).then_some(words))
+    }
+}
+
+/// A summary, as far as it was there.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// `SUT name`.
+    pub sut_name: Option<String>,
+    /// `Scenario`; Interactive runs print `Server`.
+    pub scenario: Option<Scenario>,
+    /// `Mode`. In accuracy mode the summary has only its two last lines: known by that.
+    pub mode: Option<Mode>,
+    /// `Result is`.
+    pub result: Option<ResultWord>,
+    /// Which constraints were met.
+    pub constraints: Constraints,
+    /// What LoadGen recommends where the result is INVALID; it may be nothing.
+    pub recommendations: Vec<String>,
+    /// The early-stopping blocks.
+    pub early_stopping: EarlyStopping,
+    /// The figures: the head's, and those of the additional stats.
+    pub figures: Figures,
+    /// The settings.
+    pub parameters: Parameters,
+    /// How many warnings LoadGen counted.
+    pub warnings: Option<u64>,
+    /// How many errors LoadGen counted.
+    pub errors: Option<u64>,
+    /// Whether it is all there.
+    pub form: Form,
+    /// What is missing.
+    pub missing: Vec<&'static str>,
+    /// What a reader should know: stats that were there twice, the permutation warning.
+    pub notes: Vec<String>,
+    /// Lines that mean nothing to the parser, the first few, shortened.
+    pub unread: Vec<String>,
+}
+
+/// Reads a summary from bytes that may be anything.
+///
+/// # Errors
+/// Where the bytes are no summary: empty, binary, far too large, or two runs in one.
+pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
+    if bytes.len() > MOST_BYTES {
+        return Err(SummaryError::TooLarge { bytes: bytes.len() });
+    }
+    parse(&String::from_utf8_lossy(bytes))
+}
+
+/// Reads a summary.
+///
+/// A part of a summary is read as far as it goes and marked in [`Summary::form`].
+///
+/// # Errors
+/// Where the text is no summary: empty, binary, far too large, or two runs in one.
+pub fn parse(text: &str) -> Result<Summary, SummaryError> {
+    if text.len() > MOST_BYTES {
+        return Err(SummaryError::TooLarge { bytes: text.len() });
+    }
+    if text.contains('\0') {
+        return Err(SummaryError::Binary);
+    }
+    if text
+        .trim_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
+        .is_empty()
+    {
+        return Err(SummaryError::Empty);
+    }
+    parser::Parser::default().read(text)
+}

@@ -1,0 +1,62 @@
+//! The additional stats, of which a guide may print two blocks.
+
+use retrial_readings::figure::Figures;
+
+/// The blocks in order; a new one begins where a line comes a second time.
+#[derive(Debug, Default)]
+pub(super) struct Stats {
+    blocks: Vec<Figures>,
+}
+
+impl Stats {
+    /// The block that a figure of this name goes into.
+    pub(super) fn block_for(&mut self, name: &str) -> Option<&mut Figures> {
+        if self
+            .blocks
+            .last()
+            .is_none_or(|block| block.contains_key(name))
+        {
+            self.blocks.push(Figures::new());
+        }
+        self.blocks.last_mut()
+    }
+
+    /// The block that belongs to the head, and a note where there was more than one.
+    ///
+    /// AMD's guide for v6.0 prints the stats of another run before those of the run itself. The
+    /// block that has the head's figures is right; where none or several do, the last one counts.
+    pub(super) fn belonging_to(self, head: &Figures) -> (Figures, Option<String>) {
+        let count = self.blocks.len();
+        let agreement = |block: &Figures| {
+            let shared = block
+                .iter()
+                .filter_map(|(name, figure)| Some((figure, head.get(name)?)));
+            shared.fold(0_i32, |score, (ours, theirs)| {
+                let tolerance = ours.half_digit + theirs.half_digit + 2e-5 * theirs.value.abs();
+                let agrees = (ours.value - theirs.value).abs() <= tolerance;
+                score + if agrees { 1 } else { -1 }
+            })
+        };
+        let best = self
+            .blocks
+            .into_iter()
+            .enumerate()
+            .map(|(index, block)| (agreement(&block), index, block))
+            .max_by_key(|&(score, index, _)| (score, index));
+        let Some((score, index, block)) = best else {
+            return (Figures::new(), None);
+        };
+        let note = (count > 1).then(|| {
+            let why = if score > 0 {
+                "which agrees with the head"
+            } else {
+                "the last one"
+            };
+            format!(
+                "the additional stats are there {count} times; number {} was read, {why}",
+                index + 1
+            )
+        });
+        (block, note)
+    }
+}

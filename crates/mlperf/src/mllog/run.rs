@@ -1,0 +1,299 @@
+//! Runs: from `run_start` to `run_stop`, with what was told of them.
+
+use serde_json::Value;
+
+use super::line::{Event, events};
+use retrial_readings::json::number;
+use retrial_readings::nearest::listed;
+use retrial_readings::take::Taking;
+use retrial_readings::{Limit, Take};
+
+/// Minutes from `run_start` to `run_stop`: the figure by which `MLPerf` Training is scored.
+pub const TIME_TO_TRAIN: &str = "time_to_train";
+/// Samples (or epochs) at the evaluation that met the target: what reference convergence points
+/// are in.
+pub const SAMPLES_TO_CONVERGE: &str = "samples_to_converge";
+
+/// More runs than this are no log of a submission.
+const MOST_RUNS: usize = 1000;
+/// Different keys that are remembered, for a message.
+const MOST_KEYS: usize = 200;
+/// Events that a program tells before it starts the clock: the first of them begins a new run.
+const OPENING: [&str; 3] = ["cache_clear", "init_start", "submission_benchmark"];
+/// Events that come from a run that is under way: a `run_start` after one of them is another run's,
+/// before it is another rank's.
+const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
+
+/// The last evaluation of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evaluation {
+    /// `eval_accuracy` or `eval_error`: an accuracy, or a loss.
+    pub value: f64,
+    /// After so many samples, else epochs.
+    pub samples: Option<f64>,
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub struct TrainingRun {
+    started_ms: Option<f64>,
+    stopped_ms: Option<f64>,
+    status: Option<String>,
+    /// Ranks that say different things of how it ended.
+    contradicted: bool,
+    moved: bool,
+    evaluation: Option<Evaluation>,
+    batch_size: Option<f64>,
+    benchmark: Option<String>,
+    last_key: String,
+    taken: Vec<Taking>,
+}
+
+impl TrainingRun {
+    /// `success`, `aborted`; none where the log was cut.
+    #[must_use]
+    pub fn status(&self) -> Option<&str> {
+        self.status.as_deref()
+    }
+
+    /// `llama2_70b_lora`
+    #[must_use]
+    pub fn benchmark(&self) -> Option<&str> {
+        self.benchmark.as_deref()
+    }
+
+    /// `global_batch_size`
+    #[must_use]
+    pub fn batch_size(&self) -> Option<f64> {
+        self.batch_size
+    }
+
+    /// The last evaluation before `run_stop`.
+    #[must_use]
+    pub fn evaluation(&self) -> Option<Evaluation> {
+        self.evaluation
+    }
+
+    /// Minutes from `run_start` to `run_stop`; infinite where the run ended without converging, as
+    /// `MLCommons` counts it.
+    ///
+    /// # Errors
+    /// A fragment: where the log does not tell, or contradicts itself or its target.
+    pub fn minutes(&self, target: Option<&Limit>) -> Result<f64, String> {
+        let Some(started) = self.started_ms else {
+            return Err("the log has no run_start".to_owned());
+        };
+        let Some(stopped) = self.stopped_ms else {
+            return Err(format!(
+                "the log ends before run_stop: its last event is {}",
+                self.last_key
+            ));
+        };
+        match self.status() {
+            _ if self.contradicted => {
+                return Err("its ranks say different things of the status of run_stop".to_owned());
+            }
+            None => return Err("run_stop has no status".to_owned()),
+            Some("success") => {}
+            Some(_) => return Ok(f64::INFINITY),
+        }
+        if let Some(target) = target {
+            let value = self
+                .evaluation
+                .ok_or("it says success, and the log has no eval_accuracy")?
+                .value;
+            let met = target.min.is_none_or(|least| value >= least)
+                && target.max.is_none_or(|most| value <= most)
+                && target.below.is_none_or(|bound| value < bound);
+            if !met {
+                return Err(format!(
+                    "it says success, and its last eval_accuracy is {value}, off the target"
+                ));
+            }
+        }
+        let minutes = (stopped - started) / 60_000.0;
+        if minutes > 0.0 {
+            Ok(minutes)
+        } else {
+            Err("its run_stop is not after its run_start".to_owned())
+        }
+    }
+
+    /// Samples (else epochs) at the last evaluation of a run that converged; infinite for another.
+    #[must_use]
+    pub fn samples_to_converge(&self) -> Option<f64> {
+        if self.status() != Some("success") {
+            return self.status.as_ref().map(|_| f64::INFINITY);
+        }
+        self.evaluation?.samples
+    }
+}
+
+/// Reads a log and tells its runs apart.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    wanted: Vec<(String, Take)>,
+    done: Vec<TrainingRun>,
+    /// The run that is under way, or told of before its start.
+    current: Option<TrainingRun>,
+    keys: Vec<String>,
+    too_many: bool,
+}
+
+impl Runs {
+    /// For figures of these keys: each `KEY` or `KEY.member`, and which of its values counts.
+    #[must_use]
+    pub fn new(wanted: &[(String, Take)]) -> Self {
+        Self {
+            wanted: wanted.to_vec(),
+            done: Vec::new(),
+            current: None,
+            keys: Vec::new(),
+            too_many: false,
+        }
+    }
+
+    /// Reads one line.
+    pub fn feed(&mut self, line: &str) {
+        for event in events(line) {
+            self.event(&event);
+        }
+    }
+
+    /// A file or step ends: what follows is another log.
+    pub fn end_of_log(&mut self) {
+        if let Some(run) = self.current.take() {
+            // Told of, and never started: no run.
+            if run.started_ms.is_some() || run.stopped_ms.is_some() {
+                self.keep(run);
+            }
+        }
+    }
+
+    fn keep(&mut self, run: TrainingRun) {
+        if self.done.len() < MOST_RUNS {
+            self.done.push(run);
+        } else {
+            self.too_many = true;
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
+        let key = event.key.as_str();
+        if self.keys.len() < MOST_KEYS && !self.keys.iter().any(|known| known == key) {
+            self.keys.push(key.to_owned());
+        }
+        let begins_anew = self.current.as_ref().is_some_and(|run| {
+            let over = run.stopped_ms.is_some();
+            let opens = OPENING.contains(&key) || key == "run_start";
+            // The clock started, the run moved: this is not another rank of the same.
+            opens && (over || (run.started_ms.is_some() && run.moved))
+        });
+        if begins_anew {
+            self.end_of_log();
+        }
+        let wanted = &self.wanted;
+        let run = self.current.get_or_insert_with(|| TrainingRun {
+            started_ms: None,
+            stopped_ms: None,
+            status: None,
+            contradicted: false,
+            moved: false,
+            evaluation: None,
+            batch_size: None,
+            benchmark: None,
+            last_key: String::new(),
+            taken: wanted.iter().map(|(_, take)| Taking::new(*take)).collect(),
+        });
+        run.moved |= PROGRESS.contains(&key);
+        key.clone_into(&mut run.last_key);
+        match key {
+            // Ranks start and stop within moments: the first start and the last stop are the run's.
+            "run_start" => {
+                run.started_ms = Some(
+                    run.started_ms
+                        .map_or(event.time_ms, |first| first.min(event.time_ms)),
+                );
+            }
+            "run_stop" => {
+                run.stopped_ms = Some(
+                    run.stopped_ms
+                        .map_or(event.time_ms, |last| last.max(event.time_ms)),
+                );
+                let status = event.text("status").map(str::to_owned);
+                run.contradicted |=
+                    run.status.is_some() && status.is_some() && run.status != status;
+                run.status = run.status.take().or(status);
+            }
+            // As MLCommons' checker, which takes the last one before run_stop.
+            "eval_accuracy" | "eval_error" if run.stopped_ms.is_none() => {
+                if let Some(value) = number(&event.value) {
+                    let samples = event.number("samples_count").or(event.number("epoch_num"));
+                    run.evaluation = Some(Evaluation {
+                        value: value.value,
+                        samples,
+                    });
+                }
+            }
+            "global_batch_size" => run.batch_size = event.value.as_f64().or(run.batch_size),
+            "submission_benchmark" => run.benchmark = event.value.as_str().map(str::to_owned),
+            _ => {}
+        }
+        for ((wanted, _), taking) in wanted.iter().zip(&mut run.taken) {
+            if let Some(printed) = member(event, wanted).and_then(number) {
+                taking.add(printed);
+            }
+        }
+    }
+
+    /// The runs of the log.
+    ///
+    /// # Errors
+    /// A fragment: where there is none, or too many.
+    pub fn finish(mut self) -> Result<Vec<TrainingRun>, String> {
+        self.end_of_log();
+        if self.too_many {
+            return Err(format!("the log has more than {MOST_RUNS} runs"));
+        }
+        if self.done.is_empty() {
+            return Err(if self.keys.is_empty() {
+                "no line has :::MLLOG and an event".to_owned()
+            } else {
+                format!(
+                    "the log has no run_start; its events are {}",
+                    listed(self.keys.iter().map(String::as_str))
+                )
+            });
+        }
+        Ok(self.done)
+    }
+
+    /// The keys that the log has, for a message.
+    #[must_use]
+    pub fn keys(&self) -> String {
+        listed(self.keys.iter().map(String::as_str))
+    }
+}
+
+impl TrainingRun {
+    /// The value of the key that was asked for at this position.
+    ///
+    /// # Errors
+    /// A fragment: where there is none, or several that differ.
+    pub fn taken(&self, position: usize) -> Result<f64, String> {
+        let taking = self.taken.get(position).ok_or("it was not asked for")?;
+        taking.clone().one().map(|printed| printed.value)
+    }
+}
+
+/// `tracked_stats.throughput`: a member of the value, where the value is a map.
+fn member<'a>(event: &'a Event, wanted: &str) -> Option<&'a Value> {
+    if event.key == wanted {
+        return Some(&event.value);
+    }
+    let rest = wanted.strip_prefix(event.key.as_str())?.strip_prefix('.')?;
+    event.value.get(rest)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What a power meter wrote beside a performance run: `spl.txt` of SPEC's `PTDaemon`, a line a second.
+//!
+//! MLCommons publishes the mean of the samples between `power_begin` and `power_end` of LoadGen's
+//! detail log, in watts, for Offline and Server, and the energy of a query for the others.
+
+use jiff::civil::DateTime;
+use jiff::fmt::strtime;
+
+use retrial_readings::lines::LineSplitter;
+
+/// A line has at most a few channels.
+const LONGEST_LINE: usize = 4096;
+
+/// A moment as LoadGen and the meter write it: `07-15-2024 23:40:08.786`, in local time.
+#[must_use]
+pub fn moment(text: &str) -> Option<DateTime> {
+    let read = strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.trim()).ok()?;
+    read.to_datetime().ok()
+}
+
+/// The samples of a span of time, as they come.
+#[derive(Debug, Clone)]
+pub struct Meter {
+    span: (DateTime, DateTime),
+    splitter: LineSplitter,
+    sum: Sum,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    samples: u64,
+    inside: u32,
+    watts: f64,
+}
+
+/// What a meter's samples say.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Power {
+    /// Samples, of any time.
+    pub samples: u64,
+    /// Mean of those within the span, watts; none where there is none.
+    pub mean_w: Option<f64>,
+}
+
+impl Meter {
+    /// Samples between two moments.
+    #[must_use]
+    pub fn between(from: DateTime, to: DateTime) -> Self {
+        Self {
+            span: (from, to),
+            splitter: LineSplitter::with_limit(LONGEST_LINE),
+            sum: Sum::default(),
+        }
+    }
+
+    /// Reads the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let Self {
+            span,
+            splitter,
+            sum,
+        } = self;
+        splitter.push(bytes, |line| sum.take(&line.text, *span));
+    }
+
+    /// What they say. A last line without its end was cut off, and does not count.
+    #[must_use]
+    pub fn finish(self) -> Power {
+        let Sum {
+            samples,
+            inside,
+            watts,
+        } = self.sum;
+        Power {
+            samples,
+            mean_w: (inside > 0).then(|| watts / f64::from(inside)),
+        }
+    }
+}
+
+impl Sum {
+    /// `Time,07-15-2024 23:37:18.249,Watts,2358.000000,Volts,…`
+    fn take(&mut self, line: &str, (from, to): (DateTime, DateTime)) {
+        let mut fields = line.split(',');
+        if fields.next() != Some("Time") {
+            return;
+        }
+        let (time, watts) = (fields.next().and_then(moment), fields.nth(1));
+        let watts: Option<f64> = watts.and_then(|watts| watts.trim().parse().ok());
+        let (Some(time), Some(watts)) = (time, watts) else {
+            return;
+        };
+        self.samples += 1;
+        // A meter that changes its range writes -1.
+        if from < time && time < to && watts > 0.0 && watts.is_finite() {
+            self.inside += 1;
+            self.watts += watts;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Power {
+        let at = |text| moment(text).unwrap();
+        let mut meter =
+            Meter::between(at("07-15-2024 23:40:08.786"), at("07-15-2024 23:40:11.000"));
+        for byte in text.as_bytes().chunks(7) {
+            meter.push(byte);
+        }
+        meter.finish()
+    }
+
+    #[test]
+    fn samples_within_the_span_count() {
+        let power = read(
+            "Time,07-15-2024 23:40:08.249,Watts,9000.0,Volts,239.19,Ch1,Watts,795.3\n\
+             Time,07-15-2024 23:40:09.249,Watts,2358.000000,Volts,239.19,Ch1,Watts,795.3\n\
+             Time,07-15-2024 23:40:10.249,Watts,2361.0,Volts,239.19\n\
+             Time,07-15-2024 23:40:10.749,Watts,-1.0,Volts,239.19\n\
+             Time,07-15-2024 23:40:11.249,Watts,9000.0,Volts,239.19\n",
+        );
+        assert_eq!(power.samples, 5);
+        assert_eq!(power.mean_w, Some(2359.5));
+    }
+
+    #[test]
+    fn what_is_no_sample_is_passed_over() {
+        let power = read(
+            "nothing\nTime,soon,Watts,1.0\nTime,07-15-2024 23:40:09.249,Watts,nan\n\
+             Time,07-15-2024 23:40:09.249\nTime,07-15-2024 23:40:10.0,Watts,23",
+        );
+        assert_eq!((power.samples, power.mean_w), (1, None));
+    }
+}

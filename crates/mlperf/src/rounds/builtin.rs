@@ -1,0 +1,66 @@
+//! The rules that are built in: `rules/SUITE/ROUND.yaml` of this crate.
+
+use std::sync::LazyLock;
+
+use include_dir::{Dir, include_dir};
+use retrial_recipe::Source;
+
+use super::Rounds;
+
+static RULES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/rules");
+
+static BUILT_IN: LazyLock<Rounds> = LazyLock::new(|| {
+    // A path is a round's name, and a test parses every one of them.
+    sources().fold(Rounds::default(), |rounds, source| {
+        let path = source.path.clone();
+        match named(&path) {
+            Some((suite, round)) => rounds.with_text(suite, round, source),
+            None => rounds,
+        }
+    })
+});
+
+/// Returns the rules of the built-in rounds.
+#[must_use]
+pub fn rounds() -> &'static Rounds {
+    &BUILT_IN
+}
+
+/// Returns the texts of the built-in rounds, sorted by suite and round.
+pub fn sources() -> impl Iterator<Item = Source> {
+    let mut files: Vec<_> = RULES.dirs().flat_map(Dir::files).collect();
+    files.sort_by_key(|file| file.path());
+    files.into_iter().filter_map(|file| {
+        let path = format!("rules/{}", file.path().display());
+        Some(Source::new(path, file.contents_utf8()?))
+    })
+}
+
+/// Splits `rules/mlperf-inference/v6.0.yaml` into the suite and the round.
+fn named(path: &str) -> Option<(&str, &str)> {
+    let path = path.strip_prefix("rules/")?;
+    path.strip_suffix(".yaml")?.split_once('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Round;
+    use super::*;
+
+    #[test]
+    fn every_built_in_round_is_read() {
+        let mut names = Vec::new();
+        for source in sources() {
+            match Round::parse(&source) {
+                Ok(round) => {
+                    let path = format!("rules/{}/{}.yaml", round.suite, round.round);
+                    assert_eq!(*source.path, *path);
+                    assert_eq!(named(&path), Some((&*round.suite, &*round.round)));
+                    names.push(round.round);
+                }
+                Err(problems) => panic!("{problems}"),
+            }
+        }
+        assert_eq!(names, ["v4.1", "v5.0", "v5.1", "v6.0", "v6.1"]);
+    }
+}

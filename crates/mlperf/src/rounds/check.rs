@@ -1,0 +1,122 @@
+//! A run held against its round's rules. What `LoadGen` itself says of it (VALID, its errors) is
+//! the verdict's; here is what only the round asks.
+//!
+//! A setting that the logs do not tell keeps no rule, with two exceptions that only a detail log
+//! tells: without one they are left out.
+
+mod endpoints;
+mod performance;
+
+use super::Rules;
+use crate::check::Check;
+use crate::loadgen::{Scenario, Statement};
+use retrial_readings::Limit;
+use retrial_readings::number::{figure, grouped};
+
+/// What stands for a setting or figure that is not there.
+const NOT_TOLD: &str = "not told by the logs";
+
+/// Rules that `LoadGen`'s own word on validity rests on: where that is INVALID, they say no more.
+pub const SAID_BY_LOADGEN: [&str; 2] = ["LoadGen's errors", "early stopping"];
+
+/// A figure and its unit, by its name.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
+
+impl Rules {
+    /// Everything that is asked of a performance run.
+    #[must_use]
+    pub fn check_performance(&self, statement: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+        performance::check(self, statement, figures)
+    }
+
+    /// Everything that is asked of an accuracy run: its figures, and how many samples it had.
+    #[must_use]
+    pub fn check_accuracy(&self, statement: Option<&Statement>, figures: Lookup<'_>) -> Vec<Check> {
+        let mut checks: Vec<Check> = self
+            .accuracy
+            .iter()
+            // An upper limit alone asks for no figure: gpt-oss-120b's script prints no tokens.
+            .filter(|(name, limit)| limit.min.is_some() || figures(name).is_some())
+            .map(|(name, limit)| within(name, figures(name).as_ref(), limit))
+            .collect();
+        checks.extend(statement.and_then(|statement| self.accuracy_samples_of(statement)));
+        checks
+    }
+
+    /// The whole data set, no more and no less; left out where the logs do not tell.
+    fn accuracy_samples_of(&self, statement: &Statement) -> Option<Check> {
+        let asked = self.accuracy_samples?;
+        // v6.x tells the samples of the accuracy set; before, the library was it.
+        let of_settings = statement.settings.accuracy_sample_count;
+        let found = of_settings.or(statement.library_samples)?;
+        let rule = "accuracy sample count";
+        Some(Check::new(rule, count(found), count(asked), found == asked))
+    }
+
+    /// What the published results of another scenario may stand for, on edge systems.
+    pub(super) fn stands_for(&self, found: Scenario) -> bool {
+        use Scenario::{Interactive, MultiStream, Offline, Server, SingleStream};
+        matches!(
+            (found, self.scenario),
+            (Server, Interactive) | (SingleStream, MultiStream | Offline) | (MultiStream, Offline)
+        ) || found == self.scenario
+    }
+}
+
+/// A figure within its limit.
+fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> Check {
+    let unit = found.map_or("", |(_, unit)| unit.as_str());
+    let bounds = [
+        ("at least", limit.min),
+        ("at most", limit.max),
+        ("below", limit.below),
+    ];
+    let words: Vec<String> = bounds
+        .into_iter()
+        .filter_map(|(word, bound)| Some(format!("{word} {}", figure(bound?, unit))))
+        .collect();
+    let asked = words.join(" and ");
+    let Some((value, unit)) = found else {
+        return Check::new(name, "no such figure", asked, false);
+    };
+    // Written so that NaN keeps no limit.
+    let kept = value.is_finite()
+        && limit.min.is_none_or(|min| *value >= min)
+        && limit.max.is_none_or(|max| *value <= max)
+        && limit.below.is_none_or(|below| *value < below);
+    Check::new(name, figure(*value, unit), asked, kept)
+}
+
+/// A whole number, exactly.
+fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut shown = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A time in ns.
+fn time(nanoseconds: f64) -> String {
+    figure(nanoseconds, "ns")
+}
+
+/// Milliseconds, as a time.
+fn milliseconds(value: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "for show")]
+    let value = value as f64;
+    if value >= 1000.0 {
+        format!("{} s", grouped(value / 1000.0))
+    } else {
+        format!("{} ms", grouped(value))
+    }
+}
+
+#[cfg(test)]
+mod endpoints_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! An endpoint's results against v6.1's rules.
+
+use serde_json::{Map, Value, json};
+
+use crate::check::Check;
+use crate::endpoints::{AccuracyResults, Performance};
+use crate::loadgen::Scenario;
+use crate::rounds::Rules;
+use crate::rounds::rounds;
+
+fn rules(benchmark: &str, scenario: Scenario) -> Rules {
+    let round = rounds().get("mlperf-inference", "v6.1").unwrap();
+    round.rules(benchmark, scenario).unwrap()
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("{other}"),
+    }
+}
+
+fn run(change: impl Fn(&mut Value, &mut Value)) -> Performance {
+    let mut config = json!({"type": "online", "model_params": {"streaming": "on"}, "settings": {"runtime": {
+        "min_duration_ms": 1_500_000, "scheduler_random_seed": 16_159_082_839_903_944_936_u64,
+        "dataloader_random_seed": 2_747_215_439_041_700_203_u64}}});
+    let mut summary = json!({"complete": true, "n_samples_issued": 10, "n_samples_completed": 10, "n_samples_failed": 0,
+        "ttft": {"early_stopping_percentiles": {"99.0": 484_730_193.0}},
+        "tpot": {"early_stopping_percentiles": {"99.0": 12_560_416.4}}, "tps": 652_750.1});
+    change(&mut config, &mut summary);
+    Performance::read(&object(config), &object(summary))
+}
+
+fn broken(checks: Vec<Check>) -> Vec<String> {
+    let broken = checks.into_iter().filter(|check| !check.passed);
+    broken
+        .map(|check| format!("{}: {}", check.rule, check.found))
+        .collect()
+}
+
+fn wrong(change: impl Fn(&mut Value, &mut Value)) -> Vec<String> {
+    broken(rules("deepseek-r1", Scenario::Interactive).check_endpoint(&run(change)))
+}
+
+#[test]
+fn each_rule_of_a_run() {
+    assert!(wrong(|_, _| {}).is_empty());
+    assert_eq!(
+        wrong(|config, _| config["type"] = json!("offline")),
+        ["scenario: Offline"]
+    );
+    assert_eq!(
+        wrong(|_, summary| summary["complete"] = json!(false)),
+        ["run: not complete"]
+    );
+    assert_eq!(
+        wrong(|_, summary| summary["n_samples_failed"] = json!(1)),
+        ["samples answered: 10 of 10, 1 failed"]
+    );
+    assert_eq!(
+        wrong(|config, _| config["settings"]["runtime"]["scheduler_random_seed"] = json!(1)),
+        ["schedule_rng_seed: 1"]
+    );
+    assert_eq!(
+        wrong(|config, _| config["settings"]["runtime"]["min_duration_ms"] = json!(1000)),
+        ["min_duration: 1 s"]
+    );
+    assert_eq!(
+        wrong(|config, _| config["model_params"]["streaming"] = json!("off")),
+        ["token latencies: not measured"]
+    );
+    let slow =
+        wrong(|_, summary| summary["tpot"]["early_stopping_percentiles"]["99.0"] = json!(15e6));
+    assert_eq!(slow.len(), 1, "{slow:?}");
+    let plain = wrong(|_, summary| {
+        for name in ["ttft", "tpot"] {
+            let found = summary[name]["early_stopping_percentiles"].take();
+            summary[name] = json!({ "percentiles": found });
+        }
+    });
+    assert_eq!(plain, ["early stopping: not estimated"]);
+}
+
+#[test]
+fn accuracy_in_the_rounds_unit() {
+    let results = |score: Value, samples: u64| {
+        AccuracyResults::read(&object(
+            json!({"accuracy_scores": [{"score": score, "total_samples": samples,
+            "output_sequence_lengths": {"avg": 3825.6}}]}),
+        ))
+    };
+    let deepseek = rules("deepseek-r1", Scenario::Interactive);
+    assert!(broken(deepseek.check_endpoint_accuracy(&results(json!(80.628_988), 4388))).is_empty());
+    assert_eq!(
+        broken(deepseek.check_endpoint_accuracy(&results(json!(80.4), 4387))).len(),
+        2
+    );
+    let edge = rules("qwen3.6-27b", Scenario::SingleStream);
+    assert!(broken(edge.check_endpoint_accuracy(&results(json!(0.872_36), 995))).is_empty());
+    assert_eq!(
+        broken(edge.check_endpoint_accuracy(&results(json!(0.85), 995))).len(),
+        1
+    );
+}

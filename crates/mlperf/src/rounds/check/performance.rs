@@ -1,0 +1,209 @@
+//! The rules of a performance run.
+
+use super::{Lookup, NOT_TOLD, SAID_BY_LOADGEN, count, milliseconds, time};
+use crate::check::Check;
+use crate::loadgen::{Scenario, Statement};
+use crate::rounds::Rules;
+
+/// In the order in which the official checker asks.
+pub(super) fn check(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+    let mut checks = vec![scenario(rules, said)];
+    checks.extend(errors(said));
+    checks.extend(equal_issue(rules, said));
+    checks.push(performance_samples(rules, said));
+    checks.extend(seeds(rules, said));
+    checks.extend(queries(rules, said));
+    checks.extend(query_latency(rules, said, figures));
+    checks.extend(token_latencies(rules, said, figures));
+    checks.extend(min_duration(rules, said));
+    checks
+}
+
+/// The scenario that ran: a result may have been inferred from another scenario's log.
+fn ran(rules: &Rules, said: &Statement) -> Scenario {
+    said.scenario.unwrap_or(rules.scenario)
+}
+
+fn scenario(rules: &Rules, said: &Statement) -> Check {
+    let asked = match rules.scenario {
+        // LoadGen does not know it.
+        Scenario::Interactive => Scenario::Server,
+        other => other,
+    };
+    let kept = said.scenario.is_some_and(|found| rules.stands_for(found));
+    let shown = match said.scenario {
+        None => NOT_TOLD.to_owned(),
+        Some(found) if kept && found != asked && found != rules.scenario => {
+            format!("{found}, from which an edge system's {asked} may be inferred")
+        }
+        Some(found) => found.to_string(),
+    };
+    Check::new("scenario", shown, asked.as_str(), kept)
+}
+
+/// VALID can stand beside errors; that any are there is told by LoadGen's own validity.
+fn errors(said: &Statement) -> Option<Check> {
+    let found = said.errors?;
+    Some(Check::new(
+        SAID_BY_LOADGEN[0],
+        count(found),
+        "none",
+        found == 0,
+    ))
+}
+
+fn equal_issue(rules: &Rules, said: &Statement) -> Option<Check> {
+    let found = said.settings.sample_concatenate_permutation;
+    // Only a detail log tells.
+    let is_told = said.has_detail && !rules.unlogged_issue;
+    if !rules.equal_issue || found.is_none() && !is_told {
+        return None;
+    }
+    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |found| found.to_string());
+    let rule = "sample_concatenate_permutation";
+    Some(Check::new(rule, shown, "true", found == Some(true)))
+}
+
+fn performance_samples(rules: &Rules, said: &Statement) -> Check {
+    let found = said.settings.performance_sample_count;
+    least("performance sample count", found, rules.performance_samples)
+}
+
+pub(super) fn seeds(rules: &Rules, said: &Statement) -> [Check; 3] {
+    let (asked, found) = (rules.seeds, &said.settings);
+    let seed = |rule: &str, found: Option<u64>, asked: u64| {
+        let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |seed| seed.to_string());
+        Check::new(rule, shown, asked.to_string(), found == Some(asked))
+    };
+    [
+        seed("qsl_rng_seed", found.qsl_rng_seed, asked.qsl),
+        seed(
+            "sample_index_rng_seed",
+            found.sample_index_rng_seed,
+            asked.sample_index,
+        ),
+        seed("schedule_rng_seed", found.schedule_rng_seed, asked.schedule),
+    ]
+}
+
+/// How much was measured: in Offline the samples of its query, elsewhere early stopping.
+fn queries(rules: &Rules, said: &Statement) -> Vec<Check> {
+    let settings = &said.settings;
+    if ran(rules, said) != Scenario::Offline {
+        let [_, rule] = SAID_BY_LOADGEN;
+        let asked = "satisfied";
+        let shown = match said.constraints.early_stopping {
+            Some(true) => asked,
+            Some(false) => "not satisfied",
+            None => NOT_TOLD,
+        };
+        let kept = said.constraints.early_stopping == Some(true);
+        return vec![Check::new(rule, shown, asked, kept)];
+    }
+    let mut checks = Vec::new();
+    if let Some(asked) = rules.min_queries {
+        checks.push(least("min_query_count", settings.min_query_count, asked));
+    }
+    if let Some(asked) = rules.min_samples_per_query {
+        checks.push(least(
+            "samples per query",
+            settings.samples_per_query,
+            asked,
+        ));
+    }
+    checks
+}
+
+/// The 99th percentile of queries, and the target that early stopping held it against. Where token
+/// latencies are measured `LoadGen` uses neither.
+fn query_latency(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+    let Some(limit) = rules.latency.query_ns.filter(|_| !rules.token_latencies) else {
+        return Vec::new();
+    };
+    let asked = format!("at most {}", time(float(limit)));
+    let target = said.settings.target_latency_ns;
+    let shown = |value: Option<f64>| value.map_or_else(|| NOT_TOLD.to_owned(), time);
+    let p99 = figures("latency_p99_ns").map(|(value, _)| value);
+    vec![
+        Check::new(
+            "latency target",
+            shown(target.map(float)),
+            asked.clone(),
+            target.is_some_and(|target| target <= limit),
+        ),
+        Check::new(
+            "latency, 99th percentile",
+            shown(p99),
+            asked,
+            p99.is_some_and(|p99| p99 <= float(limit)),
+        ),
+    ]
+}
+
+pub(super) fn token_latencies(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if rules.token_latencies {
+        // The summary of such a run prints these limits in place of the query's.
+        let measured = said.settings.use_token_latencies.or_else(|| {
+            let limits = [said.settings.ttft_latency_ns, said.settings.tpot_latency_ns];
+            limits.iter().any(Option::is_some).then_some(true)
+        });
+        let shown = match measured {
+            Some(true) => "measured",
+            Some(false) => "not measured",
+            None => NOT_TOLD,
+        };
+        // Only a detail log tells that they are not.
+        if measured.is_some() || said.has_detail {
+            let kept = measured == Some(true);
+            checks.push(Check::new("token latencies", shown, "measured", kept));
+        }
+    }
+    let limits = [
+        (
+            "time to first token, 99th percentile",
+            "ttft_p99_ns",
+            rules.latency.ttft_ns,
+        ),
+        (
+            "time per output token, 99th percentile",
+            "tpot_p99_ns",
+            rules.latency.tpot_ns,
+        ),
+    ];
+    for (rule, name, limit) in limits {
+        let Some(limit) = limit else { continue };
+        let found = figures(name).map(|(value, _)| value);
+        let shown = found.map_or_else(|| NOT_TOLD.to_owned(), time);
+        let asked = format!("below {}", time(float(limit)));
+        let kept = found.is_some_and(|found| found < float(limit));
+        checks.push(Check::new(rule, shown, asked, kept));
+    }
+    checks
+}
+
+pub(super) fn min_duration(rules: &Rules, said: &Statement) -> Option<Check> {
+    let asked = rules.min_duration_ms?;
+    let found = said.settings.min_duration_ms;
+    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), milliseconds);
+    let words = format!("at least {}", milliseconds(asked));
+    let kept = found.is_some_and(|found| found >= asked);
+    Some(Check::new("min_duration", shown, words, kept))
+}
+
+fn least(rule: &str, found: Option<u64>, asked: u64) -> Check {
+    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), count);
+    let words = format!("at least {}", count(asked));
+    Check::new(
+        rule,
+        shown,
+        words,
+        found.is_some_and(|found| found >= asked),
+    )
+}
+
+fn float(nanoseconds: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "limits of minutes are exact")]
+    let nanoseconds = nanoseconds as f64;
+    nanoseconds
+}

@@ -1,0 +1,264 @@
+//! One run that keeps every rule, and what each departure is told as.
+
+use rstest::rstest;
+
+use super::*;
+use crate::loadgen::Parameters;
+use crate::loadgen::summary::Constraints;
+use crate::rounds::rounds;
+
+fn rules(scenario: Scenario) -> Rules {
+    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
+    round.rules("llama2-70b-99", scenario).unwrap()
+}
+
+/// As `LoadGen` says of a valid run of v5.1.
+fn said(scenario: Scenario) -> Statement {
+    Statement {
+        scenario: Some(scenario),
+        errors: Some(0),
+        constraints: Constraints {
+            early_stopping: Some(true),
+            ..Constraints::default()
+        },
+        settings: Parameters {
+            qsl_rng_seed: Some(1_780_908_523_862_526_354),
+            sample_index_rng_seed: Some(14_771_362_308_971_278_857),
+            schedule_rng_seed: Some(18_209_322_760_996_052_031),
+            min_duration_ms: Some(600_000),
+            min_query_count: Some(1),
+            samples_per_query: Some(24_576),
+            performance_sample_count: Some(24_576),
+            use_token_latencies: Some(true),
+            sample_concatenate_permutation: Some(true),
+            ..Parameters::default()
+        },
+        has_detail: true,
+        ..Statement::default()
+    }
+}
+
+/// p99 of the time to first token and per output token, ms.
+fn tokens(ttft: f64, tpot: f64) -> impl Fn(&str) -> Option<(f64, String)> {
+    move |name| {
+        let value = match name {
+            "ttft_p99_ns" => ttft,
+            "tpot_p99_ns" => tpot,
+            _ => return None,
+        };
+        Some((value * 1e6, "ns".to_owned()))
+    }
+}
+
+fn failing(checks: &[Check]) -> Vec<String> {
+    let failed = checks.iter().filter(|check| !check.passed);
+    failed
+        .map(|check| format!("{}: {}; asked {}", check.rule, check.found, check.asked))
+        .collect()
+}
+
+#[test]
+fn every_rule_is_listed() {
+    let checks =
+        rules(Scenario::Server).check_performance(&said(Scenario::Server), &tokens(1999.9, 199.9));
+    let listed: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
+    assert_eq!(
+        listed,
+        [
+            "scenario",
+            "LoadGen's errors",
+            "sample_concatenate_permutation",
+            "performance sample count",
+            "qsl_rng_seed",
+            "sample_index_rng_seed",
+            "schedule_rng_seed",
+            "early stopping",
+            "token latencies",
+            "time to first token, 99th percentile",
+            "time per output token, 99th percentile",
+            "min_duration",
+        ]
+    );
+    assert_eq!(failing(&checks), [""; 0]);
+    let offline = rules(Scenario::Offline).check_performance(&said(Scenario::Offline), &|_| None);
+    assert_eq!(failing(&offline), [""; 0]);
+    let listed = offline
+        .iter()
+        .any(|check| check.rule == "samples per query");
+    assert!(listed);
+}
+
+#[rstest]
+#[case(
+    Scenario::Server,
+    2000.0,
+    100.0,
+    Some("time to first token, 99th percentile: 2 s; asked below 2 s")
+)]
+#[case(
+    Scenario::Server,
+    1000.0,
+    200.0,
+    Some("time per output token, 99th percentile: 200 ms; asked below 200 ms")
+)]
+#[case(
+    Scenario::Interactive,
+    1000.0,
+    39.0,
+    Some("time to first token, 99th percentile: 1 s; asked below 450 ms")
+)]
+#[case(Scenario::Interactive, 449.0, 39.9, None)]
+#[case(
+    Scenario::Server,
+    f64::NAN,
+    1.0,
+    Some("time to first token, 99th percentile: NaN ns; asked below 2 s")
+)]
+fn latencies_are_those_of_the_scenario(
+    #[case] scenario: Scenario,
+    #[case] ttft: f64,
+    #[case] tpot: f64,
+    #[case] broken: Option<&str>,
+) {
+    // LoadGen says Server of an Interactive run.
+    let checks = rules(scenario).check_performance(&said(Scenario::Server), &tokens(ttft, tpot));
+    assert_eq!(failing(&checks), broken.into_iter().collect::<Vec<_>>());
+}
+
+#[rstest]
+#[case(|said: &mut Statement| said.errors = Some(3), "LoadGen's errors: 3; asked none")]
+#[case(|said: &mut Statement| said.settings.schedule_rng_seed = Some(18_209_322_760_996_052_030), "schedule_rng_seed: 18209322760996052030; asked 18209322760996052031")]
+#[case(|said: &mut Statement| said.settings.qsl_rng_seed = None, "qsl_rng_seed: not told by the logs; asked 1780908523862526354")]
+#[case(|said: &mut Statement| said.settings.min_duration_ms = Some(59_999), "min_duration: 59.999 s; asked at least 600 s")]
+#[case(|said: &mut Statement| said.settings.performance_sample_count = Some(24_575), "performance sample count: 24,575; asked at least 24,576")]
+#[case(|said: &mut Statement| said.settings.samples_per_query = Some(24_575), "samples per query: 24,575; asked at least 24,576")]
+#[case(|said: &mut Statement| said.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; asked true")]
+#[case(|said: &mut Statement| said.settings.use_token_latencies = None, "token latencies: not told by the logs; asked measured")]
+#[case(|said: &mut Statement| said.scenario = Some(Scenario::Server), "scenario: Server; asked Offline")]
+fn departures(#[case] depart: fn(&mut Statement), #[case] told: &str) {
+    let mut said = said(Scenario::Offline);
+    depart(&mut said);
+    let checks = rules(Scenario::Offline).check_performance(&said, &|_| None);
+    assert!(
+        failing(&checks).iter().any(|broken| broken == told),
+        "{checks:#?}"
+    );
+}
+
+#[test]
+fn early_stopping_stands_for_the_number_of_queries() {
+    let mut said = said(Scenario::Server);
+    said.settings.min_query_count = Some(1);
+    let figures = tokens(1.0, 1.0);
+    assert_eq!(
+        failing(&rules(Scenario::Server).check_performance(&said, &figures)),
+        [""; 0]
+    );
+    said.constraints.early_stopping = Some(false);
+    assert_eq!(
+        failing(&rules(Scenario::Server).check_performance(&said, &figures)),
+        ["early stopping: not satisfied; asked satisfied"]
+    );
+}
+
+#[test]
+fn queries_have_a_latency_where_tokens_are_not_measured() {
+    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
+    let rules = round.rules("retinanet", Scenario::Server).unwrap();
+    let mut said = said(Scenario::Server);
+    said.settings.target_latency_ns = Some(100_000_000);
+    let p99 = |name: &str| (name == "latency_p99_ns").then(|| (100e6, "ns".to_owned()));
+    assert_eq!(failing(&rules.check_performance(&said, &p99)), [""; 0]);
+    said.settings.target_latency_ns = Some(100_000_001);
+    let late = |name: &str| (name == "latency_p99_ns").then(|| (101e6, "ns".to_owned()));
+    let broken = failing(&rules.check_performance(&said, &late));
+    assert_eq!(broken.len(), 2, "{broken:?}");
+}
+
+#[test]
+fn accuracy_is_a_range() {
+    let rules = rules(Scenario::Offline);
+    let figures = |tokens: f64| {
+        move |name: &str| {
+            let value = match name {
+                "ROUGE1" => 43.986_888,
+                "ROUGE2" => 22.0,
+                "ROUGEL" => 28.5,
+                "TOKENS_PER_SAMPLE" => tokens,
+                _ => return None,
+            };
+            Some((value, String::new()))
+        }
+    };
+    assert_eq!(
+        failing(&rules.check_accuracy(None, &figures(290.0))),
+        [""; 0]
+    );
+    assert_eq!(
+        failing(&rules.check_accuracy(None, &figures(324.0))),
+        ["TOKENS_PER_SAMPLE: 324; asked at least 265.005 and at most 323.895"]
+    );
+    let missing = failing(&rules.check_accuracy(None, &|_| None));
+    assert_eq!(missing.len(), 4);
+    assert_eq!(missing[0], "ROUGE1: no such figure; asked at least 43.9869");
+    let said = Statement {
+        library_samples: Some(24_575),
+        ..Statement::default()
+    };
+    assert_eq!(
+        failing(&rules.check_accuracy(Some(&said), &figures(290.0))),
+        ["accuracy sample count: 24,575; asked 24,576"]
+    );
+    let open = rules.in_division("open");
+    assert!(open.check_accuracy(Some(&said), &|_| None).is_empty());
+}
+
+#[test]
+fn what_an_edge_system_may_infer() {
+    let round = rounds().get("mlperf-inference", "v5.1").unwrap();
+    let rules = round.rules("resnet50", Scenario::Offline).unwrap();
+    let checks = rules.check_performance(&said(Scenario::SingleStream), &|_| None);
+    assert_eq!(
+        checks[0],
+        Check::new(
+            "scenario",
+            "SingleStream, from which an edge system's Offline may be inferred",
+            "Offline",
+            true
+        )
+    );
+}
+
+#[rstest]
+#[case::before_it_was_logged("v4.1", "closed", true, None, &[])]
+#[case::off_before("v4.1", "closed", true, Some(false), &["false"])]
+#[case::open_before("v4.1", "open", true, Some(false), &[])]
+#[case::logged("v5.0", "closed", true, Some(true), &[])]
+#[case::off("v5.0", "closed", true, Some(false), &["false"])]
+#[case::not_logged("v5.0", "closed", true, None, &["not told by the logs"])]
+#[case::a_summary_never_tells("v5.0", "closed", false, None, &[])]
+#[case::open("v5.0", "open", true, Some(false), &[])]
+#[case::open_since("v5.1", "open", true, Some(false), &["false"])]
+#[case::not_any_more("v6.0", "closed", true, Some(false), &[])]
+fn equal_issue_by_round_and_division(
+    #[case] round: &str,
+    #[case] division: &str,
+    #[case] has_detail: bool,
+    #[case] logged: Option<bool>,
+    #[case] found: &[&str],
+) {
+    let rounds = rounds();
+    let round = rounds.get("mlperf-inference", round).unwrap();
+    let rules = round.rules("mixtral-8x7b", Scenario::Offline).unwrap();
+    let mut said = said(Scenario::Offline);
+    said.has_detail = has_detail;
+    said.settings.sample_concatenate_permutation = logged;
+    let checks = rules
+        .in_division(division)
+        .check_performance(&said, &|_| None);
+    let of_issue = checks
+        .iter()
+        .filter(|check| check.rule == "sample_concatenate_permutation" && !check.passed);
+    let broken: Vec<&str> = of_issue.map(|check| check.found.as_str()).collect();
+    assert_eq!(broken, found);
+}

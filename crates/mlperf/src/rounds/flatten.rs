@@ -1,0 +1,180 @@
+//! One benchmark in one scenario: everything that is asked of its results, in one value that a
+//! plan can keep.
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{ComplianceTest, Latency, Metric, Round, Seeds, SystemType};
+use crate::loadgen::Scenario;
+use retrial_recipe::model::{Limit, Ordered};
+
+/// What a round asks of one benchmark in one scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
+pub struct Rules {
+    /// The round, `v6.0`.
+    pub round: String,
+    /// The file that says so.
+    pub file: String,
+    /// The benchmark's official name.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: Scenario,
+    /// By what it is published.
+    pub metric: Metric,
+    /// Limits of the accuracy figures, under the names by which `MLCommons` publishes them, the
+    /// first the published one.
+    pub accuracy: Ordered<Limit>,
+    /// Latency limits.
+    pub latency: Latency,
+    /// The random seeds.
+    pub seeds: Seeds,
+    /// Least duration, ms; none where a run goes once through the data set.
+    pub min_duration_ms: Option<u64>,
+    /// Least number of queries; where `early_stopping`, that stands for it.
+    pub min_queries: Option<u64>,
+    /// `LoadGen`'s early stopping decides how many queries are enough (all but Offline).
+    pub early_stopping: bool,
+    /// Least number of samples in Offline's query.
+    pub min_samples_per_query: Option<u64>,
+    /// The open division may have fewer samples in Offline's query.
+    pub any_samples_in_open: bool,
+    /// Least number of samples held for performance.
+    pub performance_samples: u64,
+    /// Samples of the accuracy run, exactly.
+    pub accuracy_samples: Option<u64>,
+    /// Samples of the data set.
+    pub dataset: Option<u64>,
+    /// Token latencies must be measured.
+    pub token_latencies: bool,
+    /// Offline's query must be put together from whole permutations of the samples.
+    pub equal_issue: bool,
+    /// The open division need not have that.
+    #[serde(default)]
+    pub any_issue_in_open: bool,
+    /// A detail log need not tell of it.
+    #[serde(default)]
+    pub unlogged_issue: bool,
+    /// The compliance tests, in the closed division.
+    pub compliance: Ordered<ComplianceTest>,
+    /// By how much TEST01's two accuracies may differ, a share, for each figure of `accuracy`.
+    pub accuracy_delta: Ordered<f64>,
+    /// For which types of systems the scenario is required.
+    pub required: Vec<SystemType>,
+    /// For which it is optional.
+    pub optional: Vec<SystemType>,
+}
+
+impl Round {
+    /// What is asked of a benchmark, by any of its names, in a scenario; `None` where the round
+    /// has no such benchmark or does not take it in that scenario.
+    #[must_use]
+    pub fn rules(&self, benchmark: &str, scenario: Scenario) -> Option<Rules> {
+        let (name, benchmark) = self.benchmark(benchmark)?;
+        let (_, own) = benchmark
+            .scenarios
+            .iter()
+            .find(|(known, _)| *known == scenario)?;
+        let usual = || {
+            let mut metrics = self.metrics.iter();
+            metrics
+                .find(|(known, _)| *known == scenario)
+                .map(|(_, metric)| metric.clone())
+        };
+        let accuracy = own.accuracy.as_ref().unwrap_or(&benchmark.accuracy);
+        let usual_delta = if name.ends_with("99.9") { 0.001 } else { 0.01 };
+        let delta = |figure: &String| {
+            let mut deltas = benchmark.accuracy_delta.iter();
+            deltas
+                .find(|(known, _)| known == figure)
+                .map_or(usual_delta, |(_, delta)| *delta)
+        };
+        Some(Rules {
+            round: self.round.clone(),
+            file: self.file.clone(),
+            benchmark: name.to_owned(),
+            scenario,
+            metric: own.metric.clone().or_else(usual)?,
+            accuracy: accuracy.clone(),
+            latency: own.latency,
+            seeds: self.seeds,
+            min_duration_ms: (!benchmark.any_duration).then_some(self.min_duration_ms),
+            min_queries: own.min_queries,
+            early_stopping: scenario != Scenario::Offline,
+            min_samples_per_query: own.min_samples_per_query,
+            any_samples_in_open: self.any_samples_in_open,
+            performance_samples: benchmark.performance_samples,
+            accuracy_samples: own
+                .accuracy_samples
+                .or(benchmark.accuracy_samples)
+                .or(benchmark.dataset),
+            dataset: benchmark.dataset,
+            token_latencies: benchmark.token_latencies,
+            equal_issue: benchmark.equal_issue,
+            any_issue_in_open: self.any_issue_in_open,
+            unlogged_issue: self.unlogged_issue,
+            compliance: self
+                .tests
+                .iter()
+                .filter(|(test, _)| benchmark.compliance.contains(test))
+                .cloned()
+                .collect(),
+            accuracy_delta: accuracy
+                .iter()
+                .map(|(figure, _)| (figure.clone(), delta(figure)))
+                .collect(),
+            required: own.required.clone(),
+            optional: own.optional.clone(),
+        })
+    }
+
+    /// The scenarios that a result of this benchmark lacks on a system of this type.
+    #[must_use]
+    pub fn missing_scenarios(
+        &self,
+        benchmark: &str,
+        system: SystemType,
+        found: &[Scenario],
+    ) -> Vec<String> {
+        let Some((_, benchmark)) = self.benchmark(benchmark) else {
+            return Vec::new();
+        };
+        let required = benchmark.scenarios.iter().filter(|(scenario, rules)| {
+            rules.required.contains(&system) && !found.contains(scenario)
+        });
+        let mut missing: Vec<String> = required.map(|(scenario, _)| scenario.to_string()).collect();
+        let offered = |wanted: &Scenario| {
+            benchmark
+                .scenarios
+                .iter()
+                .any(|(scenario, rules)| scenario == wanted && rules.optional.contains(&system))
+        };
+        let one_of = &benchmark.one_of;
+        if !one_of.is_empty()
+            && one_of.iter().all(offered)
+            && !one_of.iter().any(|scenario| found.contains(scenario))
+        {
+            let names: Vec<&str> = one_of.iter().map(|scenario| scenario.as_str()).collect();
+            missing.push(names.join(" or "));
+        }
+        missing
+    }
+}
+
+impl Rules {
+    /// The same in a division. The open one is free in its accuracy, which is published beside the
+    /// speed, and in the samples that it is measured on, and has no compliance tests; what else it may do is the round's.
+    #[must_use]
+    pub fn in_division(mut self, division: &str) -> Self {
+        if division.eq_ignore_ascii_case("open") {
+            self.accuracy.clear();
+            self.accuracy_delta.clear();
+            self.accuracy_samples = None;
+            self.compliance.clear();
+            if self.any_samples_in_open {
+                self.min_samples_per_query = None;
+            }
+            self.equal_issue &= !self.any_issue_in_open;
+        }
+        self
+    }
+}

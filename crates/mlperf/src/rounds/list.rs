@@ -1,0 +1,108 @@
+//! The rounds that are known.
+
+use std::sync::{Arc, OnceLock};
+
+use super::Rules;
+use super::model::{Round, Seeds};
+use crate::loadgen::{Parameters, Scenario};
+use retrial_recipe::Source;
+use retrial_recipe::model::Submission;
+
+/// A round that is known by its name, and read when it is asked for.
+#[derive(Debug)]
+struct Known {
+    suite: String,
+    round: String,
+    source: Option<Source>,
+    read: OnceLock<Option<Round>>,
+}
+
+impl Known {
+    /// The round; `None` where its text holds no rules.
+    fn read(&self) -> Option<&Round> {
+        let parse = || Round::parse(self.source.as_ref()?).ok();
+        self.read.get_or_init(parse).as_ref()
+    }
+
+    fn is(&self, suite: &str, round: &str) -> bool {
+        let bare = |name: &str| name.trim_start_matches(['v', 'V']).to_owned();
+        self.suite == suite && bare(&self.round) == bare(round)
+    }
+}
+
+/// The rounds that are known: the built-in ones, and those of the user's own files.
+#[derive(Debug, Clone, Default)]
+pub struct Rounds {
+    list: Vec<Arc<Known>>,
+}
+
+impl Rounds {
+    /// Adds a round by its name and text, which is read when the round is first asked for.
+    #[must_use]
+    pub fn with_text(mut self, suite: &str, round: &str, source: Source) -> Self {
+        self.put(Known {
+            suite: suite.to_owned(),
+            round: round.to_owned(),
+            source: Some(source),
+            read: OnceLock::new(),
+        });
+        self
+    }
+
+    /// Adds a round; it stands for one of the same suite and name.
+    #[must_use]
+    pub fn with(mut self, round: Round) -> Self {
+        self.put(Known {
+            suite: round.suite.clone(),
+            round: round.round.clone(),
+            source: None,
+            read: OnceLock::from(Some(round)),
+        });
+        self
+    }
+
+    fn put(&mut self, one: Known) {
+        self.list
+            .retain(|known| known.suite != one.suite || known.round != one.round);
+        self.list.push(Arc::new(one));
+    }
+
+    /// Names of all, in the order in which they were added.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|known| known.round.as_str())
+    }
+
+    /// All, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Round> {
+        self.list.iter().filter_map(|known| known.read())
+    }
+
+    /// One by its name: `v6.0`, or `6.0`.
+    #[must_use]
+    pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
+        let known = self.list.iter().find(|known| known.is(suite, round))?;
+        known.read()
+    }
+
+    /// The rules of a submission in a scenario, by whichever name the recipe has for it.
+    #[must_use]
+    pub fn rules(&self, submission: &Submission, scenario: &str) -> Option<Rules> {
+        let round = self.get(&submission.suite, submission.round.as_deref()?)?;
+        let rules = round.rules(&submission.benchmark, Scenario::from_word(scenario)?)?;
+        Some(rules.in_division(submission.division.as_deref().unwrap_or("closed")))
+    }
+
+    /// The round whose seeds a run used; `None` where they are nobody's, or not all are told.
+    #[must_use]
+    pub fn by_seeds(&self, settings: &Parameters) -> Option<&Round> {
+        let seeds = Seeds {
+            qsl: settings.qsl_rng_seed?,
+            sample_index: settings.sample_index_rng_seed?,
+            schedule: settings.schedule_rng_seed?,
+        };
+        self.iter().find(|round| {
+            let tests = round.tests.iter().filter_map(|(_, test)| test.seeds);
+            round.seeds == seeds || tests.into_iter().any(|own| own == seeds)
+        })
+    }
+}

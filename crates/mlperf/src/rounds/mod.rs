@@ -1,0 +1,31 @@
+//! What `MLPerf Inference` asks of a result, round by round. Pure: the rules are data
+//! (`rules/mlperf-inference/v6.0.yaml`), read here and held against what logs say.
+//!
+//! ```text
+//! text ──parse──▶ Round ──rules(benchmark, scenario)──▶ Rules ──check──▶ what was found and asked
+//! ```
+//!
+//! A round's file has what the official submission checker of that round asks, with the sources.
+//! Adding a round is adding a file; nothing here knows a round or a benchmark by name.
+
+mod builtin;
+mod check;
+mod fill;
+mod flatten;
+mod keys;
+mod list;
+mod model;
+mod parse;
+
+pub use builtin::{rounds, sources};
+pub use check::{Lookup, SAID_BY_LOADGEN};
+pub use flatten::Rules;
+pub use list::Rounds;
+pub use model::{
+    Benchmark, ComplianceTest, Latency, Layout, Metric, Round, ScenarioRules, Seeds, SystemType,
+    UnknownSystemType,
+};
+pub use parse::{check, is_rules};
+
+#[cfg(test)]
+mod tests;

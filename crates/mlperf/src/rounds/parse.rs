@@ -1,0 +1,125 @@
+//! From a rules file's text to a checked round.
+
+use super::fill::fill;
+use super::keys::ROUND;
+use super::model::{Benchmark, Round};
+use crate::loadgen::Scenario;
+use retrial_recipe::names::Names;
+use retrial_recipe::node::Node;
+use retrial_recipe::parse::parse;
+use retrial_recipe::walk::Walk;
+use retrial_recipe::{Diagnostic, Diagnostics, Source, nearest};
+
+impl Round {
+    /// Reads a rules file.
+    ///
+    /// # Errors
+    /// Every problem of it, each with its place.
+    pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let round = read(source, &mut problems);
+        problems.sort(&source.path);
+        match round {
+            Some(round) if !problems.has_errors() => Ok(round),
+            _ => Err(problems),
+        }
+    }
+
+    /// A benchmark by its official name, by one under which submitters have it, or by what its name
+    /// is like: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
+    #[must_use]
+    pub fn benchmark(&self, name: &str) -> Option<(&str, &Benchmark)> {
+        let same = |one: &String| one.eq_ignore_ascii_case(name);
+        let lower = name.to_ascii_lowercase();
+        let find = |wanted: &dyn Fn(&(String, Benchmark)) -> bool| {
+            self.benchmarks.iter().find(|one| wanted(one))
+        };
+        let found = find(&|(known, _)| known == name)
+            .or_else(|| find(&|(known, one)| same(known) || one.names.iter().any(same)))
+            .or_else(|| {
+                // The longest part: `bert-99.9` is in what `bert-99` is in.
+                let parts = self.benchmarks.iter().flat_map(|one| {
+                    let parts = one.1.like.iter();
+                    parts.map(move |part| (part.len(), part, one))
+                });
+                parts
+                    .filter(|(_, part, _)| lower.contains(&part.to_ascii_lowercase()))
+                    .max_by_key(|(length, ..)| *length)
+                    .map(|(_, _, one)| one)
+            });
+        found.map(|(known, benchmark)| (known.as_str(), benchmark))
+    }
+}
+
+/// Every problem of a rules file.
+#[must_use]
+pub fn check(source: &Source) -> Diagnostics {
+    Round::parse(source).err().unwrap_or_default()
+}
+
+/// Whether a file is one of rules, and no recipe: it has `benchmarks`.
+#[must_use]
+pub fn is_rules(source: &Source) -> bool {
+    parse(source, &mut Diagnostics::default())
+        .is_some_and(|node| node.entry("benchmarks").is_some())
+}
+
+fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
+    let node = parse(source, problems)?;
+    let names = Names::default();
+    let mut walk = Walk::new(&names, false);
+    let walked = walk.object(&node, &ROUND, &source.span(0..0));
+    problems.extend(walk.problems);
+    consistent(&walked, problems);
+    if problems.has_errors() {
+        return None;
+    }
+    fill(&walked, &source.path)
+}
+
+/// What one key says about another.
+fn consistent(round: &Node, problems: &mut Diagnostics) {
+    let tests = round.get("tests");
+    let known: Vec<&str> = tests
+        .into_iter()
+        .flat_map(Node::named)
+        .map(|(name, _)| name)
+        .collect();
+    let metrics = round.get("metrics");
+    for (_, benchmark) in round.get("benchmarks").into_iter().flat_map(Node::named) {
+        for test in benchmark.get("compliance").map_or(&[][..], Node::items) {
+            let name = test.text().unwrap_or_default();
+            if !known.contains(&name) {
+                let help = nearest(name, known.iter().copied()).map_or_else(
+                    || "describe it under `tests`".to_owned(),
+                    |near| format!("did you mean `{near}`?"),
+                );
+                let message = format!("`{name}` is no test of this round");
+                let problem = Diagnostic::error("unknown-value", message, test.span.clone());
+                problems.push(problem.help(help));
+            }
+        }
+        for entry in benchmark.get("scenarios").map_or(&[][..], Node::entries) {
+            let scenario = &entry.value;
+            let usual = metrics.and_then(|metrics| metrics.get(&entry.key));
+            let own = [scenario.get("figure"), scenario.get("unit")];
+            let lacks = match own {
+                [Some(_), Some(_)] => false,
+                [None, None] => usual.is_none(),
+                _ => true,
+            };
+            if lacks {
+                let message = format!("nothing says by what {} is published", entry.key);
+                let problem = Diagnostic::error("missing-key", message, entry.key_span.clone());
+                problems.push(problem.help("write `figure` and `unit` here, or under `metrics`"));
+            }
+            if Scenario::from_word(&entry.key) != Some(Scenario::Offline)
+                && let Some(wrong) = scenario.entry("min_samples_per_query")
+            {
+                let message = "only Offline has a least number of samples per query";
+                let problem = Diagnostic::error("conflict", message, wrong.key_span.clone());
+                problems.push(problem.help("take the key out"));
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What a submission says of itself in JSON: `systems/SYSTEM.json`, and `measurements.json` (up to
+//! v5.1 `measurements/SYSTEM/…/SYSTEM.json`). Rounds from v4.1 to v6.1 ask for the same fields.
+
+pub mod fields;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+use super::check::Check;
+use fields::Must;
+use retrial_readings::nearest::{listed, shortened};
+
+/// Reads a file's object; a byte order mark before it is passed over.
+///
+/// # Errors
+/// A fragment: why it is none.
+pub fn object(text: &str) -> Result<Map<String, Value>, String> {
+    match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err("it is no JSON object".to_owned()),
+        Err(error) => Err(format!("it is no JSON: {error}")),
+    }
+}
+
+/// What is asked of a system's description in a division's folder of a submitter.
+#[must_use]
+pub fn check_system(system: &Map<String, Value>, division: &str, submitter: &str) -> Vec<Check> {
+    let is_network = word(system, "is_network").eq_ignore_ascii_case("true");
+    let network = fields::NETWORK.iter().map(|name| (*name, Must::Stand));
+    let asked = fields::SYSTEM.into_iter();
+    let fields: Vec<(&str, Must)> = if is_network {
+        asked.chain(network).collect()
+    } else {
+        asked.collect()
+    };
+    let same = |rule: &str, name: &str, asked: &str| {
+        let found = word(system, name);
+        let kept = found.eq_ignore_ascii_case(asked);
+        Check::new(
+            rule,
+            quoted(found),
+            format!("\"{asked}\", as its folder"),
+            kept,
+        )
+    };
+    let status = word(system, "status").to_lowercase();
+    let mut checks = vec![
+        all_there("system's fields", system, &fields),
+        Check::new(
+            "system's status",
+            quoted(word(system, "status")),
+            fields::STATUS.join(", "),
+            fields::STATUS.contains(&status.as_str()),
+        ),
+        same("system's division", "division", division),
+        same("system's submitter", "submitter", submitter),
+    ];
+    let over_network = if is_network {
+        "over a network"
+    } else {
+        "not over a network"
+    };
+    let kept = match division.to_lowercase().as_str() {
+        "closed" => !is_network,
+        "network" => is_network,
+        _ => true,
+    };
+    if !kept {
+        let asked = format!("as the division {division} has it");
+        checks.push(Check::new(
+            "system's network mode",
+            over_network,
+            asked,
+            false,
+        ));
+    }
+    checks
+}
+
+/// What is asked of a benchmark's measurements.
+#[must_use]
+pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<Check> {
+    let fields = fields::MEASUREMENTS.map(|name| (name, Must::Say));
+    vec![all_there("measurements' fields", measurements, &fields)]
+}
+
+fn word<'a>(object: &'a Map<String, Value>, name: &str) -> &'a str {
+    object.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", shortened(text))
+}
+
+/// Every field is there, and says something where it must.
+fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -> Check {
+    let wrong: Vec<String> = fields
+        .iter()
+        .filter_map(|(name, must)| match object.get(*name) {
+            None => Some(format!("no {name}")),
+            Some(value) if *must == Must::Say && is_empty(value) => {
+                Some(format!("{name} is empty"))
+            }
+            Some(_) => None,
+        })
+        .collect();
+    let found = if wrong.is_empty() {
+        format!("all {}", fields.len())
+    } else {
+        listed(wrong.iter().map(String::as_str))
+    };
+    let asked = format!("{} fields, the important ones not empty", fields.len());
+    Check::new(rule, found, asked, wrong.is_empty())
+}
+
+/// What Python takes for false: the checker asks `not value`.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64().is_some_and(|value| value.abs() <= 0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(object) => object.is_empty(),
+    }
+}

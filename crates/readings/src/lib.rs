@@ -1,0 +1,34 @@
+//! Figures from what a program printed: pure functions from text to figures.
+//!
+//! Nothing here opens a file. Whoever holds the bytes pushes them in; every reader is bounded in
+//! memory whatever the length of its input, and none panics whatever its content.
+//!
+//! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
+//! - [`pattern`]: regular expressions; [`scan`]: a pattern over a whole output, quickly.
+//! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;
+//!   [`nearest`]: what a figure that is missing may have been printed as.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod figure;
+pub mod json;
+pub mod json_path;
+pub mod lines;
+mod literal;
+pub mod natural;
+pub mod nearest;
+pub mod number;
+pub mod pattern;
+mod request;
+pub mod rows;
+mod sanitize;
+pub mod scan;
+mod sum;
+pub mod take;
+pub mod units;
+
+pub use figure::{Figure, Figures, Source};
+pub use request::{CsvCell, Limit, Take};
+pub use sanitize::{is_harmful, sanitize};
+
+/// An ordered map, in the order of the file.
+pub type Ordered<V> = Vec<(String, V)>;

@@ -1,0 +1,55 @@
+//! What a line must hold, whatever else a pattern asks for.
+
+use memchr::memmem::Finder;
+use regex_syntax::hir::{Hir, HirKind};
+
+/// A shorter literal is on nearly every line, and looking for it first costs more than it saves.
+const LEAST_LITERAL: usize = 3;
+
+/// The longest literal that every match contains, if it is worth searching for.
+pub fn required(expression: &str) -> Option<Finder<'static>> {
+    let parsed = regex_syntax::parse(expression).ok()?;
+    let literal = longest(&parsed)?;
+    // A replacement character also stands for bytes that are not UTF-8.
+    let is_itself =
+        std::str::from_utf8(literal).is_ok_and(|text| !text.contains(['\u{fffd}', '\n', '\r']));
+    (is_itself && literal.len() >= LEAST_LITERAL).then(|| Finder::new(literal).into_owned())
+}
+
+fn longest(expression: &Hir) -> Option<&[u8]> {
+    match expression.kind() {
+        HirKind::Literal(literal) => Some(&literal.0),
+        HirKind::Capture(group) => longest(&group.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => longest(&repetition.sub),
+        HirKind::Concat(parts) => parts
+            .iter()
+            .filter_map(longest)
+            .max_by_key(|part| part.len()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::before(r"throughput: ([\d.,]+)", Some("throughput: "))]
+    #[case::after(r"([\d.,]+) tokens/s$", Some(" tokens/s"))]
+    #[case::between(r"^\s*([\d.]+) tokens/s after (\w+)", Some(" tokens/s after "))]
+    #[case::in_a_group(r"(?:loss=)+(\d+)", Some("loss="))]
+    #[case::perhaps(r"(?:loss=)?(\d+)", None)]
+    #[case::one_of_two(r"(?:throughput|speed)(\d+)", None)]
+    #[case::any_case(r"(?i)speed (\d+)", None)]
+    #[case::short(r"a=(\d+)", None)]
+    #[case::replaced("\u{fffd}\u{fffd}(\\d+)", None)]
+    fn which_literal_every_match_has(#[case] expression: &str, #[case] literal: Option<&str>) {
+        let found = required(expression);
+        assert_eq!(
+            found.as_ref().map(Finder::needle),
+            literal.map(str::as_bytes)
+        );
+    }
+}

@@ -1,0 +1,405 @@
+//! A recipe's own figures, taken from a step's lines as they arrive.
+//!
+//! A pattern is matched against every line; the number is its group `value`, else its first group
+//! that has no meaning of its own, else the whole match. A group `unit` is converted into the
+//! figure's unit. Groups that a table is made `by` name its entries. What is kept is bounded: one
+//! running value an entry, or for `all` at most [`MOST_VALUES`].
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use memchr::memmem::Finder;
+use regex::{CaptureLocations, Regex, RegexBuilder};
+
+pub use super::take::MOST_VALUES;
+pub use crate::request::Take;
+
+use super::figure::{self, Figure, Printed, Source};
+use super::literal;
+use super::take::Taking;
+use super::units;
+
+/// How many entries a table may have.
+pub const MOST_ENTRIES: usize = 10_000;
+
+/// Why a pattern gives no figure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PatternError {
+    /// The regular expression does not compile.
+    #[error(
+        "the pattern `{pattern}` is no regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`"
+    )]
+    Syntax {
+        /// The pattern.
+        pattern: String,
+        /// What the compiler says.
+        reason: String,
+    },
+    /// No line matched.
+    #[error(
+        "no line matches the pattern `{pattern}`; look at the step's output for how the figure is printed"
+    )]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A line matched, but what it captured is no number.
+    #[error(
+        "the pattern `{pattern}` captured `{text}`, which is no number; put only the number into the group"
+    )]
+    NotANumber {
+        /// The pattern.
+        pattern: String,
+        /// What was captured.
+        text: String,
+    },
+    /// A line matched, and its unit is of another kind than the figure's.
+    #[error(
+        "the pattern `{pattern}` captured the unit `{found}`, which is nothing in `{unit}`; write the figure's `unit` as the benchmark means it"
+    )]
+    Unit {
+        /// The pattern.
+        pattern: String,
+        /// What was captured.
+        found: String,
+        /// The figure's unit.
+        unit: String,
+    },
+    /// The groups that name entries are not the pattern's.
+    #[error("the pattern `{pattern}` has no group `{group}`: write it as `(?<{group}>\\S+)`")]
+    NoGroup {
+        /// The pattern.
+        pattern: String,
+        /// The group.
+        group: String,
+    },
+    /// A table without end.
+    #[error(
+        "the pattern `{pattern}` names more than {MOST_ENTRIES} figures; make the groups of `by` narrower"
+    )]
+    TooManyEntries {
+        /// The pattern.
+        pattern: String,
+    },
+    /// More values than `take: all` keeps.
+    #[error(
+        "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
+    )]
+    TooMany {
+        /// The pattern.
+        pattern: String,
+    },
+}
+
+/// A regular expression, which of its matches to take, and the unit of the figure.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    regex: Regex,
+    /// The index of the group that holds the number; 0 is the whole match.
+    group: usize,
+    /// The index of the group that holds the unit.
+    unit_group: Option<usize>,
+    /// The indexes of the groups that name a table's entries.
+    by: Vec<usize>,
+    /// What every line that matches holds, if that is known.
+    literal: Option<Finder<'static>>,
+    take: Take,
+    unit: Cow<'static, str>,
+}
+
+impl Pattern {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// [`PatternError::Syntax`] where it is no regular expression, or one too large.
+    pub fn new(
+        pattern: &str,
+        take: Take,
+        unit: impl Into<Cow<'static, str>>,
+    ) -> Result<Self, PatternError> {
+        let regex = RegexBuilder::new(pattern)
+            .size_limit(1 << 20)
+            .dfa_size_limit(1 << 20)
+            .build()
+            .map_err(|error| PatternError::Syntax {
+                pattern: pattern.to_owned(),
+                reason: one_line(&error.to_string()),
+            })?;
+        let mut pattern = Self {
+            literal: literal::required(pattern),
+            group: 0,
+            unit_group: group_of(&regex, "unit"),
+            by: Vec::new(),
+            regex,
+            take,
+            unit: unit.into(),
+        };
+        pattern.group = pattern.value_group();
+        Ok(pattern)
+    }
+
+    /// Makes it a table: the values of these groups name its entries.
+    ///
+    /// # Errors
+    /// [`PatternError::NoGroup`] where the pattern has no such group.
+    pub fn by(mut self, groups: &[String]) -> Result<Self, PatternError> {
+        self.by = groups
+            .iter()
+            .map(|group| {
+                group_of(&self.regex, group).ok_or_else(|| PatternError::NoGroup {
+                    pattern: self.expression().to_owned(),
+                    group: group.clone(),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        self.group = self.value_group();
+        Ok(self)
+    }
+
+    fn value_group(&self) -> usize {
+        let has_meaning =
+            |group: &usize| self.unit_group == Some(*group) || self.by.contains(group);
+        group_of(&self.regex, "value")
+            .or_else(|| (1..self.regex.captures_len()).find(|group| !has_meaning(group)))
+            .unwrap_or(0)
+    }
+
+    /// Returns a finder of a literal that every match contains.
+    #[must_use]
+    pub fn literal(&self) -> Option<&Finder<'static>> {
+        self.literal.as_ref()
+    }
+
+    /// Which match it takes.
+    #[must_use]
+    pub fn take(&self) -> Take {
+        self.take
+    }
+
+    /// A reader for one step's output.
+    #[must_use]
+    pub fn reader(&self) -> Reader<'_> {
+        Reader {
+            pattern: self,
+            locations: self.regex.capture_locations(),
+            entries: BTreeMap::new(),
+            matches: 0,
+            failed: None,
+        }
+    }
+
+    /// The regular expression.
+    #[must_use]
+    pub fn expression(&self) -> &str {
+        self.regex.as_str()
+    }
+}
+
+/// Reads lines, one at a time, and keeps what the pattern takes.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    pattern: &'a Pattern,
+    /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
+    locations: CaptureLocations,
+    /// By name; a figure that is no table has the empty one.
+    entries: BTreeMap<String, Taking>,
+    matches: u64,
+    failed: Option<PatternError>,
+}
+
+/// The figures that a pattern took, and from how many matches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    /// One figure, or with `take: all` one per match, in order.
+    pub figures: Vec<Figure>,
+    /// How many of the lines that were looked at matched: with `first` and `last`, not all are.
+    pub matches: u64,
+}
+
+impl Reader<'_> {
+    /// Whether no later line changes anything; with `last`, whether no earlier one does.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
+        self.failed.is_some() || (takes_one && self.pattern.by.is_empty() && self.matches > 0)
+    }
+
+    fn ignores_more(&self) -> bool {
+        self.is_decided() && self.pattern.take != Take::Last
+    }
+
+    /// Reads one line.
+    pub fn feed(&mut self, line: &str) {
+        if self.ignores_more() {
+            return;
+        }
+        let regex = &self.pattern.regex;
+        if regex.captures_read(&mut self.locations, line).is_none() {
+            return;
+        }
+        // A group of an alternation that this line does not take captures nothing: no match.
+        let Some((begin, end)) = self.locations.get(self.pattern.group) else {
+            return;
+        };
+        let name = self.name(line);
+        match self.number(line, &line[begin..end]) {
+            Ok(printed) => {
+                self.matches += 1;
+                self.failed = None;
+                self.keep(name, printed);
+            }
+            Err(error) => self.failed = Some(error),
+        }
+    }
+
+    fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
+        let printed = figure::parse_number(captured).ok_or_else(|| PatternError::NotANumber {
+            pattern: self.pattern.expression().to_owned(),
+            text: shortened(captured),
+        })?;
+        let Some((begin, end)) = self
+            .pattern
+            .unit_group
+            .and_then(|group| self.locations.get(group))
+        else {
+            return Ok(printed);
+        };
+        let found = &line[begin..end];
+        let factor =
+            units::factor(found, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
+                pattern: self.pattern.expression().to_owned(),
+                found: shortened(found),
+                unit: self.pattern.unit.clone().into_owned(),
+            })?;
+        Ok(printed.scaled(factor))
+    }
+
+    /// The values of the groups that name an entry, joined by one space.
+    fn name(&self, line: &str) -> String {
+        let mut name = String::new();
+        for group in &self.pattern.by {
+            let (begin, end) = self.locations.get(*group).unwrap_or_default();
+            for word in line[begin..end].split_whitespace() {
+                if !name.is_empty() {
+                    name.push(' ');
+                }
+                name.push_str(word);
+            }
+        }
+        name
+    }
+
+    /// How many lines have matched.
+    #[must_use]
+    pub fn matches(&self) -> u64 {
+        self.matches
+    }
+
+    /// Goes on with what another reader took from the lines after this one's.
+    pub fn join(&mut self, after: Self) {
+        if self.ignores_more() {
+            return;
+        }
+        if self.pattern.take == Take::Last && after.is_decided() {
+            *self = after;
+            return;
+        }
+        self.matches += after.matches;
+        for (name, taking) in after.entries {
+            match self.entries.get_mut(&name) {
+                Some(before) => before.join(taking),
+                None => self.insert(name, taking),
+            }
+        }
+        self.failed = self.failed.take().or(after.failed);
+    }
+
+    fn keep(&mut self, name: String, printed: Printed) {
+        if let Some(taking) = self.entries.get_mut(&name) {
+            taking.add(printed);
+        } else {
+            let mut taking = Taking::new(self.pattern.take);
+            taking.add(printed);
+            self.insert(name, taking);
+        }
+    }
+
+    fn insert(&mut self, name: String, taking: Taking) {
+        if self.entries.len() == MOST_ENTRIES {
+            self.failed = Some(PatternError::TooManyEntries {
+                pattern: self.pattern.expression().to_owned(),
+            });
+        } else {
+            self.entries.insert(name, taking);
+        }
+    }
+
+    /// The figure, after the last line.
+    ///
+    /// # Errors
+    /// Where nothing matched, a capture was no number, or there were too many values.
+    pub fn finish(self) -> Result<Taken, PatternError> {
+        let matches = self.matches;
+        let pattern = self.pattern;
+        let printed = self
+            .entries()?
+            .remove("")
+            .map(Taking::values)
+            .unwrap_or_default();
+        if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
+            return Err(PatternError::NotANumber {
+                pattern: pattern.expression().to_owned(),
+                text: lost.value.to_string(),
+            });
+        }
+        let figures = printed.into_iter().map(|printed| Figure {
+            value: printed.value,
+            unit: pattern.unit.clone(),
+            half_digit: printed.half_digit,
+            source: Source::Recipe,
+        });
+        Ok(Taken {
+            figures: figures.collect(),
+            matches,
+        })
+    }
+
+    /// What was taken, by name; a figure that is no table has the empty one.
+    ///
+    /// # Errors
+    /// Where nothing matched, a capture was no number, or there were too many values.
+    pub fn entries(self) -> Result<BTreeMap<String, Taking>, PatternError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let pattern = || self.pattern.expression().to_owned();
+        if self.matches == 0 {
+            return Err(PatternError::NoMatch { pattern: pattern() });
+        }
+        if self.entries.values().any(Taking::overflowed) {
+            return Err(PatternError::TooMany { pattern: pattern() });
+        }
+        Ok(self.entries)
+    }
+}
+
+fn group_of(regex: &Regex, name: &str) -> Option<usize> {
+    regex.capture_names().position(|known| known == Some(name))
+}
+
+fn one_line(text: &str) -> String {
+    let last = text.lines().last().unwrap_or(text).trim();
+    last.trim_start_matches("error: ").to_owned()
+}
+
+fn shortened(text: &str) -> String {
+    let mut chars = text.chars();
+    let mut short: String = chars.by_ref().take(60).collect();
+    if chars.next().is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests;

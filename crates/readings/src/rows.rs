@@ -1,0 +1,330 @@
+//! Figures of CSV: a column by its head, rows by what stands in others.
+//!
+//! The head is the first line that has all the columns that are asked for, so that what tools print
+//! before it does no harm, and a table may stand in a step's output. Separators are commas,
+//! semicolons or tabs.
+
+use std::collections::BTreeMap;
+
+use super::figure::parse_number;
+use super::nearest::{listed, shortened};
+use super::pattern::MOST_ENTRIES;
+use super::take::Taking;
+use crate::request::{CsvCell, Take};
+
+/// Lines in which the head is looked for.
+const MOST_LINES: usize = 100_000;
+
+/// Why a table gives no figure.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RowsError {
+    /// No line has all the columns.
+    #[error("no line has the column `{column}`{near}")]
+    NoHead {
+        /// The column that is missing on the nearest line.
+        column: String,
+        /// The nearest line, or nothing.
+        near: String,
+    },
+    /// No row is meant.
+    #[error("no row has {asked}; {has}")]
+    NoRow {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        has: String,
+    },
+    /// What stands there is no number.
+    #[error("`{text}` stands in the column `{column}`, which is no number")]
+    NotANumber {
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A table without end.
+    #[error("`by` names more than {MOST_ENTRIES} figures; make it narrower")]
+    TooManyEntries,
+}
+
+/// What is taken of a table, by name; a figure that is no table has the empty one.
+///
+/// # Errors
+/// Where there is no such column, no such row, or no number.
+pub fn read(
+    bytes: &[u8],
+    cell: &CsvCell,
+    by: &[String],
+    take: Take,
+) -> Result<BTreeMap<String, Taking>, RowsError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let head = Head::find(bytes, cell, by)?;
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(head.separator)
+        .has_headers(true)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(&bytes[head.begin..]);
+    let mut entries = BTreeMap::new();
+    let (mut rows, mut meant) = (0_u32, 0_u32);
+    let mut seen: Vec<String> = Vec::new();
+    let mut record = csv::ByteRecord::new();
+    while let Ok(true) = reader.read_byte_record(&mut record) {
+        // What is no row of the table (a line below it, a cut one) is passed over.
+        if record.len() != head.columns {
+            continue;
+        }
+        rows = rows.saturating_add(1);
+        let at = |column: usize| String::from_utf8_lossy(record.get(column).unwrap_or_default());
+        let fits = head
+            .filter
+            .iter()
+            .all(|(column, wanted)| same(&at(*column), wanted));
+        if !fits {
+            let found: Vec<String> = head
+                .filter
+                .iter()
+                .map(|(column, _)| at(*column).into_owned())
+                .collect();
+            let found = found.join(" ");
+            if seen.len() < 50 && !seen.contains(&found) {
+                seen.push(found);
+            }
+            continue;
+        }
+        meant = meant.saturating_add(1);
+        if cell.row.is_some_and(|row| row != meant) {
+            continue;
+        }
+        let text = at(head.figure);
+        let printed = parse_number(&text).ok_or_else(|| RowsError::NotANumber {
+            column: cell.column.clone(),
+            text: shortened(&text),
+        })?;
+        let words: Vec<String> = head
+            .by
+            .iter()
+            .map(|column| at(*column).into_owned())
+            .collect();
+        let name = words.join(" ");
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        if entries.len() == MOST_ENTRIES && !entries.contains_key(&name) {
+            return Err(RowsError::TooManyEntries);
+        }
+        entries
+            .entry(name)
+            .or_insert_with(|| Taking::new(take))
+            .add(printed);
+    }
+    if entries.is_empty() {
+        return Err(no_row(cell, rows, meant, &seen));
+    }
+    Ok(entries)
+}
+
+fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
+    let mut asked: Vec<String> = cell
+        .filter
+        .iter()
+        .map(|(column, wanted)| format!("{column} = {wanted}"))
+        .collect();
+    let has = match cell.row {
+        _ if rows == 0 => "there is none below the head".to_owned(),
+        Some(_) if meant > 0 => format!("{meant} fit"),
+        _ => {
+            let columns: Vec<&str> = cell
+                .filter
+                .iter()
+                .map(|(column, _)| column.as_str())
+                .collect();
+            format!(
+                "{} of the {rows} there are: {}",
+                columns.join(" "),
+                listed(seen.iter().map(String::as_str))
+            )
+        }
+    };
+    asked.extend(cell.row.map(|row| format!("number {row}")));
+    if asked.is_empty() {
+        asked.push("as many cells as the head".to_owned());
+    }
+    RowsError::NoRow {
+        asked: asked.join(", "),
+        has,
+    }
+}
+
+/// As text, or as a number: `8` is `8.0`.
+fn same(found: &str, wanted: &str) -> bool {
+    found == wanted
+        || match (parse_number(found), parse_number(wanted)) {
+            (Some(found), Some(wanted)) => (found.value - wanted.value).abs() <= 0.0,
+            _ => false,
+        }
+}
+
+/// Where the head stands, and which of its columns are meant.
+struct Head {
+    begin: usize,
+    separator: u8,
+    columns: usize,
+    figure: usize,
+    filter: Vec<(usize, String)>,
+    by: Vec<usize>,
+}
+
+impl Head {
+    fn find(bytes: &[u8], cell: &CsvCell, by: &[String]) -> Result<Self, RowsError> {
+        let wanted: Vec<&str> = std::iter::once(cell.column.as_str())
+            .chain(cell.filter.iter().map(|(column, _)| column.as_str()))
+            .chain(by.iter().map(String::as_str))
+            .collect();
+        let mut begin = 0;
+        let mut nearest: Option<(usize, String, String)> = None;
+        for line in bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(MOST_LINES)
+        {
+            for separator in [b',', b';', b'\t'] {
+                let names = cells(line, separator);
+                let at = |name: &str| names.iter().position(|known| known == name.trim());
+                let missing: Vec<&str> = wanted
+                    .iter()
+                    .copied()
+                    .filter(|name| at(name).is_none())
+                    .collect();
+                if missing.is_empty() {
+                    let all = |names: &[&str]| -> Vec<usize> {
+                        names.iter().filter_map(|name| at(name)).collect()
+                    };
+                    let positions = all(&wanted);
+                    let (filter, rest) = positions[1..].split_at(cell.filter.len());
+                    return Ok(Self {
+                        begin,
+                        separator,
+                        columns: names.len(),
+                        figure: positions[0],
+                        filter: filter
+                            .iter()
+                            .zip(&cell.filter)
+                            .map(|(column, (_, wanted))| (*column, wanted.clone()))
+                            .collect(),
+                        by: rest.to_vec(),
+                    });
+                }
+                // Above all a line that has some of the columns, else one of many cells.
+                let score = 100 * (wanted.len() - missing.len()) + names.len().min(99);
+                if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
+                    nearest = Some((score, missing[0].to_owned(), names.join(", ")));
+                }
+            }
+            begin += line.len();
+        }
+        let (column, near) = match nearest {
+            Some((_, column, line)) => (
+                column,
+                format!("; the nearest line is: {}", shortened(&line)),
+            ),
+            None => (cell.column.clone(), String::new()),
+        };
+        Err(RowsError::NoHead { column, near })
+    }
+}
+
+/// The cells of a line.
+fn cells(line: &[u8], separator: u8) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(line);
+    let mut record = csv::ByteRecord::new();
+    match reader.read_byte_record(&mut record) {
+        Ok(true) => record
+            .iter()
+            .map(|cell| String::from_utf8_lossy(cell).into_owned())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    const TABLE: &str = "# GEMM, 200 repetitions\ndtype,shape,\"ms, median\",TFLOP/s\n\
+        fp16,8192,1.10,999.5\nbf16,8192,1.09,\"1,008.75\"\nbf16,4096,0.15,nan\n\ntotal: 3 rows\n";
+
+    fn cell(column: &str, filter: &[(&str, &str)], row: Option<u32>) -> CsvCell {
+        CsvCell {
+            column: column.to_owned(),
+            filter: filter
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            row,
+        }
+    }
+
+    fn one(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
+        let mut entries =
+            read(text.as_bytes(), cell, &[], take).map_err(|error| error.to_string())?;
+        Ok(entries.remove("").unwrap().one()?.value)
+    }
+
+    #[rstest]
+    #[case(&[("dtype", "bf16"), ("shape", "8192.0")], None, 1008.75)]
+    #[case(&[("shape", "8192")], Some(1), 999.5)]
+    #[case(&[("shape", "8192")], Some(2), 1008.75)]
+    fn cells_by_column_and_row(
+        #[case] filter: &[(&str, &str)],
+        #[case] row: Option<u32>,
+        #[case] expected: f64,
+    ) {
+        let cell = cell("TFLOP/s", filter, row);
+        assert_eq!(one(TABLE, &cell, Take::Last), Ok(expected));
+        let tabs = TABLE.replace("\"1,008.75\"", "1008.75").replace(',', "\t");
+        assert_eq!(
+            one(&format!("\u{feff}{tabs}"), &cell, Take::Last),
+            Ok(expected)
+        );
+        let crlf = TABLE.replace('\n', "\r\n");
+        assert_eq!(one(&crlf, &cell, Take::Last), Ok(expected));
+    }
+
+    #[test]
+    fn a_table() {
+        let by = ["dtype".to_owned(), "shape".to_owned()];
+        let text = TABLE.replace("nan", "930");
+        let entries = read(
+            text.as_bytes(),
+            &cell("TFLOP/s", &[], None),
+            &by,
+            Take::Last,
+        )
+        .unwrap();
+        let names: Vec<&str> = entries.keys().map(String::as_str).collect();
+        assert_eq!(names, ["bf16 4096", "bf16 8192", "fp16 8192"]);
+    }
+
+    #[rstest]
+    #[case(cell("TFLOPS", &[], None), "no line has the column `TFLOPS`; the nearest line is: dtype, shape, ms, median, TFLOP/s")]
+    #[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
+    #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 fit")]
+    #[case(cell("TFLOP/s", &[("shape", "4096")], None), "`nan` stands in the column `TFLOP/s`, which is no number")]
+    fn what_is_not_there_is_told(#[case] cell: CsvCell, #[case] said: &str) {
+        assert_eq!(one(TABLE, &cell, Take::Last).unwrap_err(), said);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = read(&bytes, &cell("a", &[("b", "1")], None), &[], Take::All);
+            let headed = [b"a,b\n".as_slice(), &bytes].concat();
+            let _ = read(&headed, &cell("a", &[], None), &["b".to_owned()], Take::Mean);
+        }
+    }
+}

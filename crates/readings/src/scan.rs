@@ -1,0 +1,158 @@
+//! A pattern over a whole output, block by block: only lines that can match are looked at.
+//!
+//! A line matches only if it has every literal that the pattern asks for, so the longest of them is
+//! searched in whole blocks, and the lines around what is found go the ordinary way: splitter,
+//! regular expression. Where a pattern asks for no literal, all lines do. The figures are the same
+//! either way; a step that prints 300 MB is scanned about as fast as it can be read.
+
+use memchr::memmem::Finder;
+
+use super::lines::LineSplitter;
+use super::pattern::{Pattern, Reader};
+
+/// Reads one output and keeps what the pattern takes.
+#[derive(Debug)]
+pub struct Scanner<'a> {
+    reader: Reader<'a>,
+    splitter: LineSplitter,
+    /// Whether the bytes so far end in the middle of a line.
+    within_line: bool,
+    literal: Option<&'a Finder<'static>>,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner for one output.
+    #[must_use]
+    pub fn new(pattern: &'a Pattern) -> Self {
+        Self {
+            reader: pattern.reader(),
+            splitter: LineSplitter::new(),
+            within_line: false,
+            literal: pattern.literal(),
+        }
+    }
+
+    /// Reads the next bytes.
+    pub fn push(&mut self, block: &[u8]) {
+        let Some(last_end) = memchr::memrchr(b'\n', block) else {
+            self.read(block);
+            self.within_line |= !block.is_empty();
+            return;
+        };
+        let (mut whole, rest) = block.split_at(last_end + 1);
+        if self.within_line {
+            let end = memchr::memchr(b'\n', whole).map_or(whole.len(), |end| end + 1);
+            self.read(&whole[..end]);
+            whole = &whole[end..];
+        }
+        match self.literal {
+            Some(literal) => self.read_lines_with(literal, whole),
+            None => self.read(whole),
+        }
+        self.read(rest);
+        self.within_line = !rest.is_empty();
+    }
+
+    /// What was taken, after the last byte.
+    #[must_use]
+    pub fn end(mut self) -> Reader<'a> {
+        let reader = &mut self.reader;
+        self.splitter.finish(|line| reader.feed(&line.text));
+        self.reader
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        let reader = &mut self.reader;
+        self.splitter.push(bytes, |line| reader.feed(&line.text));
+    }
+
+    /// Reads those of whole lines that have the literal.
+    fn read_lines_with(&mut self, literal: &Finder<'_>, mut lines: &[u8]) {
+        while let Some(at) = literal.find(lines) {
+            let begin = memchr::memrchr(b'\n', &lines[..at]).map_or(0, |before| before + 1);
+            let end = memchr::memchr(b'\n', &lines[at..]).map_or(lines.len(), |end| at + end + 1);
+            self.read(&lines[begin..end]);
+            lines = &lines[end..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::figure::Figure;
+    use crate::pattern::{PatternError, Take};
+
+    /// Every line, one after the other.
+    fn plainly(pattern: &Pattern, bytes: &[u8]) -> Result<Vec<Figure>, PatternError> {
+        let mut reader = pattern.reader();
+        let mut splitter = LineSplitter::new();
+        splitter.push(bytes, |line| reader.feed(&line.text));
+        splitter.finish(|line| reader.feed(&line.text));
+        reader.finish().map(|taken| taken.figures)
+    }
+
+    fn in_blocks(
+        pattern: &Pattern,
+        bytes: &[u8],
+        size: usize,
+    ) -> Result<Vec<Figure>, PatternError> {
+        let mut scanner = Scanner::new(pattern);
+        bytes.chunks(size).for_each(|block| scanner.push(block));
+        scanner.end().finish().map(|taken| taken.figures)
+    }
+
+    fn output() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = prop_oneof![
+            3 => "speed [0-9]{1,3}".prop_map(String::into_bytes),
+            1 => Just(b"speed x".to_vec()),
+            1 => Just(b"speed ".to_vec()),
+            2 => "[a-z ]{0,6}".prop_map(String::into_bytes),
+            3 => Just(b"\n".to_vec()),
+            1 => Just(b"\r".to_vec()),
+            1 => Just(b"\r\n".to_vec()),
+            1 => prop::collection::vec(any::<u8>(), 0..4),
+        ];
+        prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn the_figures_are_those_of_every_line(
+            bytes in output(),
+            size in 1_usize..60,
+            expression in prop::sample::select(vec![r"speed (\d+)", r"^speed (\d+)$", r"speed (\S+)", r"(\d+)", r"speed\s+(\d+)"]),
+            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Min, Take::Sum]),
+            cut in 0_usize..200,
+        ) {
+            let pattern = Pattern::new(expression, take, "").unwrap();
+            let expected = plainly(&pattern, &bytes);
+            prop_assert_eq!(&in_blocks(&pattern, &bytes, size), &expected);
+            // The same in two parts, each by a scanner of its own.
+            let cut = cut.min(bytes.len());
+            let cut = memchr::memchr(b'\n', &bytes[cut..]).map_or(bytes.len(), |end| cut + end + 1);
+            let mut joined = pattern.reader();
+            for part in [&bytes[..cut], &bytes[cut..]] {
+                let mut scanner = Scanner::new(&pattern);
+                scanner.push(part);
+                joined.join(scanner.end());
+            }
+            prop_assert_eq!(joined.finish().map(|taken| taken.figures), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_longer_than_the_splitters_limit_matches_as_it_would() {
+        let pattern = Pattern::new(r"speed (\d+)", Take::All, "").unwrap();
+        let mut bytes = b"speed 1 ".to_vec();
+        bytes.extend(vec![b'x'; 70_000]);
+        bytes.extend(b" speed 2\nspeed 3\n");
+        let expected = plainly(&pattern, &bytes).unwrap();
+        assert_eq!(expected.len(), 3);
+        for size in [100, 65_536, 1 << 20] {
+            assert_eq!(in_blocks(&pattern, &bytes, size).unwrap(), expected);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Figures that something gives, ways of reading them that go together, and expectations and limits
+//! that can be met.
+
+use super::{Checks, entries};
+use crate::fill::{entry_name, figure_name};
+use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
+use crate::node::{Entry, Node};
+use crate::source::Span;
+use crate::suggest::nearest;
+
+impl Checks<'_> {
+    /// The figures of a measurement, and what names them.
+    pub(super) fn figures(&mut self, measurement: &Node, accuracy: bool) {
+        // What is read of a result without being told how.
+        let usual = match (measurement.get("results").is_some(), accuracy) {
+            (false, _) => &[][..],
+            (true, true) => ACCURACY_FIGURES,
+            (true, false) => LOADGEN_FIGURES,
+        };
+        for figure in entries(measurement, "figures") {
+            self.figure(figure);
+            self.file(measurement, figure);
+        }
+        for name in entries(measurement, "expect") {
+            self.given(measurement, usual, name, &|node| {
+                node.get("values").is_some()
+            });
+            self.expectation(name);
+        }
+        self.one_official(measurement);
+        for limit in entries(measurement, "limits") {
+            self.given(measurement, usual, limit, &|_| false);
+            self.limit(limit);
+        }
+    }
+
+    /// Keys of one figure that go together, or not.
+    fn figure(&mut self, figure: &Entry) {
+        let node = &figure.value;
+        let by = node.get("by");
+        if let Some(pattern) = node.get("pattern") {
+            self.pattern(node, pattern);
+        }
+        let trained = node.get("mllog").and_then(Node::text) == Some("time_to_train");
+        let misplaced = [
+            ("value", node.get("json").is_some(), "json"),
+            ("by", node.get("mllog").is_none(), "pattern, json or csv"),
+            ("target", trained, "mllog: time_to_train"),
+            ("rcp", trained, "mllog: time_to_train"),
+        ];
+        for (key, fits, beside) in misplaced {
+            if let Some(entry) = node.entry(key).filter(|_| !fits && !self.partial) {
+                self.error(
+                    "conflict",
+                    format!("`{key}` stands beside `{beside}` only"),
+                    &entry.key_span,
+                    "take it out",
+                );
+            }
+        }
+        if self.partial || node.get("json").is_none() {
+            return;
+        }
+        match (by, node.entry("value")) {
+            (Some(by), None) => self.error(
+                "missing-key",
+                "a table from JSON needs `value`",
+                &by.span,
+                "value: the member of each match that is the figure",
+            ),
+            (None, Some(value)) => self.error(
+                "conflict",
+                "`value` says nothing without `by`",
+                &value.key_span,
+                "without a table the path itself leads to the figure",
+            ),
+            _ => {}
+        }
+    }
+
+    /// A file that is fetched: it lies below `results`.
+    fn file(&mut self, measurement: &Node, figure: &Entry) {
+        let Some(file) = figure.value.get("file").filter(|_| !self.partial) else {
+            return;
+        };
+        let written = file.text().unwrap_or_default();
+        let help = match measurement.get("results").and_then(Node::text) {
+            None => "say which directory is fetched: `results: /path/in/the/container`".to_owned(),
+            Some(results) => {
+                let root = results.trim_end_matches('/');
+                let inner = written
+                    .strip_prefix(root)
+                    .is_some_and(|rest| rest.starts_with('/'));
+                if inner || !written.starts_with('/') {
+                    return;
+                }
+                format!("only what lies below `{results}` is fetched: write the path below it")
+            }
+        };
+        self.error(
+            "not-fetched",
+            format!("`{written}` is not among the results"),
+            &file.span,
+            help,
+        );
+    }
+
+    /// The groups that `by` names, and those that are left for the figure.
+    fn pattern(&mut self, figure: &Node, pattern: &Node) {
+        let Some(regex) = pattern.text().and_then(|text| regex::Regex::new(text).ok()) else {
+            return;
+        };
+        let named: Vec<&str> = regex.capture_names().flatten().collect();
+        let by = figure.get("by").map_or(&[][..], Node::items);
+        for group in by {
+            let text = group.text().unwrap_or_default();
+            if !named.contains(&text) || matches!(text, "value" | "unit") {
+                let help = match nearest(text, named.iter().copied()) {
+                    Some(near) if near != text => format!("did you mean `{near}`?"),
+                    _ => format!(
+                        "write it: `(?<{}>\\S+)`; `value` and `unit` have a meaning of their own",
+                        if text.is_empty() || matches!(text, "value" | "unit") {
+                            "name"
+                        } else {
+                            text
+                        }
+                    ),
+                };
+                let message = format!("the pattern has no group `{text}` to name figures by");
+                self.error("unknown-group", message, &group.span, help);
+            }
+        }
+        let converts = named.contains(&"unit");
+        if converts && figure.get("unit").is_none() && !self.partial {
+            self.error(
+                "missing-key",
+                "the pattern reads a unit, and there is none to convert it into",
+                &pattern.span,
+                "write the figure's own: `unit: ms`",
+            );
+        }
+        let taken = by.len() + usize::from(converts);
+        if regex.captures_len() - 1 <= taken {
+            self.error(
+                "unknown-group",
+                "no group of the pattern is left for the figure",
+                &pattern.span,
+                "write it: `(?<value>[0-9.]+)`",
+            );
+        }
+    }
+
+    /// Whether something gives the figure that is named.
+    fn given(
+        &mut self,
+        measurement: &Node,
+        usual: &[&str],
+        named: &Entry,
+        has_values: &dyn Fn(&Node) -> bool,
+    ) {
+        let own = entries(measurement, "figures");
+        let results = measurement.get("results").is_some();
+        let (name, entry) = match named.key.split_once('[') {
+            Some((table, entry)) => (table, Some(entry)),
+            None => (named.key.as_str(), None),
+        };
+        if self.partial {
+            return;
+        }
+        if let Some(figure) = own.iter().find(|figure| figure.key == *name) {
+            self.as_table(figure, named, entry.is_some(), has_values);
+            return;
+        }
+        let of_script = is_accuracy_figure(name) && usual == ACCURACY_FIGURES;
+        if results && (is_loadgen_figure(name) || of_script) {
+            return;
+        }
+        let help = if is_loadgen_figure(name) {
+            "LoadGen gives it where it writes: say so with `results`".to_owned()
+        } else {
+            let known = own.iter().map(|figure| figure.key.as_str());
+            nearest(name, known.chain(usual.iter().copied())).map_or_else(
+                || format!("say how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
+                |near| format!("did you mean `{near}`?"),
+            )
+        };
+        self.error(
+            "unknown-figure",
+            format!("nothing gives the figure `{}`", named.key),
+            &named.key_span,
+            help,
+        );
+    }
+
+    /// A table is named by its entries, any other figure by its name.
+    fn as_table(
+        &mut self,
+        figure: &Entry,
+        named: &Entry,
+        is_entry: bool,
+        has_values: &dyn Fn(&Node) -> bool,
+    ) {
+        let name = &figure.key;
+        let table = figure.value.get("by").is_some();
+        for node in several(&named.value) {
+            let wrong = match (table, is_entry, has_values(node)) {
+                (true, false, true) | (true, true, false) | (false, false, false) => continue,
+                (true, true, true) => format!("`{}` is one entry: it has one `value`", named.key),
+                (true, false, false) => format!("`{name}` is a table"),
+                (false, ..) => format!("`{name}` is no table"),
+            };
+            let help = if table {
+                format!("name its entries: `{name}: {{values: {{ENTRY: …}}}}`, or `{name}[ENTRY]`")
+            } else {
+                format!(
+                    "it has one `value`; `by` in `figures: {{{name}: …}}` would make it a table"
+                )
+            };
+            self.error("unknown-figure", wrong, &named.key_span, help);
+        }
+    }
+
+    fn expectation(&mut self, entry: &Entry) {
+        for expectation in several(&entry.value) {
+            let listed = expectation
+                .get("values")
+                .into_iter()
+                .flat_map(Node::entries);
+            for value in expectation
+                .get("value")
+                .into_iter()
+                .chain(listed.map(|entry| &entry.value))
+            {
+                let number: f64 = value
+                    .text()
+                    .and_then(|text| text.parse().ok())
+                    .unwrap_or(1.0);
+                if number <= 0.0 {
+                    self.error(
+                        "out-of-range",
+                        "a published figure is more than zero",
+                        &value.span,
+                        "figures are compared as ratios",
+                    );
+                }
+            }
+        }
+    }
+
+    /// One official value a figure, wherever it stands.
+    fn one_official(&mut self, measurement: &Node) {
+        let mut known: Vec<String> = Vec::new();
+        for entry in entries(measurement, "expect") {
+            for expectation in several(&entry.value) {
+                let Some(kind) = expectation
+                    .get("kind")
+                    .filter(|kind| kind.text() == Some("official"))
+                else {
+                    continue;
+                };
+                for (name, span) in names_of(entry, expectation, &kind.span) {
+                    if known.contains(&name) {
+                        self.error(
+                            "conflict",
+                            format!("two official figures of `{name}`"),
+                            &span,
+                            "one decides; the others are guide or third-party",
+                        );
+                    } else {
+                        known.push(name);
+                    }
+                }
+            }
+        }
+    }
+
+    fn limit(&mut self, entry: &Entry) {
+        let bound = |key: &str| -> Option<f64> { entry.value.get(key)?.text()?.parse().ok() };
+        let most = bound("max")
+            .into_iter()
+            .chain(bound("below"))
+            .reduce(f64::min);
+        match (bound("min"), most) {
+            (None, None) if entry.value.entries().is_empty() && !self.partial => {
+                self.error(
+                    "missing-key",
+                    format!("the limit of `{}` says nothing", entry.key),
+                    &entry.key_span,
+                    "give min, max or below",
+                );
+            }
+            (Some(least), Some(most)) if least > most => {
+                self.error(
+                    "out-of-range",
+                    "no figure meets this limit",
+                    &entry.key_span,
+                    "min is at most max",
+                );
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One, or the items of a list.
+fn several(node: &Node) -> &[Node] {
+    match node.items() {
+        [] => std::slice::from_ref(node),
+        items => items,
+    }
+}
+
+/// The figures that an expectation is of, and where each stands.
+fn names_of(entry: &Entry, expectation: &Node, span: &Span) -> Vec<(String, Span)> {
+    match expectation.get("values") {
+        Some(values) => values
+            .entries()
+            .iter()
+            .map(|value| (entry_name(&entry.key, &value.key), value.key_span.clone()))
+            .collect(),
+        None => vec![(figure_name(&entry.key), span.clone())],
+    }
+}

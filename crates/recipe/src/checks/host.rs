@@ -1,0 +1,127 @@
+//! What is asked of the host: requests for GPUs that nothing can meet, limits the wrong way round,
+//! secrets.
+
+use super::{Checks, entries};
+use crate::format::split_mount;
+use crate::node::Node;
+
+/// The secret that a recipe may name; for others the user says `--secret NAME`.
+const SECRET: &str = "HF_TOKEN";
+
+impl Checks<'_> {
+    pub(super) fn host(&mut self) {
+        if let Some(gpus) = self
+            .recipe
+            .get("requires")
+            .and_then(|requires| requires.get("gpus"))
+        {
+            self.gpus(gpus);
+        }
+        if let Some(container) = self.recipe.get("container") {
+            self.container(container);
+        }
+        let secrets: Vec<Node> = self
+            .recipe
+            .get("secrets")
+            .map_or(&[][..], Node::items)
+            .to_vec();
+        for secret in secrets {
+            if let Some(name) = secret.text().filter(|name| *name != SECRET) {
+                let help = format!(
+                    "a recipe may name {SECRET} only; whoever runs it gives others with `--secret {name}`"
+                );
+                self.error(
+                    "secret",
+                    format!("a recipe may not ask for `{name}`"),
+                    &secret.span,
+                    help,
+                );
+            }
+        }
+    }
+
+    fn gpus(&mut self, gpus: &Node) {
+        let vendor = gpus.get("vendor").and_then(Node::text).unwrap_or("");
+        if let Some(partition) = gpus.entry("partition").filter(|_| vendor == "nvidia") {
+            self.error(
+                "gpus",
+                "partition modes are AMD's",
+                &partition.key_span,
+                "take `partition` out; NVIDIA's MIG is the host's to set up",
+            );
+        }
+        for model in gpus.get("models").map_or(&[][..], Node::items) {
+            let name = model.text().unwrap_or("");
+            match maker(name) {
+                Some(maker) if !vendor.is_empty() && maker != vendor => {
+                    let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
+                    self.error(
+                        "gpus",
+                        message,
+                        &model.span,
+                        format!("write `vendor: {maker}`, or another model"),
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn container(&mut self, container: &Node) {
+        for entry in entries(container, "ulimits") {
+            let limit = |key: &str| -> Option<i64> { entry.value.get(key)?.text()?.parse().ok() };
+            if let (Some(soft), Some(hard)) = (limit("soft"), limit("hard"))
+                && hard != -1
+                && (soft == -1 || soft > hard)
+            {
+                let message = format!("the soft limit of `{}` is above the hard one", entry.key);
+                self.error(
+                    "ulimit",
+                    message,
+                    &entry.key_span,
+                    "soft is at most hard; -1 is unlimited",
+                );
+            }
+        }
+        let mut targets: Vec<String> = Vec::new();
+        for mount in container.get("mounts").map_or(&[][..], Node::items) {
+            let target = match mount.text().and_then(split_mount) {
+                Some((_, target, _)) => target,
+                None => mount.get("target").and_then(Node::text).unwrap_or(""),
+            };
+            let target = target.trim_end_matches('/').to_owned();
+            if !target.is_empty() && targets.contains(&target) {
+                self.error(
+                    "mount",
+                    format!("two mounts at `{target}`"),
+                    &mount.span,
+                    "each target once",
+                );
+            }
+            targets.push(target);
+        }
+    }
+}
+
+/// Who makes a GPU of this name, if the name says so.
+fn maker(name: &str) -> Option<&'static str> {
+    let bare = name.to_ascii_uppercase();
+    let bare = bare
+        .trim_start_matches("AMD ")
+        .trim_start_matches("INSTINCT ");
+    let bare = bare
+        .trim_start_matches("NVIDIA ")
+        .trim_start_matches("TESLA ");
+    let digits_after = |prefix: &str| {
+        bare.strip_prefix(prefix)
+            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    if digits_after("MI") {
+        return Some("amd");
+    }
+    let nvidia = ["A", "B", "H", "L", "V", "T", "GB", "GH", "RTX ", "RTX"];
+    nvidia
+        .iter()
+        .any(|prefix| digits_after(prefix))
+        .then_some("nvidia")
+}

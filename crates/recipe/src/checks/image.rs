@@ -1,0 +1,92 @@
+//! The image: what moves is warned about, what is put together from parts is refused.
+
+use super::Checks;
+use crate::expression;
+use crate::format::split_tag;
+use crate::node::Node;
+
+impl Checks<'_> {
+    pub(super) fn image(&mut self) {
+        if let Some(image) = self.written.get("image") {
+            self.parts(image.get("ref").unwrap_or(image));
+        }
+        let Some(image) = self.recipe.get("image") else {
+            return;
+        };
+        let pinned = image.get("digest").is_some();
+        if let Some(digest) = image
+            .entry("digest")
+            .filter(|_| image.get("ref").is_none() && !self.partial)
+        {
+            self.error(
+                "conflict",
+                "a digest needs a `ref`",
+                &digest.key_span,
+                "write `image: {ref: …, digest: …}`",
+            );
+        }
+        if let Some(reference) = image
+            .get("ref")
+            .or(Some(image))
+            .filter(|node| node.text().is_some())
+        {
+            self.floating(reference, pinned);
+        }
+        if let Some(build) = image.get("build") {
+            self.build(build);
+        }
+    }
+
+    fn floating(&mut self, node: &Node, pinned: bool) {
+        let reference = node.text().unwrap_or("");
+        if pinned || reference.contains('@') {
+            return;
+        }
+        let what = match split_tag(reference).1 {
+            None => "has no tag, which means `latest`",
+            Some("latest") => "has the tag `latest`, which moves",
+            Some(_) => return,
+        };
+        let help = "name the tag that was measured, or pin it: `{ref, digest}`";
+        self.warning(
+            "floating-tag",
+            format!("the image {what}"),
+            &node.span,
+            help,
+        );
+    }
+
+    fn parts(&mut self, node: &Node) {
+        let text = node.text().unwrap_or("");
+        let Ok(found) = expression::scan(text) else {
+            return;
+        };
+        let whole = matches!(&found[..], [only] if only.outer == (0..text.len()));
+        if !found.is_empty() && !whole {
+            self.error(
+                "image-from-parts",
+                "an image's name is put together from parts",
+                &node.span,
+                "write each image whole, as a variant: `variants: {rocm: {\"7.1.1\": {image: …}}}`",
+            );
+        }
+    }
+
+    fn build(&mut self, build: &Node) {
+        let Some(context) = build.get("context") else {
+            return;
+        };
+        let Some(directory) = context.text() else {
+            return;
+        };
+        let dockerfile = build.get("dockerfile");
+        let name = dockerfile.and_then(Node::text).unwrap_or("Dockerfile");
+        let directory = directory.trim_start_matches("./").trim_end_matches('/');
+        let path = match directory {
+            "" | "." => name.to_owned(),
+            directory => format!("{directory}/{name}"),
+        };
+        let span = dockerfile.unwrap_or(context).span.clone();
+        self.companion(&path, &span);
+    }
+}

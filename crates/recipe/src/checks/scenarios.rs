@@ -1,0 +1,128 @@
+//! Scenarios: modes that measure something, commands that are there, trials.
+
+use super::{Checks, entries};
+use crate::fill::loadgen_name;
+use crate::node::{Entry, Node};
+use crate::suggest::did_you_mean;
+
+impl Checks<'_> {
+    pub(super) fn scenarios(&mut self) {
+        let Some(scenarios) = self.recipe.get("scenarios") else {
+            return;
+        };
+        let all = scenarios.entries();
+        if let Some(entry) = self
+            .recipe
+            .entry("scenarios")
+            .filter(|_| all.is_empty() && !self.partial)
+        {
+            self.error(
+                "no-scenario",
+                "there is no scenario",
+                &entry.key_span,
+                "write what is measured: `offline: {performance: {run: …, results: …}}`",
+            );
+        }
+        for (index, scenario) in all.iter().enumerate() {
+            let name = loadgen_name(&scenario.key);
+            let same = |other: &&Entry| name.is_some() && loadgen_name(&other.key) == name;
+            if let Some(first) = all[..index].iter().find(same) {
+                let message = format!("`{}` and `{}` are one scenario", scenario.key, first.key);
+                self.error(
+                    "duplicate-scenario",
+                    message,
+                    &scenario.key_span,
+                    "keep one of them",
+                );
+            }
+            if scenario.value.entries().is_empty() && !self.partial {
+                let message = format!("the scenario `{}` measures nothing", scenario.key);
+                self.error(
+                    "no-mode",
+                    message,
+                    &scenario.key_span,
+                    "write performance, accuracy or compliance below it",
+                );
+            }
+            for mode in scenario.value.entries() {
+                self.measurement(mode);
+            }
+        }
+    }
+
+    fn measurement(&mut self, mode: &Entry) {
+        let measurement = &mode.value;
+        if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
+            self.command(from);
+        }
+        for key in ["env", "workdir", "user", "shell", "timeout", "silence"] {
+            let Some(entry) = measurement
+                .entry(key)
+                .filter(|_| measurement.get("from").is_some())
+            else {
+                continue;
+            };
+            let message = format!("`{key}` says nothing beside `from`");
+            self.warning(
+                "conflict",
+                message,
+                &entry.key_span,
+                "the shared command runs once for all; write it there, under `commands`",
+            );
+        }
+        let check = measurement.get("check").is_some();
+        if let Some(entry) = measurement
+            .entry("check_timeout")
+            .filter(|_| !check && !self.partial)
+        {
+            self.error(
+                "conflict",
+                "`check_timeout` stands without `check`",
+                &entry.key_span,
+                "take it out, or write the check",
+            );
+        }
+        self.figures(measurement, mode.key == "accuracy");
+        if let Some(entry) = measurement.entry("trials") {
+            let bound = |key: &str| -> Option<u32> { entry.value.get(key)?.text()?.parse().ok() };
+            if let (Some(min), Some(max)) = (bound("min"), bound("max"))
+                && min > max
+            {
+                self.error(
+                    "out-of-range",
+                    "more trials at least than at most",
+                    &entry.key_span,
+                    "min is at most max",
+                );
+            }
+        }
+        let gives =
+            measurement.get("results").is_some() || !entries(measurement, "figures").is_empty();
+        if mode.key == "performance" && !gives && !self.partial {
+            self.warning(
+                "no-figure",
+                "this measures nothing: it has neither `results` nor `figures`",
+                &mode.key_span,
+                "say where LoadGen writes (`results`), or how a figure is read (`figures`)",
+            );
+        }
+    }
+
+    fn command(&mut self, from: &Node) {
+        let name = from.text().unwrap_or("");
+        let commands = entries(self.recipe, "commands");
+        if !commands.iter().any(|command| command.key == name) {
+            let help = did_you_mean(
+                name,
+                commands.iter().map(|command| command.key.as_str()),
+                "commands",
+            );
+            self.error(
+                "unknown-command",
+                format!("there is no command `{name}`"),
+                &from.span,
+                help,
+            );
+        }
+    }
+}

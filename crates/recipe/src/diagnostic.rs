@@ -1,0 +1,254 @@
+//! Problems of a recipe, collected: all of them, each with its place.
+
+use std::fmt;
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use super::source::Span;
+
+/// More than this helps nobody, and a hostile file shall not make us collect without end.
+const MOST: usize = 200;
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The recipe cannot be used.
+    Error,
+    /// The recipe can be used; somebody should look.
+    Warning,
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad.
+    pub severity: Severity,
+    /// A stable word for it, for example `unknown-key`.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// What to do, or what was meant.
+    pub help: Option<String>,
+    /// The variants under which it shows, where it does not under all.
+    pub variants: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: &'static str, message: impl Into<String>, span: Span) -> Self {
+        Self {
+            severity: Severity::Error,
+            code,
+            message: message.into(),
+            span,
+            help: None,
+            variants: None,
+        }
+    }
+
+    /// A warning.
+    pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(code, message, span)
+        }
+    }
+
+    /// With what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// With what to do, if there is something.
+    #[must_use]
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.span, self.message)?;
+        match &self.help {
+            Some(help) => write!(formatter, " ({help})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Diagnostic {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (line, column) = self.span.position();
+        let mut fields = serializer.serialize_struct("Diagnostic", 10)?;
+        fields.serialize_field("severity", &self.severity)?;
+        fields.serialize_field("code", self.code)?;
+        fields.serialize_field("message", &self.message)?;
+        fields.serialize_field("path", &*self.span.source.path)?;
+        fields.serialize_field("line", &line)?;
+        fields.serialize_field("column", &column)?;
+        fields.serialize_field("offset", &self.span.start)?;
+        fields.serialize_field("length", &(self.span.end - self.span.start))?;
+        fields.serialize_field("help", &self.help)?;
+        fields.serialize_field("variants", &self.variants)?;
+        fields.end()
+    }
+}
+
+/// Problems, in the order of the files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    #[serde(skip)]
+    left_out: usize,
+}
+
+impl Diagnostics {
+    /// Adds one; the same problem at the same place is kept once.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if self.list.contains(&diagnostic) {
+            return;
+        }
+        if self.list.len() >= MOST {
+            self.left_out += 1;
+        } else {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// Adds others.
+    pub fn extend(&mut self, others: Self) {
+        self.left_out += others.left_out;
+        for diagnostic in others.list {
+            self.push(diagnostic);
+        }
+    }
+
+    /// Counts problems that are not kept.
+    pub fn leave_out(&mut self, count: usize) {
+        self.left_out += count;
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// None at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many errors.
+    #[must_use]
+    pub fn errors(&self) -> usize {
+        self.count(Severity::Error) + self.left_out
+    }
+
+    /// How many warnings.
+    #[must_use]
+    pub fn warnings(&self) -> usize {
+        self.count(Severity::Warning)
+    }
+
+    /// How many were found but not kept.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// Whether one of them is an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.errors() > 0
+    }
+
+    /// `2 errors, 1 warning`
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let words = |number: usize, what: Severity| {
+            let word = match what {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+            };
+            match number {
+                0 => None,
+                1 => Some(format!("1 {word}")),
+                _ => Some(format!("{number} {word}s")),
+            }
+        };
+        let parts = [
+            words(self.errors(), Severity::Error),
+            words(self.warnings(), Severity::Warning),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            "no problems".into()
+        } else {
+            parts.join(", ")
+        }
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        let same = |diagnostic: &&Diagnostic| diagnostic.severity == severity;
+        self.list.iter().filter(same).count()
+    }
+
+    /// In the order of the files: `first` before all others, then by place.
+    pub fn sort(&mut self, first: &str) {
+        self.list.sort_by(|one, other| {
+            let key = |diagnostic: &Diagnostic| {
+                let path = diagnostic.span.source.path.clone();
+                (*path != *first, path, diagnostic.span.start)
+            };
+            key(one).cmp(&key(other))
+        });
+    }
+}
+
+impl<'a> IntoIterator for &'a Diagnostics {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.into_iter()
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self {
+            list: vec![diagnostic],
+            left_out: 0,
+        }
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.list.iter().enumerate() {
+            if index > 0 {
+                formatter.write_str("\n")?;
+            }
+            diagnostic.fmt(formatter)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}

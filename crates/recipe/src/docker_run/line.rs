@@ -1,0 +1,233 @@
+//! The words of `docker run` as flags, image and command, read as Docker's own parser (pflag)
+//! reads them.
+
+use super::error::DockerRunError;
+use super::flags::{FLAGS, Flag, long, short};
+use super::words::Word;
+use crate::nearest;
+
+/// A flag that was given; a switch has `true`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// Which.
+    pub flag: &'static Flag,
+    /// Its value.
+    pub value: Word,
+}
+
+impl Given {
+    /// As a person would write it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        if self.flag.takes_value {
+            format!("--{} {}", self.flag.name, self.value.shown())
+        } else {
+            format!("--{}", self.flag.name)
+        }
+    }
+}
+
+/// A `docker run`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// In their order; switches that are set to false are left out.
+    pub flags: Vec<Given>,
+    /// The image.
+    pub image: Word,
+    /// What follows it.
+    pub command: Vec<Word>,
+}
+
+/// Reads what follows `docker run`.
+///
+/// # Errors
+/// Everything that Docker would not take.
+pub fn line(words: &[Word]) -> Result<Line, Vec<DockerRunError>> {
+    let mut flags = Vec::new();
+    let mut problems = Vec::new();
+    let mut rest = words.iter();
+    let mut image = None;
+    while let Some(word) = rest.next() {
+        let Some(dashed) = word.strip("-") else {
+            image = Some(word.clone());
+            break;
+        };
+        match dashed.strip("-") {
+            Some(after) if after.pieces.is_empty() => {
+                image = rest.next().cloned();
+                break;
+            }
+            Some(after) => read_long(&after, &mut rest, &mut flags),
+            None => read_short(&dashed, &mut rest, &mut flags),
+        }
+        .unwrap_or_else(|error| problems.push(error));
+    }
+    if image.is_none() {
+        problems.push(DockerRunError::NoImage);
+    }
+    match image {
+        Some(image) if problems.is_empty() => Ok(Line {
+            flags,
+            image,
+            command: rest.cloned().collect(),
+        }),
+        _ => Err(problems),
+    }
+}
+
+type Words<'a> = std::slice::Iter<'a, Word>;
+
+fn read_long(
+    word: &Word,
+    rest: &mut Words<'_>,
+    flags: &mut Vec<Given>,
+) -> Result<(), DockerRunError> {
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (word.clone(), None),
+    };
+    let name = name.shown();
+    let Some(flag) = long(&name) else {
+        return Err(DockerRunError::UnknownFlag {
+            near: nearest(&name, FLAGS.iter().map(|flag| flag.name)).map(str::to_owned),
+            flag: format!("--{name}"),
+        });
+    };
+    let value = match value {
+        None if flag.takes_value => Some(following(&name, rest)?),
+        value => value,
+    };
+    push(flag, value, flags)
+}
+
+/// `-it`, `-itv /a:/b`, `-eNAME=value`, `-p=80:80`.
+fn read_short(
+    word: &Word,
+    rest: &mut Words<'_>,
+    flags: &mut Vec<Given>,
+) -> Result<(), DockerRunError> {
+    let mut word = word.clone();
+    loop {
+        let shown = word.shown();
+        let Some(letter) = shown.chars().next() else {
+            return Ok(());
+        };
+        let Some(flag) = short(letter) else {
+            return Err(DockerRunError::UnknownFlag {
+                flag: format!("-{letter}"),
+                near: None,
+            });
+        };
+        let after = word.strip(&letter.to_string()).unwrap_or_default();
+        let assigned = after.strip("=");
+        if flag.takes_value {
+            let value = match assigned {
+                Some(value) => value,
+                None if after.pieces.is_empty() => following(&format!("-{letter}"), rest)?,
+                None => after,
+            };
+            return push(flag, Some(value), flags);
+        }
+        if assigned.is_some() {
+            return push(flag, assigned, flags);
+        }
+        push(flag, None, flags)?;
+        word = after;
+    }
+}
+
+fn following(flag: &str, rest: &mut Words<'_>) -> Result<Word, DockerRunError> {
+    let flag = if flag.starts_with('-') {
+        flag.to_owned()
+    } else {
+        format!("--{flag}")
+    };
+    rest.next().cloned().ok_or(DockerRunError::NoValue { flag })
+}
+
+fn push(
+    flag: &'static Flag,
+    value: Option<Word>,
+    flags: &mut Vec<Given>,
+) -> Result<(), DockerRunError> {
+    if flag.takes_value {
+        let value = value.unwrap_or_default();
+        flags.push(Given { flag, value });
+        return Ok(());
+    }
+    // What Go's strconv.ParseBool takes.
+    let written = value.map(|value| value.shown());
+    match written.as_deref() {
+        None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => flags.push(Given {
+            flag,
+            value: Word::new("true"),
+        }),
+        Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
+            flags.retain(|given| given.flag.name != flag.name);
+        }
+        Some(other) => {
+            return Err(DockerRunError::NoTruth {
+                flag: format!("--{}", flag.name),
+                value: other.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::docker_run::commands;
+
+    fn read(text: &str) -> Result<Vec<String>, Vec<DockerRunError>> {
+        let words = commands(text).unwrap().remove(0);
+        let line = line(&words)?;
+        let mut shown: Vec<String> = line.flags.iter().map(Given::shown).collect();
+        shown.push(line.image.shown());
+        shown.extend(line.command.iter().map(Word::shown));
+        Ok(shown)
+    }
+
+    #[test]
+    fn flags_in_every_spelling() {
+        assert_eq!(
+            read(
+                "-itv /a:/b --net=host --ipc host -eX=1 -e=Y=2 -m=1g --rm=false --init=1 a:1 x -v y"
+            )
+            .unwrap(),
+            [
+                "--interactive",
+                "--tty",
+                "--volume /a:/b",
+                "--network host",
+                "--ipc host",
+                "--env X=1",
+                "--env Y=2",
+                "--memory 1g",
+                "--init",
+                "a:1",
+                "x",
+                "-v",
+                "y"
+            ]
+        );
+        assert_eq!(read("--privileged -- a").unwrap(), ["--privileged", "a"]);
+    }
+
+    #[test]
+    fn what_docker_would_not_take() {
+        let problems = read("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
+        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert!(
+            told[0].starts_with("docker run has no --devices\n  did you mean --device?"),
+            "{told:?}"
+        );
+        assert!(
+            read("--ipc").unwrap_err()[0]
+                .to_string()
+                .contains("--ipc lacks its value")
+        );
+        assert_eq!(read("-it").unwrap_err(), [DockerRunError::NoImage]);
+    }
+}

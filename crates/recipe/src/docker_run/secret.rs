@@ -1,0 +1,85 @@
+//! What is nobody's business: a recipe and what is told hold names of secrets, never values.
+
+use super::words::Word;
+
+/// Whether a variable's name says that its value is a secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let words = [
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "API_KEY",
+        "ACCESS_KEY",
+        "PRIVATE_KEY",
+    ];
+    name.ends_with("_TOKEN") || name == "TOKEN" || words.iter().any(|word| name.contains(word))
+}
+
+/// A token of the Hugging Face hub in a text.
+pub(super) fn token_in(text: &str) -> Option<&str> {
+    let alone = |at: usize| !text[..at].ends_with(|letter: char| letter.is_ascii_alphanumeric());
+    text.match_indices("hf_").find_map(|(at, _)| {
+        let rest = &text[at + 3..];
+        let end = rest
+            .find(|letter: char| !letter.is_ascii_alphanumeric())
+            .unwrap_or(rest.len());
+        (end >= 16 && alone(at)).then(|| &text[at..at + 3 + end])
+    })
+}
+
+/// A command as a person would write it, what follows `--password` and the like left out.
+pub(super) fn shown(words: &[Word]) -> String {
+    let mut shown = Vec::new();
+    let mut hide = false;
+    for word in words {
+        let text = word.shown();
+        let (name, value) = text
+            .split_once('=')
+            .map_or((&*text, None), |(name, value)| (name, Some(value)));
+        let bare = name.trim_start_matches('-').replace('-', "_");
+        let names = is_secret(&bare) || (name == "-p" && shown.iter().any(|word| word == "login"));
+        let whole = if hide {
+            "…".to_owned()
+        } else if names && value.is_some() {
+            format!("{name}=…")
+        } else {
+            match token_in(&text) {
+                Some(token) => text.replace(token, "hf_…"),
+                None => text.clone(),
+            }
+        };
+        hide = names && value.is_none() && name.starts_with('-');
+        shown.push(whole);
+    }
+    shown.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::docker_run::commands;
+
+    #[test]
+    fn names_and_values() {
+        assert!(is_secret("HF_TOKEN") && is_secret("aws_secret_access_key") && is_secret("TOKEN"));
+        assert!(!is_secret("TOKENIZERS_PARALLELISM") && !is_secret("MAX_TOKENS"));
+        let token = "hf_abcdefghijklmnopqr";
+        assert_eq!(token_in(&format!("--token={token}!")), Some(token));
+        assert_eq!(
+            token_in("hf_hub_download half_precision_training_mode"),
+            None
+        );
+        let hidden = |text: &str| shown(&commands(text).unwrap()[0]);
+        assert_eq!(
+            hidden("docker login -u me -p geheim x"),
+            "docker login -u me -p … x"
+        );
+        assert_eq!(
+            hidden("hf auth login --token abc"),
+            "hf auth login --token …"
+        );
+        assert_eq!(hidden(&format!("export X={token}")), "export X=hf_…");
+        assert_eq!(hidden("export API_KEY=abc"), "export API_KEY=…");
+    }
+}

@@ -1,0 +1,469 @@
+//! A guide's block as commands and words, as a shell splits it: continued lines, prompts,
+//! comments, quotes, variables.
+
+use super::error::DockerRunError;
+use retrial_readings::is_harmful;
+
+/// A part of a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// As it stands.
+    Text(String),
+    /// `$NAME`, `${NAME}`, `${NAME:-default}`.
+    Variable {
+        /// Its name.
+        name: String,
+        /// What stands in for it where it is not set.
+        default: Option<String>,
+    },
+    /// `$(pwd)`, `$PWD`.
+    Here,
+}
+
+/// A word of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Word {
+    /// Its parts, texts joined.
+    pub pieces: Vec<Piece>,
+}
+
+impl Word {
+    /// A word of text only.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let mut word = Self::default();
+        word.push_text(text);
+        word
+    }
+
+    /// The text, where nothing is the shell's to put in.
+    #[must_use]
+    pub fn plain(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// As a person would write it.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Variable { name, default } => default.as_ref().map_or_else(
+                || format!("${{{name}}}"),
+                |default| format!("${{{name}:-{default}}}"),
+            ),
+            Piece::Here => "$(pwd)".to_owned(),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+
+    /// What follows a prefix of text.
+    #[must_use]
+    pub fn strip(&self, prefix: &str) -> Option<Self> {
+        let Some(Piece::Text(text)) = self.pieces.first() else {
+            return None;
+        };
+        let rest = text.strip_prefix(prefix)?;
+        let mut word = Self::new(rest);
+        word.pieces.extend_from_slice(&self.pieces[1..]);
+        Some(word)
+    }
+
+    /// Both sides of the first such letter that stands in a text.
+    #[must_use]
+    pub fn split_once(&self, letter: char) -> Option<(Self, Self)> {
+        for (at, piece) in self.pieces.iter().enumerate() {
+            let Piece::Text(text) = piece else { continue };
+            if let Some((before, after)) = text.split_once(letter) {
+                let mut left = Self {
+                    pieces: self.pieces[..at].to_vec(),
+                };
+                left.push_text(before);
+                let mut right = Self::new(after);
+                right.pieces.extend_from_slice(&self.pieces[at + 1..]);
+                return Some((left, right));
+            }
+        }
+        None
+    }
+
+    /// All parts between such letters.
+    #[must_use]
+    pub fn split(&self, letter: char) -> Vec<Self> {
+        let mut parts = Vec::new();
+        let mut rest = self.clone();
+        while let Some((part, after)) = rest.split_once(letter) {
+            parts.push(part);
+            rest = after;
+        }
+        parts.push(rest);
+        parts
+    }
+
+    fn push_text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+}
+
+/// The commands of a block, each as its words.
+///
+/// # Errors
+/// Quotes that are not closed, characters that nobody sees, and what only a shell can do.
+pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
+    let text = unprompted(block);
+    // The last two are nothing that YAML takes.
+    let unseen =
+        |one: &char| *one != '\n' && is_harmful(*one) || matches!(one, '\u{fffe}' | '\u{ffff}');
+    if let Some(character) = text.chars().find(unseen) {
+        return Err(DockerRunError::Control { character });
+    }
+    let mut reader = Reader {
+        letters: text.chars().collect(),
+        at: 0,
+        commands: Vec::new(),
+        words: Vec::new(),
+        word: None,
+    };
+    reader.read()?;
+    Ok(reader.commands)
+}
+
+/// The block without prompts (`$ `, `# ` before a command of root, `> ` of a continued line) and
+/// without what a web page's copy leaves: no-break spaces, Windows' line ends.
+fn unprompted(block: &str) -> String {
+    let block = block.replace('\u{a0}', " ").replace("\r\n", "\n");
+    let mut lines = Vec::new();
+    let mut continued = false;
+    for line in block.lines() {
+        let bare = line.trim_start();
+        let kept = if continued {
+            bare.strip_prefix("> ").unwrap_or(line)
+        } else {
+            bare.strip_prefix("$ ")
+                .or_else(|| bare.strip_prefix("# ").filter(|rest| is_docker(rest)))
+                .unwrap_or(line)
+        };
+        // A backslash with a space behind it is a mistake of guides; the end of the line is meant.
+        let kept = match kept.trim_end().strip_suffix('\\') {
+            Some(before) if !before.ends_with('\\') => format!("{before}\\"),
+            _ => kept.to_owned(),
+        };
+        continued = kept.ends_with('\\');
+        lines.push(kept);
+    }
+    lines.join("\n")
+}
+
+fn is_docker(text: &str) -> bool {
+    text.trim_start_matches("sudo ").starts_with("docker ")
+}
+
+struct Reader {
+    letters: Vec<char>,
+    at: usize,
+    commands: Vec<Vec<Word>>,
+    words: Vec<Word>,
+    /// The word that is being read; an empty one is a word where quotes stood.
+    word: Option<Word>,
+}
+
+impl Reader {
+    fn read(&mut self) -> Result<(), DockerRunError> {
+        while let Some(letter) = self.next() {
+            match letter {
+                '\\' if self.peek() == Some('\n') => self.at += 1,
+                '\\' => {
+                    let escaped = self.next().unwrap_or('\\');
+                    self.push(&escaped.to_string());
+                }
+                '\'' => self.single()?,
+                '"' => self.double()?,
+                '$' => self.dollar()?,
+                '`' => self.backticks()?,
+                '#' if self.word.is_none() => self.comment(),
+                '\n' | ';' => self.end_command(),
+                '&' if self.peek() == Some('&') => {
+                    self.at += 1;
+                    self.end_command();
+                }
+                '<' if self.is_placeholder() => {}
+                '|' | '<' | '>' | '&' => {
+                    return Err(DockerRunError::Shell {
+                        text: letter.to_string(),
+                    });
+                }
+                letter if letter.is_whitespace() => self.end_word(),
+                '~' if self.word.is_none() && matches!(self.peek(), Some('/') | None) => {
+                    self.variable("HOME", None);
+                }
+                letter => self.push(&letter.to_string()),
+            }
+        }
+        self.end_command();
+        Ok(())
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.letters.get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let letter = self.peek()?;
+        self.at += 1;
+        Some(letter)
+    }
+
+    fn push(&mut self, text: &str) {
+        self.word.get_or_insert_default().push_text(text);
+    }
+
+    fn variable(&mut self, name: &str, default: Option<String>) {
+        let piece = if name == "PWD" {
+            Piece::Here
+        } else {
+            Piece::Variable {
+                name: name.to_owned(),
+                default,
+            }
+        };
+        self.word.get_or_insert_default().pieces.push(piece);
+    }
+
+    fn end_word(&mut self) {
+        self.words.extend(self.word.take());
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        let words = std::mem::take(&mut self.words);
+        if !words.is_empty() {
+            self.commands.push(words);
+        }
+    }
+
+    fn comment(&mut self) {
+        while self.peek().is_some_and(|letter| letter != '\n') {
+            self.at += 1;
+        }
+    }
+
+    fn near(&self, from: usize) -> String {
+        self.letters[from..].iter().take(20).collect()
+    }
+
+    /// `<HOST_DIR>`, as guides mark what the reader has to fill in, is a variable.
+    fn is_placeholder(&mut self) -> bool {
+        let rest = &self.letters[self.at..];
+        let Some(end) = rest.iter().position(|&letter| letter == '>') else {
+            return false;
+        };
+        let name: String = rest[..end].iter().collect();
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "_- ".contains(letter);
+        if name.is_empty() || !name.chars().all(fits) || name.starts_with(' ') {
+            return false;
+        }
+        self.at += end + 1;
+        self.variable(&name.to_uppercase().replace(['-', ' '], "_"), None);
+        true
+    }
+
+    fn single(&mut self) -> Result<(), DockerRunError> {
+        let from = self.at;
+        let open = || DockerRunError::OpenQuote {
+            quote: '\'',
+            near: self.near(from - 1),
+        };
+        let length = self.letters[from..]
+            .iter()
+            .position(|&letter| letter == '\'');
+        let length = length.ok_or_else(open)?;
+        let text: String = self.letters[from..from + length].iter().collect();
+        self.at += length + 1;
+        self.push(&text);
+        Ok(())
+    }
+
+    fn double(&mut self) -> Result<(), DockerRunError> {
+        let from = self.at;
+        self.push("");
+        loop {
+            match self.next() {
+                None => {
+                    return Err(DockerRunError::OpenQuote {
+                        quote: '"',
+                        near: self.near(from - 1),
+                    });
+                }
+                Some('"') => return Ok(()),
+                Some('\\') => match self.next() {
+                    Some('\n') | None => {}
+                    Some(letter @ ('"' | '\\' | '$' | '`')) => self.push(&letter.to_string()),
+                    Some(letter) => self.push(&format!("\\{letter}")),
+                },
+                Some('$') => self.dollar()?,
+                Some('`') => self.backticks()?,
+                Some(letter) => self.push(&letter.to_string()),
+            }
+        }
+    }
+
+    fn dollar(&mut self) -> Result<(), DockerRunError> {
+        match self.peek() {
+            Some('(') => {
+                self.at += 1;
+                let inner = self.until(')')?;
+                self.substituted(&inner, &format!("$({inner})"))
+            }
+            Some('{') => {
+                self.at += 1;
+                let inner = self.until('}')?;
+                let shape = inner.split_once(":-").or_else(|| inner.split_once('-'));
+                let (name, default) = match shape {
+                    Some((name, default)) => (name, Some(default.to_owned())),
+                    None => (inner.as_str(), None),
+                };
+                if !is_name(name) {
+                    return Err(DockerRunError::Substitution {
+                        text: format!("${{{inner}}}"),
+                    });
+                }
+                self.variable(name, default);
+                Ok(())
+            }
+            Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => {
+                let rest = &self.letters[self.at..];
+                let fits = |letter: &&char| letter.is_ascii_alphanumeric() || **letter == '_';
+                let name: String = rest.iter().take_while(fits).collect();
+                self.at += name.len();
+                self.variable(&name, None);
+                Ok(())
+            }
+            _ => {
+                self.push("$");
+                Ok(())
+            }
+        }
+    }
+
+    fn backticks(&mut self) -> Result<(), DockerRunError> {
+        let inner = self.until('`')?;
+        self.substituted(&inner, &format!("`{inner}`"))
+    }
+
+    fn substituted(&mut self, inner: &str, written: &str) -> Result<(), DockerRunError> {
+        match inner.trim() {
+            "pwd" => self.variable("PWD", None),
+            "whoami" => self.variable("USER", None),
+            _ => {
+                return Err(DockerRunError::Substitution {
+                    text: written.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn until(&mut self, end: char) -> Result<String, DockerRunError> {
+        let from = self.at;
+        let length = self.letters[from..]
+            .iter()
+            .position(|&letter| letter == end);
+        let length = length.ok_or_else(|| DockerRunError::OpenQuote {
+            quote: end,
+            near: self.near(from),
+        })?;
+        self.at += length + 1;
+        Ok(self.letters[from..from + length].iter().collect())
+    }
+}
+
+/// Whether a text names a variable.
+pub(super) fn is_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(block: &str) -> Vec<Vec<String>> {
+        let commands = commands(block).unwrap();
+        let words = |words: &Vec<Word>| words.iter().map(Word::shown).collect();
+        commands.iter().map(words).collect()
+    }
+
+    #[test]
+    fn a_guides_block() {
+        let block = "# pull first\n$ sudo docker pull a:1\n$ docker run -it \\\n>  -v \"$(pwd)/x y\":/x \\ \n  --name ${USER}-a a:1 bash -c 'echo $X; date' # then\n";
+        assert_eq!(
+            shown(block),
+            [
+                vec!["sudo", "docker", "pull", "a:1"],
+                vec![
+                    "docker",
+                    "run",
+                    "-it",
+                    "-v",
+                    "$(pwd)/x y:/x",
+                    "--name",
+                    "${USER}-a",
+                    "a:1",
+                    "bash",
+                    "-c",
+                    "echo $X; date"
+                ],
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_shell_puts_in() {
+        let words = &commands("a ${B:-/c d}/e ~/f `pwd` $PWD/g <host-dir>:/data '$H'").unwrap()[0];
+        let variable = |name: &str, default: Option<&str>| Piece::Variable {
+            name: name.into(),
+            default: default.map(str::to_owned),
+        };
+        assert_eq!(
+            words[1].pieces,
+            [variable("B", Some("/c d")), Piece::Text("/e".into())]
+        );
+        assert_eq!(
+            words[2].pieces,
+            [variable("HOME", None), Piece::Text("/f".into())]
+        );
+        assert_eq!(words[3].pieces, [Piece::Here]);
+        assert_eq!(words[4].pieces, [Piece::Here, Piece::Text("/g".into())]);
+        assert_eq!(
+            words[5].pieces,
+            [variable("HOST_DIR", None), Piece::Text(":/data".into())]
+        );
+        assert_eq!(words[6].plain(), Some("$H"));
+    }
+
+    #[test]
+    fn what_only_a_shell_can_do_is_refused() {
+        for block in [
+            "a $(id -u)",
+            "a | b",
+            "a > b",
+            "a 'b",
+            "a \"b",
+            "a ${B%c}",
+            "a &",
+        ] {
+            assert!(commands(block).is_err(), "{block}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A tree as YAML text: a run's recipe.yaml. It resolves to the same recipe again.
+
+use std::fmt::Write;
+
+use super::keys::RECIPE;
+use super::node::{Entry, Node, Scalar, Value};
+
+/// The YAML text of a recipe, its top level in the order of the table of keys.
+pub fn emit(recipe: &Node) -> String {
+    let place = |entry: &Entry| RECIPE.keys.iter().position(|key| key.name == entry.key);
+    let mut entries = recipe.entries().to_vec();
+    entries.sort_by_key(place);
+    let mut out = String::new();
+    map(&mut out, &Node::map(entries, recipe.span.clone()), 0);
+    out
+}
+
+fn map(out: &mut String, node: &Node, depth: usize) {
+    for entry in node.entries().iter().filter(|entry| !entry.value.is_null()) {
+        indent(out, depth);
+        out.push_str(&quoted(&entry.key, true));
+        out.push(':');
+        value(out, &entry.value, depth);
+    }
+}
+
+fn indent(out: &mut String, depth: usize) {
+    out.extend(std::iter::repeat_n("  ", depth));
+}
+
+/// What stands after `key:`.
+fn value(out: &mut String, node: &Node, depth: usize) {
+    match &node.value {
+        Value::Null | Value::Removed => out.push_str(" null\n"),
+        Value::Scalar(written) => {
+            out.push(' ');
+            scalar(out, written, depth + 1);
+            out.push('\n');
+        }
+        Value::List(items) if items.is_empty() => out.push_str(" []\n"),
+        Value::List(items) => {
+            out.push('\n');
+            list(out, items, depth + 1);
+        }
+        Value::Map(_) if node.named().next().is_none() => out.push_str(" {}\n"),
+        Value::Map(_) => {
+            out.push('\n');
+            map(out, node, depth + 1);
+        }
+    }
+}
+
+fn list(out: &mut String, items: &[Node], depth: usize) {
+    for item in items {
+        indent(out, depth);
+        out.push('-');
+        if item.named().next().is_some() {
+            // The first key stands beside the dash.
+            let mut keys = String::new();
+            map(&mut keys, item, depth + 1);
+            out.push(' ');
+            out.push_str(keys.trim_start_matches(' '));
+        } else {
+            value(out, item, depth);
+        }
+    }
+}
+
+fn scalar(out: &mut String, written: &Scalar, depth: usize) {
+    let text = &written.text;
+    let number_or_truth = written.kind() != "text";
+    if written.plain && number_or_truth {
+        out.push_str(text);
+    } else if is_block(text) {
+        literal(out, text, depth);
+    } else {
+        out.push_str(&quoted(text, false));
+    }
+}
+
+/// Whether a text reads better line by line, and may stand so: YAML's literal blocks cannot begin
+/// with a space, and hold printable characters only.
+fn is_block(text: &str) -> bool {
+    let odd = |letter: char| {
+        (letter.is_control() && letter != '\n')
+            || matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
+    };
+    let trimmed = text.trim_end_matches('\n');
+    trimmed.contains('\n')
+        && !text.starts_with([' ', '\n'])
+        && !text.contains(odd)
+        && text.len() - trimmed.len() <= 1
+        && !trimmed
+            .lines()
+            .any(|line| !line.is_empty() && line.trim().is_empty())
+}
+
+fn literal(out: &mut String, text: &str, depth: usize) {
+    out.push_str(if text.ends_with('\n') { "|" } else { "|-" });
+    for line in text.trim_end_matches('\n').split('\n') {
+        out.push('\n');
+        if !line.is_empty() {
+            indent(out, depth);
+            out.push_str(line);
+        }
+    }
+}
+
+/// A text as a plain or a double-quoted scalar.
+pub fn quoted(text: &str, key: bool) -> String {
+    if is_plain(text, key) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            letter
+                if letter.is_control()
+                    || matches!(letter, '\u{2028}' | '\u{2029}' | '\u{feff}') =>
+            {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "\\u{:04X}", u32::from(letter));
+            }
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a text stands for itself without quotes, to every reader of YAML.
+fn is_plain(text: &str, key: bool) -> bool {
+    let word = Scalar {
+        text: text.to_owned(),
+        plain: true,
+    };
+    let safe = |letter: char| letter.is_ascii_alphanumeric() || "_-./+ ()=,".contains(letter);
+    let like_null = matches!(
+        &*text.to_lowercase(),
+        "null" | "yes" | "no" | "on" | "off" | "y" | "n" | "true" | "false"
+    );
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
+        && !text.ends_with(' ')
+        && text.chars().all(safe)
+        && !like_null
+        && word.kind() == "text"
+        // A key that ends in `+` would append.
+        && !(key && (text.ends_with('+') || text.len() > 200))
+}

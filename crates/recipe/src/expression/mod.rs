@@ -1,0 +1,141 @@
+//! `${{ … }}` in a recipe's texts. Shell `$X`, `${X}` and `{{ }}` pass untouched.
+//!
+//! An expression is mostly a path (`params.results`, `models.llama-2.commit`), which is looked up
+//! here, so that names may hold hyphens. Everything else (`gpus.count * 2`,
+//! `'x' if variant.gpu == 'h200' else 'y'`) is minijinja's, strict: an undefined name is an error.
+
+mod evaluate;
+mod scan;
+mod scope;
+
+pub use evaluate::{Evaluated, evaluate, references};
+pub use scan::scan;
+pub use scope::Scope;
+
+use super::model::Template;
+
+/// An expression that cannot be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("in `${{{{ {expression} }}}}`: {message}")]
+pub struct ExpressionError {
+    /// What stands between `${{` and `}}`.
+    pub expression: String,
+    /// What is wrong with it.
+    pub message: String,
+    /// Where it begins in the template, bytes.
+    pub offset: usize,
+}
+
+/// The template with each expression replaced by its value.
+///
+/// # Errors
+/// An expression that is not closed, is not understood, or names what `scope` does not have.
+pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionError> {
+    let text = &template.0;
+    let expressions = scan(text).map_err(|error| ExpressionError {
+        expression: text[error.at..].chars().take(40).collect(),
+        message: "`${{` is never closed by `}}`".into(),
+        offset: error.at,
+    })?;
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for expression in expressions {
+        out.push_str(&text[done..expression.outer.start]);
+        let inner = &text[expression.inner.clone()];
+        let value = evaluate(inner, scope).map_err(|message| ExpressionError {
+            expression: inner.trim().to_owned(),
+            message,
+            offset: expression.outer.start,
+        })?;
+        out.push_str(&value.to_string());
+        done = expression.outer.end;
+    }
+    out.push_str(&text[done..]);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{Mode, ParamValue};
+    use super::*;
+
+    fn scope() -> Scope {
+        Scope {
+            params: [
+                ("results".into(), ParamValue::Text("/r".into())),
+                ("gpus".into(), ParamValue::Int(4)),
+                ("with-hyphen".into(), ParamValue::Bool(true)),
+            ]
+            .into(),
+            variant: [("rocm".into(), "7.1.1".into())].into(),
+            scenario: Some("Offline".into()),
+            mode: Some(Mode::Accuracy),
+            trial: Some(2),
+            gpus: Some(8),
+            models: [("llama-2".into(), "abc".into())].into(),
+            models_later: [("qwen".into(), "…".into())].into(),
+        }
+    }
+
+    fn rendered(text: &str) -> Result<String, String> {
+        render(&Template(text.into()), &scope()).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn paths() {
+        let text = "${{ params.results }}/${{scenario}}/${{ mode }}/run_${{ trial }}/${{ models.llama-2.commit }}";
+        assert_eq!(rendered(text).unwrap(), "/r/Offline/accuracy/run_2/abc");
+        assert_eq!(rendered("${{ params.with-hyphen }}").unwrap(), "true");
+    }
+
+    #[test]
+    fn a_commit_that_is_not_known_yet_stands_alone() {
+        assert_eq!(rendered("at ${{ models.qwen.commit }}").unwrap(), "at …");
+        assert!(rendered("${{ models.qwen.commit[:8] }}").is_err());
+    }
+
+    #[test]
+    fn more_than_paths() {
+        assert_eq!(rendered("${{ gpus.count * 2 }}").unwrap(), "16");
+        assert_eq!(rendered("${{ gpus.count / 2 }}").unwrap(), "4");
+        let choice = "${{ 'new' if variant.rocm == '7.1.1' else 'old' }}";
+        assert_eq!(rendered(choice).unwrap(), "new");
+        assert_eq!(rendered("${{ '}}' }}").unwrap(), "}}");
+    }
+
+    #[test]
+    fn shell_passes_untouched() {
+        for text in [
+            "$X ${X} ${#list[@]} {{ .Id }} {% if %} {# x #} }} $${x}",
+            "awk '{print $1}' <<EOF\n{\"a\": {\"b\": 1}}\nEOF\n",
+            "trailing newline\n",
+            "",
+        ] {
+            assert_eq!(rendered(text).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn strict() {
+        assert_eq!(
+            rendered("${{ params.nothing }}").unwrap_err(),
+            "`params.nothing` is not defined"
+        );
+        assert_eq!(
+            rendered("${{ env.HOME }}").unwrap_err(),
+            "`env.HOME` is not defined"
+        );
+        assert!(
+            rendered("${{ params.nothing ~ 'x' }}")
+                .unwrap_err()
+                .contains("undefined")
+        );
+        assert!(
+            rendered("${{ params.results")
+                .unwrap_err()
+                .contains("never closed")
+        );
+        assert!(rendered("${{ }}").unwrap_err().contains("nothing between"));
+        assert!(rendered("${{ 1 + }}").is_err());
+    }
+}

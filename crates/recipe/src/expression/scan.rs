@@ -1,0 +1,52 @@
+//! Finds expressions in a text.
+
+use std::ops::Range;
+
+/// One `${{ … }}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression {
+    /// With its delimiters.
+    pub outer: Range<usize>,
+    /// Between them.
+    pub inner: Range<usize>,
+}
+
+/// `${{` at `at` is never closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScanError {
+    pub at: usize,
+}
+
+/// All expressions of a text, in order. `}}` inside of quotes does not end one.
+pub fn scan(text: &str) -> Result<Vec<Expression>, ScanError> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(offset) = text[from..].find("${{") {
+        let start = from + offset;
+        let inner = start + 3;
+        let end = close(&text[inner..]).ok_or(ScanError { at: start })? + inner;
+        found.push(Expression {
+            outer: start..end + 2,
+            inner: inner..end,
+        });
+        from = end + 2;
+    }
+    Ok(found)
+}
+
+fn close(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut quote = None;
+    let mut at = 0;
+    while at < bytes.len() {
+        match (quote, bytes[at]) {
+            (Some(_), b'\\') => at += 1,
+            (Some(open), byte) if byte == open => quote = None,
+            (None, byte @ (b'\'' | b'"')) => quote = Some(byte),
+            (None, b'}') if bytes.get(at + 1) == Some(&b'}') => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}

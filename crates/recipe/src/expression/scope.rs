@@ -1,0 +1,96 @@
+//! What expressions may name.
+
+use std::collections::BTreeMap;
+
+use minijinja::Value;
+
+use super::evaluate::Evaluated;
+use crate::model::{Mode, ParamValue, Recipe};
+
+/// The values that expressions may name. What is `None` is not defined.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scope {
+    /// `params.NAME`
+    pub params: BTreeMap<String, ParamValue>,
+    /// `variant.AXIS`
+    pub variant: BTreeMap<String, String>,
+    /// `scenario`: MLPerf's spelling (`Offline`) if it is one of its scenarios, else the key.
+    pub scenario: Option<String>,
+    /// `mode`
+    pub mode: Option<Mode>,
+    /// `trial`, from 1.
+    pub trial: Option<u32>,
+    /// `gpus.count`
+    pub gpus: Option<u32>,
+    /// `models.NAME.commit`, by name.
+    pub models: BTreeMap<String, String>,
+    /// The same of models whose commit is not known yet: what stands for it until it is.
+    pub models_later: BTreeMap<String, String>,
+}
+
+impl Scope {
+    /// What a recipe itself defines: params, variants, the number of GPUs that it asks for.
+    #[must_use]
+    pub fn of(recipe: &Recipe) -> Self {
+        Self {
+            params: recipe.params.clone(),
+            variant: recipe.variant.clone(),
+            gpus: recipe.requires.gpus.as_ref().map(|gpus| gpus.count),
+            ..Self::default()
+        }
+    }
+
+    /// The value of a path, for example `params.results`.
+    pub(super) fn get(&self, path: &str) -> Option<Evaluated> {
+        let (root, rest) = path.split_once('.').unwrap_or((path, ""));
+        match (root, rest) {
+            ("scenario", "") => self.scenario.clone().map(Evaluated::Text),
+            ("mode", "") => self.mode.map(|mode| Evaluated::Text(mode.to_string())),
+            ("trial", "") => self.trial.map(|trial| Evaluated::Int(trial.into())),
+            ("gpus", "count") => self.gpus.map(|count| Evaluated::Int(count.into())),
+            ("params", name) => self.params.get(name).map(Evaluated::from),
+            ("variant", axis) => self.variant.get(axis).cloned().map(Evaluated::Text),
+            ("models", rest) => {
+                let name = rest.strip_suffix(".commit")?;
+                let commit = self.models.get(name).or(self.models_later.get(name));
+                commit.cloned().map(Evaluated::Text)
+            }
+            _ => None,
+        }
+    }
+
+    /// As minijinja wants it.
+    pub(super) fn context(&self) -> Value {
+        let params = self.params.iter().map(|(name, value)| {
+            let value = match value {
+                ParamValue::Bool(value) => Value::from(*value),
+                ParamValue::Int(value) => Value::from(*value),
+                ParamValue::Text(value) => Value::from(value.as_str()),
+            };
+            (name.as_str(), value)
+        });
+        let text = |(name, value): (&String, &String)| (name.clone(), Value::from(value.as_str()));
+        let model = |(name, commit): (&String, &String)| {
+            let commit = Value::from(commit.as_str());
+            (name.clone(), Value::from_pairs([("commit", commit)]))
+        };
+        let mut pairs = vec![
+            ("params", Value::from_pairs(params)),
+            ("variant", Value::from_pairs(self.variant.iter().map(text))),
+            ("models", Value::from_pairs(self.models.iter().map(model))),
+        ];
+        if let Some(count) = self.gpus {
+            pairs.push(("gpus", Value::from_pairs([("count", Value::from(count))])));
+        }
+        if let Some(scenario) = &self.scenario {
+            pairs.push(("scenario", Value::from(scenario.as_str())));
+        }
+        if let Some(mode) = self.mode {
+            pairs.push(("mode", Value::from(mode.to_string())));
+        }
+        if let Some(trial) = self.trial {
+            pairs.push(("trial", Value::from(trial)));
+        }
+        Value::from_pairs(pairs)
+    }
+}

@@ -1,0 +1,86 @@
+//! From a recipe's text to a checked recipe. Pure: texts come from the catalog.
+//!
+//! ```text
+//! text ──parse──▶ tree ──load──▶ merged ──variants, --set──▶ chosen ──walk, checks──▶ checked ──fill──▶ model
+//! ```
+//!
+//! The tree knows the place of every value, through merging and to the end, so that a problem in a
+//! template is shown in the template. Every stage collects its problems and goes on.
+#![expect(
+    missing_docs,
+    clippy::must_use_candidate,
+    clippy::missing_errors_doc,
+    reason = "modules that other crates reach, until the language is declared once"
+)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod checks;
+mod diagnostic;
+pub mod docker_run;
+pub mod emit;
+pub mod expression;
+pub mod fill;
+pub mod format;
+mod keys;
+mod load;
+mod loaded;
+pub mod lock;
+pub mod measures;
+mod merge;
+pub mod model;
+pub mod names;
+pub mod node;
+mod origin;
+pub mod parse;
+pub mod quote;
+mod render;
+mod resolve;
+pub mod scaffold;
+pub mod schema;
+mod settings;
+pub mod shape;
+mod source;
+mod suggest;
+mod summary;
+mod variants;
+pub mod walk;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use keys::is_loadgen_figure;
+pub use loaded::{DeclaredParam, Loaded, Resolved, resolve};
+pub use origin::Origin;
+pub use resolve::{Kind, check, fingerprint, variants};
+pub use settings::Setting;
+pub use source::{SIZE_LIMIT, Source, Span};
+pub use suggest::{did_you_mean, nearest};
+pub use summary::{Summary, VariantSummary, summarize, summarize_all};
+pub use variants::{Axis, Choice, Impossible, Variants};
+
+/// Where templates come from, and what lies beside a recipe. The catalog has an implementation
+/// that reads files.
+pub trait Templates {
+    /// The template of this name.
+    fn template(&self, name: &str) -> Option<Source>;
+    /// All names, for "did you mean".
+    fn names(&self) -> Vec<String>;
+    /// Whether this file lies beside the recipe. None: unknown.
+    fn companion_exists(&self, relative: &str) -> Option<bool>;
+}
+
+/// No templates, and nothing known of companions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoTemplates;
+
+impl Templates for NoTemplates {
+    fn template(&self, _name: &str) -> Option<Source> {
+        None
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn companion_exists(&self, _relative: &str) -> Option<bool> {
+        None
+    }
+}

@@ -1,0 +1,157 @@
+//! A recipe's text merged over the templates that it extends.
+
+use super::Templates;
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::keys::SCHEMA;
+use super::merge::merge;
+use super::node::{Node, Value};
+use super::parse::parse;
+use super::source::{Source, Span};
+use super::suggest::did_you_mean;
+
+/// The merged tree, still symbolic. None where the text itself is no recipe.
+pub fn load(
+    source: &Source,
+    templates: &dyn Templates,
+    problems: &mut Diagnostics,
+) -> Option<Node> {
+    let mut loader = Loader {
+        templates,
+        problems,
+        circle: Vec::new(),
+    };
+    loader.file(source, None)
+}
+
+struct Loader<'a> {
+    templates: &'a dyn Templates,
+    problems: &'a mut Diagnostics,
+    /// The templates that are being loaded, outermost first.
+    circle: Vec<String>,
+}
+
+/// Templates that extend templates that extend templates: deeper is a mistake.
+const DEEPEST: usize = 16;
+
+impl Loader<'_> {
+    fn file(&mut self, source: &Source, name: Option<&str>) -> Option<Node> {
+        let node = parse(source, self.problems)?;
+        if !matches!(node.value, Value::Map(_)) {
+            let message = format!("a recipe is a map of keys; this is {}", node.kind());
+            self.problems.push(
+                Diagnostic::error("wrong-type", message, node.span).help(
+                    "begin with `schema: 1`; `retrial new NAME` writes a recipe to start from",
+                ),
+            );
+            return None;
+        }
+        if !self.schema(&node) {
+            return None;
+        }
+        let mut base = Node::map(Vec::new(), node.span.clone());
+        if let Some(name) = name {
+            self.circle.push(name.to_owned());
+        }
+        for (template, span) in extends(&node) {
+            if let Some(below) = self.template(&template, span) {
+                base = merge(base, below, self.problems);
+            }
+        }
+        if name.is_some() {
+            self.circle.pop();
+        }
+        let mut merged = merge(base, node, self.problems);
+        if let Value::Map(entries) = &mut merged.value {
+            // `extends` has done its work; what a template says of itself is not said of a recipe.
+            entries.retain(|entry| match entry.key.as_str() {
+                "extends" => wrong_extends(&entry.value),
+                "title" | "description" | "duration" => name.is_none(),
+                _ => true,
+            });
+        }
+        Some(merged)
+    }
+
+    /// Whether this retrial understands the file.
+    fn schema(&mut self, node: &Node) -> bool {
+        // Where it is missing, the walk over the keys says so.
+        let Some(schema) = node.get("schema") else {
+            return true;
+        };
+        let Value::Scalar(scalar) = &schema.value else {
+            return true;
+        };
+        match scalar.integer() {
+            Some(number) if number > SCHEMA => {
+                let message = format!(
+                    "this recipe asks for schema {number}; this retrial understands {SCHEMA}"
+                );
+                let problem = Diagnostic::error("future-schema", message, schema.span.clone());
+                self.problems.push(problem.help("update retrial"));
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn template(&mut self, name: &str, span: Span) -> Option<Node> {
+        if let Some(at) = self.circle.iter().position(|outer| outer == name) {
+            let mut circle = self.circle[at..].to_vec();
+            circle.push(name.to_owned());
+            let message = format!(
+                "templates extend each other in a circle: {}",
+                circle.join(" → ")
+            );
+            self.problems
+                .push(Diagnostic::error("circle", message, span).help("take one `extends` out"));
+            return None;
+        }
+        if self.circle.len() >= DEEPEST {
+            let message = format!("templates extend each other more than {DEEPEST} deep");
+            self.problems
+                .push(Diagnostic::error("circle", message, span).help("put them together"));
+            return None;
+        }
+        let Some(source) = self.templates.template(name) else {
+            let names = self.templates.names();
+            // Templates have names; people write paths.
+            let bare = name
+                .rsplit('/')
+                .next()
+                .unwrap_or(name)
+                .trim_end_matches(".yaml");
+            let help = did_you_mean(bare, names.iter().map(String::as_str), "templates");
+            let message = format!("there is no template `{name}`");
+            self.problems
+                .push(Diagnostic::error("missing-template", message, span).help(help));
+            return None;
+        };
+        self.file(&source, Some(name))
+    }
+}
+
+fn extends(node: &Node) -> Vec<(String, Span)> {
+    let Some(extends) = node.get("extends") else {
+        return Vec::new();
+    };
+    let names = match &extends.value {
+        Value::List(items) => &items[..],
+        _ => std::slice::from_ref(extends),
+    };
+    names
+        .iter()
+        .filter_map(|name| Some((name.text()?.to_owned(), name.span.clone())))
+        .collect()
+}
+
+/// Kept where the checker shall complain about it.
+fn wrong_extends(node: &Node) -> bool {
+    match &node.value {
+        Value::Scalar(scalar) => scalar.text.trim().is_empty(),
+        Value::List(items) => items
+            .iter()
+            .any(|item| !matches!(item.value, Value::Scalar(_))),
+        Value::Map(_) => true,
+        Value::Null | Value::Removed => false,
+    }
+}

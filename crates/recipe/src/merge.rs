@@ -1,0 +1,157 @@
+//! Merging of templates, recipes and variants: maps key by key; scalars and lists replace;
+//! `key+:` appends; null removes.
+//!
+//! Merging stays symbolic (`+` and null are kept) until [`settle`], because an overlay of a
+//! variant may itself be merged over that of a template before it is applied.
+
+use std::collections::HashMap;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::node::{Entry, Node, Value};
+
+/// `over` on top of `base`.
+pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
+    match (base.value, over.value) {
+        (Value::Map(mut entries), Value::Map(overlay)) => {
+            let places = entries.iter().enumerate();
+            let places: HashMap<String, usize> =
+                places.map(|(at, entry)| (entry.key.clone(), at)).collect();
+            for entry in overlay {
+                // A map has each key once, so what is pushed here is not met again.
+                match places.get(&entry.key) {
+                    Some(&at) => {
+                        let nothing = Entry {
+                            value: Node::null(entry.key_span.clone()),
+                            ..entry.clone()
+                        };
+                        let old = std::mem::replace(&mut entries[at], nothing);
+                        entries[at] = merge_entry(old, entry, problems);
+                    }
+                    None => entries.push(entry),
+                }
+            }
+            Node::map(entries, over.span)
+        }
+        (_, value) => Node {
+            value,
+            span: over.span,
+        },
+    }
+}
+
+fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
+    if !over.append && over.value.is_null() {
+        let value = Node {
+            value: Value::Removed,
+            ..over.value
+        };
+        return Entry { value, ..over };
+    }
+    if !over.append {
+        let value = merge(old.value, over.value, problems);
+        return Entry { value, ..over };
+    }
+    if !matches!(over.value.value, Value::List(_)) {
+        // `settle` says so, once, wherever it ends.
+        return over;
+    }
+    let span = over.value.span.clone();
+    match (old.value.value, over.value.value) {
+        (Value::List(mut items), Value::List(more)) => {
+            items.extend(more);
+            let value = Node {
+                value: Value::List(items),
+                span,
+            };
+            Entry {
+                value,
+                append: old.append,
+                ..over
+            }
+        }
+        (Value::Null | Value::Removed, value) => {
+            let value = Node { value, span };
+            Entry {
+                value,
+                append: false,
+                ..over
+            }
+        }
+        (base, value) => {
+            let base = Node {
+                value: base,
+                span: old.value.span,
+            };
+            let message = format!(
+                "`{0}+` appends to a list, but `{0}` is {1} at {2}",
+                over.key,
+                base.kind(),
+                old.key_span
+            );
+            problems.push(
+                Diagnostic::error("append", message, over.key_span.clone()).help(APPEND_HELP),
+            );
+            let value = Node { value, span };
+            Entry {
+                value,
+                append: false,
+                ..over
+            }
+        }
+    }
+}
+
+const APPEND_HELP: &str =
+    "maps merge by themselves, and everything else replaces: write the key without `+`";
+
+/// The tree as it is meant: appended lists stand for themselves, nulls are gone.
+pub fn settle(node: Node, problems: &mut Diagnostics) -> Node {
+    let value = match node.value {
+        Value::List(items) => Value::List(
+            items
+                .into_iter()
+                .map(|item| settle(item, problems))
+                .collect(),
+        ),
+        Value::Map(entries) => Value::Map(
+            entries
+                .into_iter()
+                .filter_map(|entry| settle_entry(entry, problems))
+                .collect(),
+        ),
+        value => value,
+    };
+    Node {
+        value,
+        span: node.span,
+    }
+}
+
+fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
+    let span = entry.key_span.clone();
+    match &entry.value.value {
+        Value::Removed => return None,
+        Value::Null => {
+            let message = format!("`{}` has no value", entry.key);
+            let help = "null takes away what a template gave, and there is nothing; for an empty text, write \"\"";
+            problems.push(Diagnostic::warning("no-value", message, span).help(help));
+            return None;
+        }
+        Value::List(_) => {}
+        _ if entry.append => {
+            let message = format!(
+                "`{}+` appends a list, but this is {}",
+                entry.key,
+                entry.value.kind()
+            );
+            problems.push(Diagnostic::error("append", message, span).help(APPEND_HELP));
+        }
+        _ => {}
+    }
+    let value = settle(entry.value, problems);
+    Some(Entry {
+        value,
+        append: false,
+        ..entry
+    })
+}

@@ -1,0 +1,298 @@
+//! What the expressions of one recipe may name: its params with their values, its variants, its
+//! models.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::expression::{self, Evaluated, Scope};
+use super::format::Format;
+use super::model::ParamValue;
+use super::node::{Node, Scalar, Value};
+use super::source::Span;
+use super::suggest::did_you_mean;
+
+/// A param's declaration.
+#[derive(Debug, Clone)]
+pub struct Param {
+    pub kind: String,
+    pub values: Vec<String>,
+    pub span: Span,
+    /// What the recipe gives it, as written.
+    default: Option<Node>,
+    /// What `--set` gave it.
+    set: Option<Node>,
+}
+
+/// All names.
+#[derive(Debug, Default)]
+pub struct Names {
+    pub params: BTreeMap<String, Param>,
+    /// Axes of variants.
+    pub axes: BTreeSet<String>,
+    /// Models by name, and whether they have a commit (those of the hub have).
+    pub models: BTreeMap<String, bool>,
+    /// Whether `gpus.count` is defined.
+    pub gpus: bool,
+    /// The values that are known.
+    pub scope: Scope,
+    /// Params that `--set` changed from the recipe's own value.
+    pub modified: Vec<String>,
+    /// Params that another param's default names.
+    pub used: BTreeSet<String>,
+}
+
+impl Names {
+    /// Reads them from a merged recipe; params' values are evaluated and checked.
+    pub fn read(
+        recipe: &Node,
+        variant: BTreeMap<String, String>,
+        problems: &mut Diagnostics,
+    ) -> Self {
+        let mut names = Self {
+            axes: variant.keys().cloned().collect(),
+            gpus: recipe
+                .get("requires")
+                .and_then(|requires| requires.get("gpus"))
+                .is_some(),
+            scope: Scope {
+                variant,
+                ..Scope::default()
+            },
+            ..Self::default()
+        };
+        if let Some(models) = recipe.get("models") {
+            names.models = models
+                .named()
+                .map(|(name, model)| {
+                    let hub = model.get("source").and_then(|source| source.get("hub"));
+                    (name.to_owned(), hub.is_some())
+                })
+                .collect();
+        }
+        for entry in recipe.get("params").map_or(&[][..], Node::entries) {
+            let text = |key: &str| entry.value.get(key).and_then(Node::text);
+            let values = entry.value.get("values").map_or(&[][..], Node::items);
+            let param = Param {
+                kind: text("type").unwrap_or("").to_owned(),
+                values: values
+                    .iter()
+                    .filter_map(Node::text)
+                    .map(str::to_owned)
+                    .collect(),
+                span: entry.key_span.clone(),
+                default: entry.value.get("default").cloned(),
+                set: entry.value.get("set").cloned(),
+            };
+            if param.kind == "enum" && param.values.is_empty() {
+                let message = format!("the enum `{}` has no values", entry.key);
+                problems.push(
+                    Diagnostic::error("param", message, param.span.clone())
+                        .help("list them: `values: [one, other]`"),
+                );
+            }
+            if let Some(values) = entry
+                .value
+                .entry("values")
+                .filter(|_| param.kind != "enum" && !param.kind.is_empty())
+            {
+                let message = format!("`values` stands on a param of type {}", param.kind);
+                problems.push(
+                    Diagnostic::error("param", message, values.key_span.clone())
+                        .help("only an enum has `values`: write `type: enum`"),
+                );
+            }
+            names.params.insert(entry.key.clone(), param);
+        }
+        names.evaluate(problems);
+        names
+    }
+
+    /// Params that have neither default nor value.
+    pub fn unset(&self) -> impl Iterator<Item = (&str, &Param)> {
+        self.params
+            .iter()
+            .filter(|(_, param)| param.default.is_none() && param.set.is_none())
+            .map(|(name, param)| (name.as_str(), param))
+    }
+
+    /// Evaluates defaults in the order in which they need each other.
+    fn evaluate(&mut self, problems: &mut Diagnostics) {
+        let mut defaults = BTreeMap::new();
+        let mut waiting: Vec<String> = self.params.keys().cloned().collect();
+        loop {
+            let before = waiting.len();
+            waiting.retain(|name| {
+                let param = &self.params[name];
+                let own = param.default.as_ref();
+                let needs = own.map_or_else(Vec::new, params_in);
+                self.used.extend(needs.iter().cloned());
+                if needs
+                    .iter()
+                    .any(|need| !self.scope.params.contains_key(need))
+                {
+                    // One that `--set` gave needs nothing else.
+                    if let Some(value) = param
+                        .set
+                        .as_ref()
+                        .and_then(|set| param.read(set, &self.scope, problems))
+                    {
+                        self.scope.params.insert(name.clone(), value);
+                    }
+                    return !self.scope.params.contains_key(name);
+                }
+                let default = own.and_then(|node| param.read(node, &self.scope, problems));
+                let set = param
+                    .set
+                    .as_ref()
+                    .and_then(|node| param.read(node, &self.scope, problems));
+                if let Some(value) = set.or_else(|| default.clone()) {
+                    self.scope.params.insert(name.clone(), value);
+                }
+                if let Some(default) = default {
+                    defaults.insert(name.clone(), default);
+                }
+                false
+            });
+            if waiting.is_empty() || waiting.len() == before {
+                break;
+            }
+        }
+        self.circles(&waiting, problems);
+        for (name, param) in &self.params {
+            if param.set.is_some()
+                && param.default.is_some()
+                && defaults.get(name) != self.scope.params.get(name)
+            {
+                self.modified.push(name.clone());
+            }
+        }
+    }
+
+    /// Those that wait for each other, and not for one that must be set.
+    fn circles(&self, waiting: &[String], problems: &mut Diagnostics) {
+        for name in waiting {
+            let mut seen = vec![name.clone()];
+            let mut next = name.clone();
+            while let Some(node) = &self.params[&next].default {
+                let Some(need) = params_in(node)
+                    .into_iter()
+                    .find(|need| waiting.contains(need))
+                else {
+                    break;
+                };
+                if need == *name {
+                    // Told once, at the first of its names.
+                    if seen.iter().any(|other| other < name) {
+                        break;
+                    }
+                    let message = format!(
+                        "params name each other in a circle: {} → {name}",
+                        seen.join(" → ")
+                    );
+                    let span = self.params[name]
+                        .default
+                        .as_ref()
+                        .map_or(&self.params[name].span, |node| &node.span);
+                    problems.push(
+                        Diagnostic::error("param-circle", message, span.clone())
+                            .help("give one of them a value of its own"),
+                    );
+                    break;
+                }
+                if seen.contains(&need) {
+                    break;
+                }
+                seen.push(need.clone());
+                next = need;
+            }
+        }
+    }
+}
+
+/// Params that a text names.
+fn params_in(node: &Node) -> Vec<String> {
+    let Some(text) = node.text() else {
+        return Vec::new();
+    };
+    let expressions = expression::scan(text).unwrap_or_default();
+    expressions
+        .iter()
+        .filter_map(|found| expression::references(&text[found.inner.clone()]).ok())
+        .flatten()
+        .filter_map(|reference| reference.path.strip_prefix("params.").map(str::to_owned))
+        .collect()
+}
+
+impl Param {
+    /// The value of a node as this param's type asks.
+    fn read(&self, node: &Node, scope: &Scope, problems: &mut Diagnostics) -> Option<ParamValue> {
+        // A list or a map is reported where shapes are checked.
+        let Value::Scalar(scalar) = &node.value else {
+            return None;
+        };
+        // What is wrong with an expression is reported there, too.
+        let scalar = evaluate(scalar, scope).ok()?;
+        match self.value(&scalar) {
+            Ok(value) => Some(value),
+            Err((message, help)) => {
+                problems
+                    .push(Diagnostic::error("param", message, node.span.clone()).maybe_help(help));
+                None
+            }
+        }
+    }
+
+    /// A scalar as this param's type asks.
+    pub fn value(&self, scalar: &Scalar) -> Result<ParamValue, (String, Option<String>)> {
+        let text = scalar.text.clone();
+        let asked = |what: &str, help: &str| {
+            let message = format!("this param is {what}; `{text}` is {}", scalar.kind());
+            Err((message, Some(help.to_owned())))
+        };
+        match self.kind.as_str() {
+            "int" => match scalar.integer() {
+                Some(value) => Ok(ParamValue::Int(value)),
+                None => asked("an int", "write a whole number, without quotes"),
+            },
+            "bool" => match scalar.boolean() {
+                Some(value) => Ok(ParamValue::Bool(value)),
+                None => asked("a bool", "write true or false, without quotes"),
+            },
+            "path" => match Format::HostPath.problem(&text, false) {
+                None => Ok(ParamValue::Text(text)),
+                Some(_) => Err((
+                    format!("this param is a path; `{text}` is none"),
+                    Some("write an absolute path, or one that begins with `./` for one beside the recipe".to_owned()),
+                )),
+            },
+            "enum" if !self.values.is_empty() && !self.values.contains(&text) => Err((
+                format!("`{text}` is none of this enum's values"),
+                Some(did_you_mean(&text, self.values.iter().map(String::as_str), "values are")),
+            )),
+            _ => Ok(ParamValue::Text(text)),
+        }
+    }
+}
+
+/// A scalar with its expressions replaced. One that is exactly one expression takes its type.
+pub fn evaluate(scalar: &Scalar, scope: &Scope) -> Result<Scalar, String> {
+    let text = &scalar.text;
+    let Ok(expressions) = expression::scan(text) else {
+        return Err("an expression is not closed".into());
+    };
+    match &expressions[..] {
+        [] => Ok(scalar.clone()),
+        [only] if only.outer == (0..text.len()) => {
+            let value = expression::evaluate(&text[only.inner.clone()], scope)?;
+            Ok(Scalar {
+                plain: !matches!(value, Evaluated::Text(_)),
+                text: value.to_string(),
+            })
+        }
+        _ => {
+            let template = super::model::Template(text.clone());
+            let text = expression::render(&template, scope).map_err(|error| error.message)?;
+            Ok(Scalar { text, plain: false })
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A recipe's text as a tree in which every value knows its place.
+
+use super::source::Span;
+
+/// A value and where it stands.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub value: Value,
+    pub span: Span,
+}
+
+/// What YAML can say here.
+#[derive(Debug, Clone)]
+pub enum Value {
+    Null,
+    /// A null that took away what it was merged over.
+    Removed,
+    Scalar(Scalar),
+    List(Vec<Node>),
+    Map(Vec<Entry>),
+}
+
+/// A scalar as it was written: what it means is decided by whoever reads it.
+#[derive(Debug, Clone)]
+pub struct Scalar {
+    pub text: String,
+    /// Neither quoted nor a block: may be a number or a truth value.
+    pub plain: bool,
+}
+
+/// One key of a map.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Without the `+` of `key+:`.
+    pub key: String,
+    pub key_span: Span,
+    /// `key+:` appends to the list that it is merged over.
+    pub append: bool,
+    pub value: Node,
+}
+
+impl Node {
+    pub fn null(span: Span) -> Self {
+        let value = Value::Null;
+        Self { value, span }
+    }
+
+    pub fn scalar(text: impl Into<String>, plain: bool, span: Span) -> Self {
+        let text = text.into();
+        let value = Value::Scalar(Scalar { text, plain });
+        Self { value, span }
+    }
+
+    pub fn map(entries: Vec<Entry>, span: Span) -> Self {
+        let value = Value::Map(entries);
+        Self { value, span }
+    }
+
+    pub fn is_null(&self) -> bool {
+        matches!(self.value, Value::Null | Value::Removed)
+    }
+
+    /// The entries of a map; none for everything else.
+    pub fn entries(&self) -> &[Entry] {
+        match &self.value {
+            Value::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The items of a list; none for everything else.
+    pub fn items(&self) -> &[Self] {
+        match &self.value {
+            Value::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text of a scalar.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar(scalar) => Some(&scalar.text),
+            _ => None,
+        }
+    }
+
+    /// The entry of a key that has a value.
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries()
+            .iter()
+            .find(|entry| entry.key == key && !entry.value.is_null())
+    }
+
+    /// The value of a key; null counts as absent.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// Entries that have a value, as name and value.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Self)> {
+        self.entries()
+            .iter()
+            .filter(|entry| !entry.value.is_null())
+            .map(|entry| (entry.key.as_str(), &entry.value))
+    }
+
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match &self.value {
+            Value::Null | Value::Removed => "nothing",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+            Value::Scalar(scalar) => scalar.kind(),
+        }
+    }
+}
+
+impl Scalar {
+    pub fn kind(&self) -> &'static str {
+        if !self.plain {
+            "text"
+        } else if self.boolean().is_some() {
+            "a truth value"
+        } else if self.text.parse::<i64>().is_ok() {
+            "an integer"
+        } else if self.number().is_some() {
+            "a number"
+        } else {
+            "text"
+        }
+    }
+
+    pub fn boolean(&self) -> Option<bool> {
+        match self.text.as_str() {
+            "true" | "True" | "TRUE" if self.plain => Some(true),
+            "false" | "False" | "FALSE" if self.plain => Some(false),
+            _ => None,
+        }
+    }
+
+    pub fn integer(&self) -> Option<i64> {
+        self.plain.then(|| self.text.parse().ok()).flatten()
+    }
+
+    /// A finite number; `inf` and `nan` are words here, not figures.
+    pub fn number(&self) -> Option<f64> {
+        let starts_well = self
+            .text
+            .starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+        if !self.plain || !starts_well {
+            return None;
+        }
+        self.text
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+    }
+}

@@ -1,0 +1,120 @@
+//! Where each value of a resolved recipe came from: for `show --resolved`.
+
+use serde::Serialize;
+
+use super::keys::RECIPE;
+use super::node::{Node, Value};
+use super::settings::COMMAND_LINE;
+use super::shape::{Object, Shape};
+
+/// One value and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// `container.privileged`
+    pub key: String,
+    /// As written, in one line.
+    pub value: String,
+    /// `templates/amd.yaml:12:3`, `--set` or `default`.
+    pub from: String,
+}
+
+/// All values of a settled tree, in its order, and the defaults of what is absent.
+pub fn origins(recipe: &Node) -> Vec<Origin> {
+    let mut out = Vec::new();
+    values(&mut out, recipe, String::new());
+    defaults(&mut out, recipe, &RECIPE, "");
+    out
+}
+
+fn values(out: &mut Vec<Origin>, node: &Node, key: String) {
+    let simple = |node: &Node| matches!(node.value, Value::Scalar(_));
+    match &node.value {
+        Value::Null | Value::Removed => {}
+        Value::Map(entries) if !entries.is_empty() => {
+            for entry in entries {
+                values(out, &entry.value, join(&key, &entry.key));
+            }
+        }
+        // Appended lists come from two files, so their items stand alone.
+        Value::List(items) if !items.iter().all(simple) || many(items) => {
+            for (index, item) in items.iter().enumerate() {
+                values(out, item, format!("{key}[{index}]"));
+            }
+        }
+        Value::List(items) => {
+            let texts: Vec<_> = items.iter().filter_map(Node::text).collect();
+            out.push(origin(
+                key,
+                format!("[{}]", texts.join(", ")),
+                items.first().unwrap_or(node),
+            ));
+        }
+        Value::Map(_) => out.push(origin(key, "{}".into(), node)),
+        Value::Scalar(scalar) => out.push(origin(key, scalar.text.trim_end().to_owned(), node)),
+    }
+}
+
+fn many(items: &[Node]) -> bool {
+    items
+        .windows(2)
+        .any(|pair| pair[0].span.source.path != pair[1].span.source.path)
+}
+
+fn origin(key: String, value: String, node: &Node) -> Origin {
+    let from = match &*node.span.source.path {
+        COMMAND_LINE => COMMAND_LINE.to_owned(),
+        _ => node.span.to_string(),
+    };
+    Origin { key, value, from }
+}
+
+fn join(key: &str, name: &str) -> String {
+    let name = if name.contains('.') {
+        format!("\"{name}\"")
+    } else {
+        name.to_owned()
+    };
+    if key.is_empty() {
+        name
+    } else {
+        format!("{key}.{name}")
+    }
+}
+
+/// Defaults of what is not written. Only within maps that are there, but for the container and the
+/// rules of judging, which hold whether they are written or not.
+fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix: &str) {
+    for key in object.keys {
+        let path = join(prefix, key.name);
+        match (node.get(key.name), key.default) {
+            (None, Some(default)) => out.push(Origin {
+                key: path,
+                value: default.to_owned(),
+                from: "default".into(),
+            }),
+            (Some(value), _) => below(out, value, &key.shape, &path),
+            (None, None) => {
+                if let (Shape::Object(object), "container" | "judge") = (key.shape, key.name) {
+                    defaults(out, &Node::null(node.span.clone()), object, &path);
+                }
+            }
+        }
+    }
+}
+
+fn below(out: &mut Vec<Origin>, node: &Node, shape: &Shape, path: &str) {
+    match (shape, &node.value) {
+        (Shape::Object(object), Value::Map(_)) => defaults(out, node, object, path),
+        (Shape::Map(_, shape), Value::Map(_)) => {
+            for (name, value) in node.named() {
+                below(out, value, shape, &join(path, name));
+            }
+        }
+        (Shape::Either(shapes), _) => {
+            for shape in *shapes {
+                below(out, node, shape, path);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,420 @@
+//! YAML text to a tree of [`Node`]s. The only place that knows the YAML library.
+//!
+//! Built on the event parser beneath serde-saphyr: serde's own way stops at the first problem,
+//! and a tree with places is what merging and `show --resolved` need. Aliases are expanded here
+//! under a budget, so that an alias bomb ends in one sentence.
+
+mod syntax;
+
+use std::collections::HashMap;
+
+use serde_saphyr::granit_parser::{self, Event, Parser, ScalarStyle};
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::node::{Entry, Node, Value};
+use super::source::{SIZE_LIMIT, Source, Span};
+use retrial_readings::is_harmful;
+
+/// A recipe nests about eight levels deep.
+const DEPTH_LIMIT: usize = 48;
+/// Values after aliases are expanded.
+const VALUE_LIMIT: usize = 20_000;
+/// Bytes of text after aliases are expanded.
+const TEXT_LIMIT: usize = 8 * SIZE_LIMIT;
+
+/// The tree of a text. Problems are added to `problems`; none where it is not YAML at all.
+pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
+    if source.text.len() > SIZE_LIMIT {
+        problems.extend(source.too_large());
+        return None;
+    }
+    if let Some(at) = source.text.find('\0') {
+        problems.push(
+            Diagnostic::error("nul", "a NUL byte in the text", source.span(at..at + 1))
+                .help("a recipe is plain text; this looks like a binary file"),
+        );
+        return None;
+    }
+    let mut builder = Builder::new(source);
+    let outcome = builder.run();
+    problems.extend(builder.problems);
+    match outcome {
+        Ok(node) => node,
+        Err(problem) => {
+            problems.push(*problem);
+            None
+        }
+    }
+}
+
+type Problem = Box<Diagnostic>;
+
+/// A collection that has begun.
+struct Frame {
+    span: Span,
+    anchor: usize,
+    kind: FrameKind,
+}
+
+enum FrameKind {
+    List(Vec<Node>),
+    Map {
+        entries: Vec<Entry>,
+        /// A key that waits for its value.
+        key: Option<(String, Span, bool)>,
+        /// Values of `<<`, with where they stand among the entries.
+        merges: Vec<(usize, Node)>,
+        /// Where each key stands among the entries.
+        places: HashMap<String, usize>,
+    },
+}
+
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    values: usize,
+    bytes: usize,
+    depth: usize,
+}
+
+struct Builder<'a> {
+    source: &'a Source,
+    problems: Diagnostics,
+    stack: Vec<Frame>,
+    anchors: HashMap<usize, (Node, Weight)>,
+    weight: Weight,
+    root: Option<Node>,
+    documents: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(source: &'a Source) -> Self {
+        Self {
+            source,
+            problems: Diagnostics::default(),
+            stack: Vec::new(),
+            anchors: HashMap::new(),
+            weight: Weight::default(),
+            root: None,
+            documents: 0,
+        }
+    }
+
+    fn run(&mut self) -> Result<Option<Node>, Problem> {
+        let options = granit_parser::options! {
+            emit_comments: false,
+            emit_unresolved_aliases: true,
+            flow_nesting_limit: DEPTH_LIMIT,
+            block_nesting_limit: DEPTH_LIMIT,
+        };
+        let source = self.source;
+        for next in Parser::new_from_str_with_options(&source.text, options) {
+            let (event, span) = next.map_err(|error| Box::new(syntax::describe(source, &error)))?;
+            let span = self.span(span);
+            self.event(event, span)?;
+        }
+        if self.root.is_none() {
+            return Err(Box::new(
+                Diagnostic::error("empty", "there is nothing in this file", source.span(0..0))
+                    .help("`retrial new NAME` writes a recipe to start from"),
+            ));
+        }
+        Ok(self.root.take())
+    }
+
+    fn span(&self, span: granit_parser::Span) -> Span {
+        let range = span.byte_range().unwrap_or(0..0);
+        self.source.span(range)
+    }
+
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Problem> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    let problem =
+                        Diagnostic::error("second-document", "a second document in one file", span);
+                    return Err(Box::new(
+                        problem.help("write one recipe a file, without `---` between"),
+                    ));
+                }
+                Ok(())
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let tagged_text = Self::tag(tag.as_deref(), &span)?;
+                let plain = style == ScalarStyle::Plain && !tagged_text;
+                self.spend(1, text.len(), &span)?;
+                if text.contains('\0') {
+                    let problem = Diagnostic::error("nul", "a NUL byte in the text", span);
+                    return Err(Box::new(problem));
+                }
+                // What `show` and `plan` print is what trust is given on: nothing may hide a line.
+                if let Some(found) = text.chars().find(|&one| one != '\n' && is_harmful(one)) {
+                    let message = format!(
+                        "a character that steers a terminal, U+{:04X}, in the text",
+                        u32::from(found)
+                    );
+                    self.problems.push(
+                        Diagnostic::error("control", message, span.clone())
+                            .help(r"a recipe is plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`"),
+                    );
+                }
+                let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
+                // An absent value has no length; what stands before it is shown in its place.
+                let node = if null && !self.at_key() {
+                    Node::null(span)
+                } else {
+                    Node::scalar(text.into_owned(), plain, span)
+                };
+                self.finish(node, anchor)
+            }
+            Event::Alias(id) => self.alias(id, span),
+            Event::UnresolvedAlias(name) => {
+                let message = format!("there is no anchor `&{name}` above");
+                let problem = Diagnostic::error("alias", message, span.clone());
+                self.problems.push(
+                    problem.help(
+                        "an alias repeats what an anchor marked; for a plain `*`, use quotes",
+                    ),
+                );
+                let node = if self.at_key() {
+                    Node::scalar(name, false, span)
+                } else {
+                    Node {
+                        // Told above; a plain null would be told again.
+                        value: Value::Removed,
+                        span,
+                    }
+                };
+                self.finish(node, 0)
+            }
+            Event::SequenceStart(_, anchor, tag) => {
+                Self::tag(tag.as_deref(), &span)?;
+                self.open(FrameKind::List(Vec::new()), anchor, span)
+            }
+            Event::MappingStart(_, anchor, tag) => {
+                Self::tag(tag.as_deref(), &span)?;
+                let kind = FrameKind::Map {
+                    entries: Vec::new(),
+                    key: None,
+                    merges: Vec::new(),
+                    places: HashMap::new(),
+                };
+                self.open(kind, anchor, span)
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(&span),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a tag says "this is text". All other tags ask for types that recipes do not have.
+    fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Problem> {
+        let Some(tag) = tag else { return Ok(false) };
+        match tag.core_suffix() {
+            Some("str") => Ok(true),
+            Some(_) => Ok(false),
+            None => Err(Box::new(
+                Diagnostic::error(
+                    "tag",
+                    format!("the tag `{}` means nothing here", tag.original()),
+                    span.clone(),
+                )
+                .help("recipes have no tags; write the value itself"),
+            )),
+        }
+    }
+
+    fn at_key(&self) -> bool {
+        matches!(
+            self.stack.last(),
+            Some(Frame {
+                kind: FrameKind::Map { key: None, .. },
+                ..
+            })
+        )
+    }
+
+    fn open(&mut self, kind: FrameKind, anchor: usize, span: Span) -> Result<(), Problem> {
+        self.spend(1, 0, &span)?;
+        if self.at_key() {
+            return Err(Box::new(
+                Diagnostic::error("key", "a key must be plain text, not a list or a map", span)
+                    .help("an expression that begins a value needs quotes: \"${{ … }}\""),
+            ));
+        }
+        if self.stack.len() >= DEPTH_LIMIT {
+            return Err(Box::new(too_deep(span)));
+        }
+        self.stack.push(Frame { span, anchor, kind });
+        Ok(())
+    }
+
+    fn close(&mut self, end: &Span) -> Result<(), Problem> {
+        let Some(frame) = self.stack.pop() else {
+            return Ok(());
+        };
+        let span = self
+            .source
+            .span(frame.span.start..end.end.max(frame.span.end));
+        let value = match frame.kind {
+            FrameKind::List(items) => Value::List(items),
+            FrameKind::Map {
+                entries, merges, ..
+            } => Value::Map(self.merge_keys(entries, merges)),
+        };
+        self.finish(Node { value, span }, frame.anchor)
+    }
+
+    fn alias(&mut self, id: usize, span: Span) -> Result<(), Problem> {
+        let Some((node, weight)) = self.anchors.get(&id).cloned() else {
+            return Err(Box::new(Diagnostic::error(
+                "alias",
+                format!("`{}` stands inside of what it names", span.slice()),
+                span,
+            )));
+        };
+        if self.at_key() {
+            return self.finish(Node { span, ..node }, 0);
+        }
+        if self.stack.len() + weight.depth > DEPTH_LIMIT {
+            return Err(Box::new(too_deep(span)));
+        }
+        self.spend(weight.values, weight.bytes, &span)?;
+        self.finish(node, 0)
+    }
+
+    fn spend(&mut self, values: usize, bytes: usize, span: &Span) -> Result<(), Problem> {
+        self.weight.values = self.weight.values.saturating_add(values);
+        self.weight.bytes = self.weight.bytes.saturating_add(bytes);
+        if self.weight.values > VALUE_LIMIT || self.weight.bytes > TEXT_LIMIT {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "too-many-values",
+                    format!(
+                        "more than {VALUE_LIMIT} values or {} MiB of text, aliases expanded",
+                        TEXT_LIMIT >> 20
+                    ),
+                    span.clone(),
+                )
+                .help("aliases that name aliases multiply; write out what is meant"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A whole value: it becomes a key, a value, an item or the root.
+    fn finish(&mut self, node: Node, anchor: usize) -> Result<(), Problem> {
+        if anchor != 0 {
+            let weight = weigh(&node);
+            self.anchors.insert(anchor, (node.clone(), weight));
+        }
+        let Some(frame) = self.stack.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        match &mut frame.kind {
+            FrameKind::List(items) => items.push(node),
+            FrameKind::Map {
+                entries,
+                key,
+                merges,
+                places,
+            } => match key.take() {
+                None => *key = Some(read_key(node)?),
+                Some((name, _, true)) if name == "<<" => merges.push((entries.len(), node)),
+                Some((name, span, _)) => {
+                    let (name, append) = match name.strip_suffix('+') {
+                        Some(stem) if !stem.is_empty() => (stem.to_owned(), true),
+                        _ => (name, false),
+                    };
+                    if let Some(&first) = places.get(&name) {
+                        let (line, _) = entries[first].key_span.position();
+                        self.problems.push(
+                            Diagnostic::error(
+                                "duplicate-key",
+                                format!("the key `{name}` stands here twice"),
+                                span,
+                            )
+                            .help(format!("the first is on line {line}; keep one")),
+                        );
+                    } else {
+                        places.insert(name.clone(), entries.len());
+                        entries.push(Entry {
+                            key: name,
+                            key_span: span,
+                            append,
+                            value: node,
+                        });
+                    }
+                }
+            },
+        }
+        Ok(())
+    }
+
+    /// `<<: *base` and `<<: [*one, *other]`: keys that the map itself has win, then the first.
+    fn merge_keys(&mut self, mut entries: Vec<Entry>, merges: Vec<(usize, Node)>) -> Vec<Entry> {
+        for (mut at, node) in merges.into_iter().rev() {
+            let maps = match node.value {
+                Value::List(items) => items,
+                _ => vec![node],
+            };
+            for map in maps {
+                let Value::Map(from) = map.value else {
+                    self.problems.push(
+                        Diagnostic::error(
+                            "merge-key",
+                            format!("`<<` takes a map, not {}", map.kind()),
+                            map.span,
+                        )
+                        .help("write `<<: *anchor`, where the anchor stands on a map"),
+                    );
+                    continue;
+                };
+                for entry in from {
+                    if !entries.iter().any(|own| own.key == entry.key) {
+                        entries.insert(at, entry);
+                        at += 1;
+                    }
+                }
+            }
+        }
+        entries
+    }
+}
+
+fn read_key(node: Node) -> Result<(String, Span, bool), Problem> {
+    match node.value {
+        Value::Scalar(scalar) if !scalar.text.is_empty() => {
+            Ok((scalar.text, node.span, scalar.plain))
+        }
+        _ => Err(Box::new(
+            Diagnostic::error("key", "a key must be text", node.span).help("write `name: value`"),
+        )),
+    }
+}
+
+fn weigh(node: &Node) -> Weight {
+    let mut total = Weight {
+        values: 1,
+        bytes: node.text().map_or(0, str::len),
+        depth: 1,
+    };
+    let mut add = |part: &Node| {
+        let weight = weigh(part);
+        total.depth = total.depth.max(weight.depth + 1);
+        total.values += weight.values;
+        total.bytes += weight.bytes;
+    };
+    node.items().iter().for_each(&mut add);
+    node.entries().iter().for_each(|entry| add(&entry.value));
+    total
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error(
+        "too-deep",
+        format!("nested more than {DEPTH_LIMIT} levels deep"),
+        span,
+    )
+    .help("no recipe needs that; is a bracket or an indentation missing?")
+}

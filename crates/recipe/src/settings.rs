@@ -1,0 +1,179 @@
+//! `--set name=value`: a param or an axis of variants.
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::node::{Entry, Node, Scalar, Value};
+use super::source::Source;
+use super::suggest::did_you_mean;
+use super::variants::{Choice, Variants};
+
+/// Where a value of the command line is said to stand.
+pub const COMMAND_LINE: &str = "--set";
+
+/// One `--set name=value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// A param or an axis.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+impl Setting {
+    /// A setting.
+    pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            value: value.into(),
+        }
+    }
+
+    fn source(&self) -> Source {
+        Source::new(COMMAND_LINE, format!("{}={}", self.name, self.value))
+    }
+}
+
+impl std::str::FromStr for Setting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() => Ok(Self::new(name.trim(), value)),
+            _ => Err(format!("`{text}` is not name=value")),
+        }
+    }
+}
+
+/// The variant that the settings and the defaults choose.
+pub fn choose(
+    recipe: &Node,
+    variants: &Variants,
+    settings: &[Setting],
+    problems: &mut Diagnostics,
+) -> Choice {
+    let mut choice = Choice::new();
+    let params = recipe.get("params").map_or(&[][..], Node::entries);
+    for setting in settings {
+        let source = setting.source();
+        let name_span = source.span(0..setting.name.len());
+        let value_span = source.span(setting.name.len() + 1..source.text.len());
+        if let Some(axis) = variants.axis(&setting.name) {
+            if axis.values.contains(&setting.value) {
+                choice.insert(axis.name.clone(), setting.value.clone());
+            } else {
+                let help = did_you_mean(
+                    &setting.value,
+                    axis.values.iter().map(String::as_str),
+                    "values are",
+                );
+                let message = format!("`{}` is no value of `{}`", setting.value, axis.name);
+                problems.push(Diagnostic::error("setting", message, value_span).help(help));
+            }
+        } else if !params.iter().any(|param| param.key == setting.name) {
+            let known = params.iter().map(|param| param.key.as_str());
+            let known = known.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
+            let help = did_you_mean(&setting.name, known, "param or variant that could be set");
+            let message = format!("there is no param or variant `{}`", setting.name);
+            problems.push(Diagnostic::error("setting", message, name_span).help(help));
+        }
+    }
+    for axis in &variants.axes {
+        if choice.contains_key(&axis.name) {
+            continue;
+        }
+        match &axis.default {
+            Some(default) => {
+                choice.insert(axis.name.clone(), default.clone());
+            }
+            None if axis.values.is_empty() => {}
+            None => {
+                let span = recipe
+                    .get("variants")
+                    .and_then(|variants| variants.entry(&axis.name));
+                let span =
+                    span.map_or_else(|| recipe.span.part(0..0), |entry| entry.key_span.clone());
+                let message = format!("which `{}`? It has no default", axis.name);
+                let help = format!(
+                    "choose with --set {}=VALUE: {}",
+                    axis.name,
+                    axis.values.join(", ")
+                );
+                problems.push(Diagnostic::error("setting", message, span).help(help));
+            }
+        }
+    }
+    if let Some(impossible) = variants.impossible(&choice) {
+        let words: Vec<_> = impossible
+            .combination
+            .iter()
+            .map(|(axis, value)| format!("{axis}={value}"))
+            .collect();
+        let source = settings
+            .iter()
+            .find(|setting| impossible.combination.contains_key(&setting.name));
+        let span = source.map_or_else(
+            || recipe.span.part(0..0),
+            |setting| {
+                let source = setting.source();
+                let length = source.text.len();
+                source.span(0..length)
+            },
+        );
+        let message = format!(
+            "{} is impossible: {}",
+            words.join(" with "),
+            impossible.because
+        );
+        problems.push(
+            Diagnostic::error("impossible", message, span).help("choose another combination"),
+        );
+    }
+    choice
+}
+
+/// The recipe with the settings of params in it, as `set` beside each `default`.
+pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics) -> Node {
+    let Value::Map(entries) = &mut recipe.value else {
+        return recipe;
+    };
+    let Some(params) = entries.iter_mut().find(|entry| entry.key == "params") else {
+        return recipe;
+    };
+    let Value::Map(params) = &mut params.value.value else {
+        return recipe;
+    };
+    for setting in settings {
+        let Some(param) = params.iter_mut().find(|param| param.key == setting.name) else {
+            continue;
+        };
+        let Value::Map(keys) = &mut param.value.value else {
+            continue;
+        };
+        let source = setting.source();
+        let span = source.span(setting.name.len() + 1..source.text.len());
+        if setting.value.contains("${{") || setting.value.contains('\0') {
+            let message = "a value of --set is taken as it is, without expressions";
+            problems
+                .push(Diagnostic::error("setting", message, span).help("write the value itself"));
+            continue;
+        }
+        let textual = keys.iter().any(|key| {
+            key.key == "type" && matches!(key.value.text(), Some("string" | "path" | "enum"))
+        });
+        let scalar = Scalar {
+            text: setting.value.clone(),
+            plain: !textual,
+        };
+        let value = Node {
+            value: Value::Scalar(scalar),
+            span: span.clone(),
+        };
+        keys.retain(|key| key.key != "set");
+        keys.push(Entry {
+            key: "set".into(),
+            key_span: source.span(0..setting.name.len()),
+            append: false,
+            value,
+        });
+    }
+    recipe
+}

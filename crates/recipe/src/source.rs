@@ -1,0 +1,154 @@
+//! A text with its name, and places in it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+
+/// The largest recipe that is read, bytes. A recipe is written by people; one of more than a
+/// mebibyte is a mistake or an attack.
+pub const SIZE_LIMIT: usize = 1 << 20;
+
+/// A recipe's or template's text, with the path as the user knows it.
+#[derive(Clone, Eq)]
+pub struct Source {
+    /// As shown to the user.
+    pub path: Arc<str>,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+impl Source {
+    /// A source of this text.
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
+        Self {
+            path: path.into(),
+            text: text.into(),
+        }
+    }
+
+    /// A source of bytes from a file.
+    ///
+    /// # Errors
+    /// Too large, or not UTF-8.
+    pub fn from_bytes(path: impl Into<Arc<str>>, bytes: &[u8]) -> Result<Self, Diagnostics> {
+        let path = path.into();
+        if bytes.len() > SIZE_LIMIT {
+            return Err(Self::new(path, "").too_large());
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Self::new(path, text)),
+            Err(error) => {
+                let good = error.valid_up_to();
+                let text = String::from_utf8_lossy(bytes);
+                // What is good is kept letter for letter, so the offset stands in the lossy text.
+                let source = Self::new(path, text.as_ref());
+                let problem = Diagnostic::error(
+                    "not-utf-8",
+                    "this is not UTF-8 text",
+                    source.span(good..good + '\u{fffd}'.len_utf8()),
+                )
+                .help("a recipe is YAML in UTF-8; save the file in that encoding");
+                Err(problem.into())
+            }
+        }
+    }
+
+    /// The one problem of a file over the limit.
+    pub fn too_large(&self) -> Diagnostics {
+        Diagnostic::error(
+            "too-large",
+            format!(
+                "the file is larger than {} KiB: this is no recipe",
+                SIZE_LIMIT >> 10
+            ),
+            self.span(0..0),
+        )
+        .help("name the recipe's YAML file, or the directory that holds recipe.yaml")
+        .into()
+    }
+
+    /// A place in this source.
+    #[must_use]
+    pub fn span(&self, range: Range<usize>) -> Span {
+        Span {
+            source: self.clone(),
+            start: range.start.min(self.text.len()),
+            end: range.end.min(self.text.len()),
+        }
+    }
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        // Places in one file are compared all the time, and its text is long.
+        Arc::ptr_eq(&self.text, &other.text) && Arc::ptr_eq(&self.path, &other.path)
+            || self.path == other.path && self.text == other.text
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Source({}, {} B)", self.path, self.text.len())
+    }
+}
+
+/// A place in a source, byte offsets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Span {
+    /// Where.
+    pub source: Source,
+    /// First byte.
+    pub start: usize,
+    /// After the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// Line and column of its start, from 1; the column counts characters.
+    #[must_use]
+    pub fn position(&self) -> (usize, usize) {
+        let before = &self.source.text.as_bytes()[..self.start];
+        let line_start = before
+            .iter()
+            .rposition(|&byte| byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let line = before.split(|&byte| byte == b'\n').count();
+        let column = String::from_utf8_lossy(&before[line_start..])
+            .chars()
+            .count()
+            + 1;
+        (line, column)
+    }
+
+    /// The text there.
+    #[must_use]
+    pub fn slice(&self) -> &str {
+        self.source.text.get(self.start..self.end).unwrap_or("")
+    }
+
+    /// A part of it, offsets from its start.
+    #[must_use]
+    pub fn part(&self, range: Range<usize>) -> Self {
+        self.source
+            .span(self.start + range.start..self.start + range.end)
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (line, column) = self.position();
+        write!(formatter, "{}:{line}:{column}", self.source.path)
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}[{}..{}]",
+            self.source.path, self.start, self.end
+        )
+    }
+}

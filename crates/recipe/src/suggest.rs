@@ -1,0 +1,44 @@
+//! What was meant.
+
+/// The candidate that is nearest to what was written, if it is near enough to be a slip.
+pub fn nearest<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    // The distance takes the product of the lengths; no key is that long.
+    if written.len() > 100 {
+        return None;
+    }
+    let low = |text: &str| text.to_lowercase().replace('-', "_");
+    let written_low = low(written);
+    let length = written.chars().count();
+    candidates
+        .into_iter()
+        .filter_map(|candidate| {
+            let other = candidate.chars().count();
+            let most = (length.max(other) / 3).max(usize::from(length > 1));
+            if length.abs_diff(other) > most {
+                return None;
+            }
+            let distance = strsim::osa_distance(&written_low, &low(candidate));
+            (distance <= most).then_some((distance, candidate))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// "did you mean", or the list of what there is, after words of `otherwise`.
+pub fn did_you_mean<'a>(
+    written: &str,
+    candidates: impl IntoIterator<Item = &'a str> + Clone,
+    otherwise: &str,
+) -> String {
+    if let Some(near) = nearest(written, candidates.clone()) {
+        return format!("did you mean `{near}`?");
+    }
+    let all: Vec<&str> = candidates.into_iter().collect();
+    if all.is_empty() {
+        return "there are none".to_owned();
+    }
+    format!("{otherwise}: {}", all.join(", "))
+}

@@ -1,0 +1,303 @@
+//! Variants: overlays on a recipe, by axis and value.
+
+use std::collections::BTreeMap;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::merge::merge;
+use super::node::{Entry, Node, Value};
+use super::source::Span;
+use super::suggest::did_you_mean;
+
+/// An axis along which a recipe has variants.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Axis {
+    /// `rocm`
+    pub name: String,
+    /// Its values in the order of the file.
+    pub values: Vec<String>,
+    /// The value that holds without `--set`.
+    pub default: Option<String>,
+}
+
+/// A combination that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Impossible {
+    /// Axis and value, all of which must meet.
+    pub combination: BTreeMap<String, String>,
+    /// Why.
+    pub because: String,
+}
+
+/// The variants of a recipe.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Variants {
+    /// Axes in the order of the file.
+    pub axes: Vec<Axis>,
+    /// Combinations that do not exist.
+    pub impossible: Vec<Impossible>,
+}
+
+/// A value for each axis.
+pub type Choice = BTreeMap<String, String>;
+
+/// More combinations than this are checked one axis at a time.
+const MOST_COMBINATIONS: usize = 64;
+
+impl Variants {
+    /// The axis of this name.
+    #[must_use]
+    pub fn axis(&self, name: &str) -> Option<&Axis> {
+        self.axes.iter().find(|axis| axis.name == name)
+    }
+
+    /// Why this choice does not exist, if it does not.
+    #[must_use]
+    pub fn impossible(&self, choice: &Choice) -> Option<&Impossible> {
+        self.impossible.iter().find(|impossible| {
+            let meets = |(axis, value): (&String, &String)| choice.get(axis) == Some(value);
+            !impossible.combination.is_empty() && impossible.combination.iter().all(meets)
+        })
+    }
+
+    /// All choices that exist; where there are very many, each value once with the others' first.
+    #[must_use]
+    pub fn choices(&self) -> Vec<Choice> {
+        let axes: Vec<&Axis> = self
+            .axes
+            .iter()
+            .filter(|axis| !axis.values.is_empty())
+            .collect();
+        let count = axes.iter().try_fold(1_usize, |product, axis| {
+            product.checked_mul(axis.values.len())
+        });
+        let mut choices = vec![Choice::new()];
+        if count.is_some_and(|count| count <= MOST_COMBINATIONS) {
+            for axis in &axes {
+                choices = axis
+                    .values
+                    .iter()
+                    .flat_map(|value| choices.iter().map(move |choice| with(choice, axis, value)))
+                    .collect();
+            }
+        } else {
+            let usual = axes.iter().fold(Choice::new(), |choice, axis| {
+                let value = axis.default.as_ref().unwrap_or(&axis.values[0]);
+                with(&choice, axis, value)
+            });
+            choices = axes
+                .iter()
+                .flat_map(|axis| axis.values.iter().map(|value| with(&usual, axis, value)))
+                .collect();
+        }
+        choices.retain(|choice| self.impossible(choice).is_none());
+        choices
+    }
+
+    /// Reads them from a merged recipe.
+    pub fn read(recipe: &Node, problems: &mut Diagnostics) -> Self {
+        let mut variants = Self::default();
+        for (name, values) in recipe.get("variants").into_iter().flat_map(Node::named) {
+            let default = recipe.get("default").and_then(|default| default.get(name));
+            variants.axes.push(Axis {
+                name: name.to_owned(),
+                values: values.named().map(|(value, _)| value.to_owned()).collect(),
+                default: default.and_then(Node::text).map(str::to_owned),
+            });
+        }
+        for entry in recipe.get("variants").map_or(&[][..], Node::entries) {
+            if variants
+                .axis(&entry.key)
+                .is_some_and(|axis| axis.values.is_empty())
+                && matches!(entry.value.value, Value::Map(_))
+            {
+                let message = format!("the axis `{}` has no values", entry.key);
+                problems.push(
+                    Diagnostic::error("variant", message, entry.key_span.clone())
+                        .help("write them: `{one: {}, other: {}}`"),
+                );
+            }
+            if let Some(param) = recipe
+                .get("params")
+                .and_then(|params| params.entry(&entry.key))
+            {
+                let message = format!(
+                    "`{}` is a param and an axis of variants: --set could mean either",
+                    entry.key
+                );
+                problems.push(
+                    Diagnostic::error("variant", message, param.key_span.clone())
+                        .help("give one of them another name"),
+                );
+            }
+        }
+        for entry in recipe.get("default").map_or(&[][..], Node::entries) {
+            if let Some(value) = entry.value.text() {
+                variants.exists(
+                    &entry.key,
+                    &entry.key_span,
+                    value,
+                    &entry.value.span,
+                    problems,
+                );
+            }
+        }
+        for item in recipe.get("impossible").map_or(&[][..], Node::items) {
+            variants.read_impossible(item, problems);
+        }
+        variants.default_exists(recipe, problems);
+        variants
+    }
+
+    fn read_impossible(&mut self, item: &Node, problems: &mut Diagnostics) {
+        let mut combination = BTreeMap::new();
+        for entry in item.entries().iter().filter(|entry| entry.key != "because") {
+            if let Some(value) = entry.value.text() {
+                self.exists(
+                    &entry.key,
+                    &entry.key_span,
+                    value,
+                    &entry.value.span,
+                    problems,
+                );
+                combination.insert(entry.key.clone(), value.to_owned());
+            }
+        }
+        let because = item.get("because").and_then(Node::text).unwrap_or("");
+        if because.is_empty() && matches!(item.value, Value::Map(_)) {
+            problems.push(
+                Diagnostic::error(
+                    "variant",
+                    "an impossible combination needs `because`",
+                    item.span.clone(),
+                )
+                .help("say why: it is what people read who ask for it"),
+            );
+        }
+        self.impossible.push(Impossible {
+            combination,
+            because: because.to_owned(),
+        });
+    }
+
+    fn exists(
+        &self,
+        axis: &str,
+        axis_span: &Span,
+        value: &str,
+        value_span: &Span,
+        problems: &mut Diagnostics,
+    ) {
+        let problem = match self.axis(axis) {
+            None => {
+                let help = did_you_mean(
+                    axis,
+                    self.axes.iter().map(|axis| axis.name.as_str()),
+                    "axes of `variants`",
+                );
+                Diagnostic::error(
+                    "variant",
+                    format!("`{axis}` is no axis of `variants`"),
+                    axis_span.clone(),
+                )
+                .help(help)
+            }
+            Some(known) if !known.values.iter().any(|known| known == value) => {
+                let help =
+                    did_you_mean(value, known.values.iter().map(String::as_str), "values are");
+                Diagnostic::error(
+                    "variant",
+                    format!("`{value}` is no value of `{axis}`"),
+                    value_span.clone(),
+                )
+                .help(help)
+            }
+            Some(_) => return,
+        };
+        problems.push(problem);
+    }
+
+    fn default_exists(&self, recipe: &Node, problems: &mut Diagnostics) {
+        let usual: Choice = self
+            .axes
+            .iter()
+            .filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
+            .collect();
+        if let (Some(impossible), Some(default)) =
+            (self.impossible(&usual), recipe.entry("default"))
+        {
+            let message = format!("the default is impossible: {}", impossible.because);
+            problems.push(
+                Diagnostic::error("variant", message, default.key_span.clone())
+                    .help("choose another default"),
+            );
+        }
+    }
+}
+
+fn with(choice: &Choice, axis: &Axis, value: &str) -> Choice {
+    let mut choice = choice.clone();
+    choice.insert(axis.name.clone(), value.to_owned());
+    choice
+}
+
+/// The recipe with the chosen overlays merged over it, axes in the order of the file. What it
+/// keeps of `variants` is what was chosen, so that its text resolves to the same again.
+pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node {
+    let span = recipe.span.clone();
+    let mut merged = recipe.clone();
+    let mut chosen = Vec::new();
+    let mut defaults = Vec::new();
+    for axis in recipe.get("variants").map_or(&[][..], Node::entries) {
+        let Some(entry) = choice
+            .get(&axis.key)
+            .and_then(|value| axis.value.entry(value))
+        else {
+            continue;
+        };
+        if let Value::Map(entries) = &entry.value.value {
+            let known = entries
+                .iter()
+                .filter(|entry| !super::keys::TOP_ONLY.contains(&entry.key.as_str()));
+            let overlay = Node::map(known.cloned().collect(), span.clone());
+            merged = merge(merged, overlay, problems);
+        }
+        let value = Entry {
+            value: Node::map(Vec::new(), entry.value.span.clone()),
+            ..entry.clone()
+        };
+        chosen.push(Entry {
+            value: Node::map(vec![value], axis.value.span.clone()),
+            ..axis.clone()
+        });
+        let default = Node::scalar(entry.key.clone(), false, entry.key_span.clone());
+        defaults.push(Entry {
+            value: default,
+            ..axis.clone()
+        });
+    }
+    if let Value::Map(entries) = &mut merged.value {
+        for entry in entries.iter_mut() {
+            match entry.key.as_str() {
+                "variants" => {
+                    entry.value = Node::map(std::mem::take(&mut chosen), entry.value.span.clone());
+                }
+                "default" => {
+                    entry.value =
+                        Node::map(std::mem::take(&mut defaults), entry.value.span.clone());
+                }
+                _ => {}
+            }
+        }
+        entries.retain(|entry| entry.key != "impossible");
+        if !defaults.is_empty() {
+            let key_span = span.part(0..0);
+            entries.push(Entry {
+                key: "default".into(),
+                key_span: key_span.clone(),
+                append: false,
+                value: Node::map(defaults, key_span),
+            });
+        }
+    }
+    merged
+}

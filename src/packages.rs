@@ -1,0 +1,407 @@
+//! What is installed in a container, as a script in it lists its databases: dpkg, rpm, apk, conda,
+//! and every Python's own folder of packages.
+//!
+//! The container may be hostile: what it says is bounded, and nothing of it reaches a terminal raw.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use retrial_readings::sanitize;
+
+/// Version of the file.
+const SCHEMA: u32 = 1;
+/// The most packages that are kept, of all databases together.
+const MOST: usize = 50_000;
+/// The most databases.
+const MOST_PLACES: usize = 200;
+/// The longest name, version or path.
+const LONGEST: usize = 200;
+/// The last line of a list that is whole.
+const END: &str = "@end";
+
+/// What is installed in a container: `packages.json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    /// Version of the file.
+    pub schema: u32,
+    /// The release of `ROCm` in the container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rocm: Option<String>,
+    /// The databases.
+    pub places: Vec<Place>,
+    /// What could not be read, or is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// One database of packages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Whose.
+    pub manager: Manager,
+    /// Where it lies in the container.
+    pub path: String,
+    /// Versions by name.
+    pub packages: BTreeMap<String, String>,
+}
+
+/// Who installs packages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Manager {
+    /// Debian's.
+    Dpkg,
+    /// Red Hat's.
+    Rpm,
+    /// Alpine's.
+    Apk,
+    /// Python's own, by pip or uv.
+    Python,
+    /// Conda.
+    Conda,
+}
+
+impl Manager {
+    /// Its name.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Dpkg => "dpkg",
+            Self::Rpm => "rpm",
+            Self::Apk => "apk",
+            Self::Python => "python",
+            Self::Conda => "conda",
+        }
+    }
+
+    fn named(word: &str) -> Option<Self> {
+        [Self::Dpkg, Self::Rpm, Self::Apk, Self::Python, Self::Conda]
+            .into_iter()
+            .find(|manager| manager.word() == word)
+    }
+}
+
+/// Reads what the script in the container printed.
+#[must_use]
+pub fn read(text: &str) -> Installed {
+    let mut reader = Reader {
+        found: Installed {
+            schema: SCHEMA,
+            ..Installed::default()
+        },
+        count: 0,
+        section: Section::Other,
+        package: None,
+        installed: true,
+        left_out: 0,
+    };
+    let mut whole = false;
+    for line in text.lines() {
+        whole |= line == END;
+        reader.line(line);
+    }
+    let mut found = reader.found;
+    if reader.left_out > 0 {
+        let left_out = reader.left_out;
+        found.remarks.push(format!(
+            "{left_out} packages are left out: the list ends at {MOST}"
+        ));
+    }
+    if !whole {
+        found
+            .remarks
+            .push("the list breaks off: packages may be missing".to_owned());
+    }
+    found.places.retain(|place| !place.packages.is_empty());
+    found
+}
+
+/// What the next lines are.
+enum Section {
+    /// A database's lines.
+    Of(Manager),
+    /// The file with the release of `ROCm`.
+    Rocm,
+    /// Nothing that is known.
+    Other,
+}
+
+struct Reader {
+    found: Installed,
+    count: usize,
+    section: Section,
+    /// The package that the last lines were about.
+    package: Option<String>,
+    /// It is installed, and not only its configuration is left.
+    installed: bool,
+    left_out: usize,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        if let Some(heading) = line.strip_prefix('@') {
+            return self.heading(heading);
+        }
+        match self.section {
+            Section::Of(Manager::Dpkg) => self.dpkg(line),
+            Section::Of(Manager::Apk) => self.apk(line),
+            Section::Of(Manager::Rpm) => {
+                if let Some((name, version)) = line.split_once(' ') {
+                    self.add(name, version);
+                }
+            }
+            Section::Of(Manager::Python) => {
+                if let Some((name, version)) = python(line) {
+                    self.add(&name, version);
+                }
+            }
+            Section::Of(Manager::Conda) => {
+                if let Some((name, version)) = conda(line) {
+                    self.add(name, version);
+                }
+            }
+            Section::Rocm if self.found.rocm.is_none() => {
+                self.found.rocm = Some(cut(line)).filter(|release| !release.is_empty());
+            }
+            Section::Rocm | Section::Other => {}
+        }
+    }
+
+    fn heading(&mut self, heading: &str) {
+        self.package = None;
+        self.installed = true;
+        let (word, path) = heading.split_once(' ').unwrap_or((heading, ""));
+        self.section = match (word, Manager::named(word)) {
+            ("rocm", _) => Section::Rocm,
+            (_, Some(manager)) if self.found.places.len() < MOST_PLACES => {
+                self.found.places.push(Place {
+                    manager,
+                    path: cut(path),
+                    packages: BTreeMap::new(),
+                });
+                Section::Of(manager)
+            }
+            _ => Section::Other,
+        };
+    }
+
+    /// `Package:`, `Status:` and `Version:`, in this order.
+    fn dpkg(&mut self, line: &str) {
+        match line.split_once(": ") {
+            Some(("Package", name)) => {
+                self.package = Some(name.to_owned());
+                self.installed = true;
+            }
+            // `deinstall ok config-files`: removed, but for its settings.
+            Some(("Status", status)) => self.installed = status.ends_with(" installed"),
+            Some(("Version", version)) if self.installed => self.version(version),
+            _ => {}
+        }
+    }
+
+    /// `P:` and `V:`.
+    fn apk(&mut self, line: &str) {
+        match line.split_once(':') {
+            Some(("P", name)) => self.package = Some(name.to_owned()),
+            Some(("V", version)) => self.version(version),
+            _ => {}
+        }
+    }
+
+    fn version(&mut self, version: &str) {
+        if let Some(name) = self.package.take() {
+            self.add(&name, version);
+        }
+    }
+
+    fn add(&mut self, name: &str, version: &str) {
+        let (name, version) = (cut(name), cut(version));
+        if name.is_empty() {
+            return;
+        }
+        if self.count >= MOST {
+            self.left_out += 1;
+            return;
+        }
+        let Some(place) = self.found.places.last_mut() else {
+            return;
+        };
+        self.count += 1;
+        let versions = place.packages.entry(name).or_default();
+        // Two architectures, or two kernels: both are installed.
+        if versions.is_empty() {
+            *versions = version;
+        } else if !versions.split(", ").any(|known| known == version) {
+            *versions = cut(&format!("{versions}, {version}"));
+        }
+    }
+}
+
+/// `torch-2.9.0+rocm7.1.dist-info`, `numpy-1.26.4-py3.12.egg-info`, `thing.egg-link`; the name as
+/// Python compares names.
+fn python(entry: &str) -> Option<(String, &str)> {
+    let (stem, ending) = entry.rsplit_once('.')?;
+    if !["dist-info", "egg-info", "egg-link"].contains(&ending) {
+        return None;
+    }
+    let (name, version) = stem.split_once('-').unwrap_or((stem, ""));
+    let version = version
+        .split_once("-py")
+        .map_or(version, |(version, _)| version);
+    let mut folded = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '-' | '_' | '.' if folded.ends_with('-') => {}
+            '_' | '.' => folded.push('-'),
+            letter => folded.extend(letter.to_lowercase()),
+        }
+    }
+    (!folded.is_empty()).then_some((folded, version))
+}
+
+/// `numpy-1.26.4-py312h02b7e37_0.json`: name, version, build.
+fn conda(entry: &str) -> Option<(&str, &str)> {
+    let stem = entry.strip_suffix(".json")?;
+    let (rest, _build) = stem.rsplit_once('-')?;
+    rest.rsplit_once('-')
+}
+
+/// Harmless, and not too long.
+fn cut(text: &str) -> String {
+    let text = sanitize(text.trim());
+    text.chars()
+        .filter(|letter| !letter.is_control())
+        .take(LONGEST)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn packages(text: &str) -> Vec<(Manager, String, String)> {
+        read(text)
+            .places
+            .into_iter()
+            .flat_map(|place| {
+                let manager = place.manager;
+                let packages = place.packages.into_iter();
+                packages.map(move |(name, version)| (manager, name, version))
+            })
+            .collect()
+    }
+
+    #[rstest]
+    #[case(
+        "@dpkg /s\nPackage: libc6\nStatus: install ok installed\nVersion: 2.36-9\n",
+        Manager::Dpkg,
+        "libc6",
+        "2.36-9"
+    )]
+    #[case(
+        "@dpkg /s\nPackage: libc6\nVersion: 1\nPackage: libc6\nVersion: 2\n",
+        Manager::Dpkg,
+        "libc6",
+        "1, 2"
+    )]
+    #[case("@apk /s\nP:musl\nV:1.2.5-r0\n", Manager::Apk, "musl", "1.2.5-r0")]
+    #[case(
+        "@rpm rpm\nbash 5.2.26-3.el10\n",
+        Manager::Rpm,
+        "bash",
+        "5.2.26-3.el10"
+    )]
+    #[case(
+        "@python /s\ntorch-2.9.0+rocm7.1.dist-info\n",
+        Manager::Python,
+        "torch",
+        "2.9.0+rocm7.1"
+    )]
+    #[case(
+        "@python /s\nNumPy-1.26.4-py3.12.egg-info\n",
+        Manager::Python,
+        "numpy",
+        "1.26.4"
+    )]
+    #[case(
+        "@python /s\nruamel.yaml__clib-0.2.dist-info\n",
+        Manager::Python,
+        "ruamel-yaml-clib",
+        "0.2"
+    )]
+    #[case("@python /s\nvllm.egg-link\n", Manager::Python, "vllm", "")]
+    #[case(
+        "@conda /c\nintel-openmp-2023.1.0-hdb19cb5_46306.json\n",
+        Manager::Conda,
+        "intel-openmp",
+        "2023.1.0"
+    )]
+    fn databases(
+        #[case] text: &str,
+        #[case] manager: Manager,
+        #[case] name: &str,
+        #[case] version: &str,
+    ) {
+        assert_eq!(
+            packages(text),
+            [(manager, name.to_owned(), version.to_owned())]
+        );
+    }
+
+    #[rstest]
+    #[case("@dpkg /s\nPackage: gone\nStatus: deinstall ok config-files\nVersion: 1\n")]
+    #[case("@python /s\n__pycache__\n*.dist-info.part\n.dist-info\n")]
+    #[case("@conda /c\nhistory\n")]
+    #[case("@unknown /x\nPackage: a\nVersion: 1\n")]
+    #[case("Package: a\nVersion: 1\n")]
+    #[case("")]
+    fn what_is_no_package(#[case] text: &str) {
+        assert_eq!(packages(text), []);
+    }
+
+    #[test]
+    fn the_release_of_rocm() {
+        let found = read("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
+        assert_eq!(found.rocm.as_deref(), Some("7.1.0-42"));
+        assert!(found.remarks.is_empty());
+    }
+
+    #[test]
+    fn a_list_that_breaks_off_says_so() {
+        let found = read("@rpm rpm\nbash 5\n");
+        assert_eq!(
+            found.remarks,
+            ["the list breaks off: packages may be missing"]
+        );
+    }
+
+    #[test]
+    fn a_hostile_list_is_bounded_and_harmless() {
+        let mut lines = vec!["@rpm \u{1b}[31mrpm".to_owned()];
+        lines.extend((0..MOST + 10).map(|number| format!("package{number} 1")));
+        lines.push(format!("long {}", "9".repeat(10_000)));
+        lines.push("\u{1b}]0;title\u{7}name 1\n@end\n".to_owned());
+        let mut text = lines.join("\n");
+        text += &"@rpm again\nx 1\n".repeat(1000);
+        let found = read(&text);
+        let count: usize = found.places.iter().map(|place| place.packages.len()).sum();
+        assert_eq!(count, MOST);
+        assert!(found.places.len() <= MOST_PLACES);
+        assert!(found.remarks[0].contains("left out"), "{:?}", found.remarks);
+        let written = serde_json::to_string(&found).unwrap();
+        assert!(!written.contains("\\u001b"), "{}", found.places[0].path);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(@(dpkg|python|conda|apk|rpm|rocm|end) ?|Package: |Version: |P:|V:|[a-z.\\-_\u{1b}\n]){0,60}") {
+            let found = read(&text);
+            let written = serde_json::to_string(&found).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Installed>(&written).unwrap(), found);
+        }
+    }
+}
