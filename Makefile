@@ -63,7 +63,7 @@ schema-update: build
 .PHONY: recipes
 recipes: build ## are all recipes, templates and examples right?
 	$(call say,retrial check)
-	@shopt -s globstar nullglob; $(BINARY) check recipes/**/*.yaml templates/**/*.yaml examples/*/recipe.yaml
+	@shopt -s globstar nullglob; $(BINARY) check recipes/**/*.yaml templates/*.yaml crates/mlperf/rules/**/*.yaml examples/*/recipe.yaml
 
 .PHONY: docs
 docs: build ## writes docs/recipes.md from the recipes
