@@ -121,14 +121,14 @@ pub struct Conduct {
     pub trials: u32,
     /// In which order.
     pub order: Order,
-    /// What a failed cell means for the others.
+    /// What happens after a failed run.
     pub on_failure: OnFailure,
     /// How often a turn is tried again after the host or its services failed (exit code 3); a
     /// benchmark's own failure is a result.
     pub retries: u32,
     /// How many runs at once, on GPUs of their own.
     pub parallel: u32,
-    /// When images are pulled.
+    /// When images of later runs are pulled.
     pub pull_ahead: PullAhead,
     /// Only these GPUs of the host; all if empty.
     pub gpus: Vec<String>,
@@ -166,33 +166,33 @@ impl Default for Conduct {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Round after round, each with one trial of every cell.
+    /// Round by round, with one trial of every cell in each
     #[default]
     Interleaved,
-    /// All trials of a cell, then the next cell.
+    /// All trials of a cell, then the next cell
     Grouped,
 }
 
-/// What a failed cell means for the others.
+/// What happens after a failed run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// The others go on; further trials of the failed cell, too.
+    /// Continue with all cells, including the failed one
     #[default]
     KeepGoing,
-    /// No further turn begins.
+    /// Start no further run
     FailFast,
 }
 
-/// When images are pulled.
+/// When images of later runs are pulled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum PullAhead {
-    /// While something else is done that is no measurement: setting up, collecting.
+    /// Between measurements, during setup or collection
     #[default]
     Between,
-    /// Also while something is measured.
+    /// Also during measurements
     During,
-    /// Each when its own turn comes.
+    /// Not ahead: each run pulls its own image
     Never,
 }

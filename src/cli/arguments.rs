@@ -1,4 +1,4 @@
-//! What can be typed. The words of docs and completions come from here.
+//! The arguments of the command line. Help texts and completions derive from the doc comments here.
 
 mod batch;
 mod results;
@@ -20,7 +20,7 @@ use crate::recipe::model::Mode;
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
   130  interrupted
-  2    the command line or a recipe is wrong, or trust was not given
+  2    the command line or a recipe is wrong, or an approval is missing
   3    the host or its services failed (engine, registry, hub, disk, GPUs)
   4    a benchmark's own command failed or timed out
   1    judged and not reproduced, or invalid
@@ -28,18 +28,18 @@ Exit codes, the first that applies:
   0    reproduced (or measured, where nothing was published)";
 
 const EXPORT_EXIT_CODES: &str = "\
-Exit codes: 0 the tree is complete; 5 it is written, and something is missing for acceptance;
-1 it is written, and a result in it breaks a rule; 2 and 3 as always, and nothing is written.";
+Exit codes: 0 if the tree is complete; 5 if it was written, but something is missing for acceptance;
+1 if it was written, but a result violates a rule; 2 and 3 as in other commands, and nothing was written.";
 
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
 /// published figure holds on this machine.
 #[derive(Debug, Parser)]
 #[command(name = "retrial", version, after_help = EXIT_CODES, max_term_width = 100, disable_help_subcommand = true)]
 pub struct Arguments {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
-    /// For every command.
+    /// Options of every command.
     #[command(flatten)]
     pub global: Global,
 }
@@ -58,32 +58,32 @@ impl Arguments {
     }
 }
 
-/// Choices of every command.
+/// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// The engine, `unix:///path` or `tcp://host:port` (else `DOCKER_HOST`, the current Docker context,
-    /// the default socket)
+    /// Connect to this engine: `unix:///path` or `tcp://host:port` (default: `DOCKER_HOST`, else
+    /// the current Docker context, else the default socket)
     #[arg(long, global = true, value_name = "URL")]
     pub engine: Option<String>,
-    /// Where runs are kept (else `$XDG_DATA_HOME/retrial`)
+    /// Store runs in this directory (default: `$XDG_DATA_HOME/retrial`)
     #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_HOME")]
     pub home: Option<PathBuf>,
-    /// Where datasets and other directories that recipes keep lie (else `$XDG_CACHE_HOME/retrial`)
+    /// Store cached datasets and directories in this directory (default: `$XDG_CACHE_HOME/retrial`)
     #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_CACHE")]
     pub cache: Option<PathBuf>,
-    /// The form of the result on standard output
+    /// Set the format of the result on standard output
     #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
     pub output: Output,
-    /// Whether that was said: a report is a page where it was not
+    /// Whether `--output` was given. Without it, a report is an HTML page.
     #[arg(skip)]
     pub output_was_said: bool,
-    /// Only the result and what went wrong
+    /// Print only the result, warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Every line of the steps' output
+    /// Print the steps' output
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// Read the host's GPUs and settings behind this directory, in place of /
+    /// Read the host's GPUs and settings from this directory instead of /
     #[arg(
         long,
         global = true,
@@ -94,199 +94,198 @@ pub struct Global {
     pub root: PathBuf,
 }
 
-/// Which recipes: each may be given several times, in any case; what is unknown is told with what there is.
+/// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
+/// that lists the known ones.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ListFilter {
-    /// Of this suite
+    /// List recipes of this suite
     #[arg(long, value_name = "SUITE")]
     pub suite: Vec<String>,
-    /// Of this round
+    /// List recipes of this round
     #[arg(long, value_name = "ROUND")]
     pub round: Vec<String>,
-    /// For this GPU, with the variant for it
+    /// List recipes for this GPU, with their variants for it
     #[arg(long, value_name = "MODEL")]
     pub gpu: Vec<String>,
-    /// Of this submitter
+    /// List recipes of this submitter
     #[arg(long, value_name = "NAME")]
     pub submitter: Vec<String>,
-    /// Of this benchmark
+    /// List recipes of this benchmark
     #[arg(long, value_name = "NAME")]
     pub benchmark: Vec<String>,
 }
 
-/// The form of a result.
+/// The format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// For people.
+    /// Text for a terminal
     Text,
-    /// For programs.
+    /// JSON for programs
     Json,
-    /// For CI: a test suite for each scenario and mode (verdicts and comparisons).
+    /// XML test suites for CI (verdicts and comparisons)
     Junit,
-    /// For a CI job's summary (verdicts and comparisons).
+    /// Markdown for a CI job's summary (verdicts and comparisons)
     Markdown,
-    /// For a browser: one page that needs nothing else (reports).
+    /// A self-contained HTML page (reports)
     Html,
-    /// For a table: a row for each figure of each trial (reports).
+    /// CSV with a row for each figure of each trial (reports)
     Csv,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// The recipes there are
+    /// List recipes
     List {
-        /// Only names and titles with this in them
+        /// List only recipes with this text in their name or title
         #[arg(value_name = "PART")]
         part: Option<String>,
-        /// Which of them
+        /// Filters.
         #[command(flatten)]
         filter: ListFilter,
     },
-    /// The page of all recipes, docs/recipes.md
+    /// Print docs/recipes.md, the page of all recipes
     #[command(hide = true)]
     Catalogue,
-    /// What a recipe is, what was published, what it asks of the host and of your trust
+    /// Show a recipe: published figures, requirements, privileges
     Show {
-        /// The recipe, and choices
+        /// The recipe and its settings.
         #[command(flatten)]
         recipe: RecipeArguments,
-        /// The resolved recipe, and where each value came from
+        /// Show the resolved recipe with the source of each value
         #[arg(long)]
         resolved: bool,
     },
-    /// Validate recipes, templates and batches: every problem at once
+    /// Validate recipes, templates, batches and rules, and report every problem
     Check {
-        /// Recipes (built-in names, files or directories), templates and batches
+        /// Recipes (built-in names, files or directories), templates, batches and rules
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
-    /// The exact steps, changing nothing; of a batch's file, or with --vary, its cells
+    /// Print the steps of a run without executing them, or the cells of a batch
     Plan {
-        /// The recipe, and choices
+        /// The recipe and its settings.
         #[command(flatten)]
         plan: PlanArguments,
-        /// Of a batch: what is varied, and how
+        /// Options of a batch.
         #[command(flatten)]
         matrix: MatrixArguments,
-        /// The form: `shell` is a script of docker commands that does what `run` does
+        /// Set the format of the plan
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
     },
-    /// Do it; ends in a verdict
+    /// Run a recipe and judge the results
     Run {
-        /// The recipe, and choices
+        /// The recipe and its settings.
         #[command(flatten)]
         plan: PlanArguments,
-        /// How to run
+        /// Options of execution.
         #[command(flatten)]
         run: RunArguments,
     },
-    /// Many runs over what is varied: a batch's file, or a recipe with --vary; ends in a verdict on
-    /// cells and claims
+    /// Run a recipe with several variants or parameters, compare the results, and judge claims
     #[command(mut_arg("recipe", |recipe| recipe
         .value_name("FILE|RECIPE")
-        .help("A batch's file, or a recipe to go with --vary: a built-in name or a path")))]
+        .help("A batch's file, or a recipe for --vary: a built-in name or a path")))]
     Batch(BatchArguments),
-    /// Go on with a run or a batch that was interrupted, killed or detached
+    /// Resume a run or a batch that was interrupted, killed or detached
     Resume {
-        /// The run: its id, a part of it, or `last`; or a batch's id
+        /// A run's id, a part of it, or `last`; or a batch's id
         run: String,
-        /// Performance without accuracy is inconclusive (exit code 5)
+        /// Judge performance without accuracy as inconclusive (exit code 5)
         #[arg(long)]
         require_accuracy: bool,
-        /// A process of its own, away from any terminal: what `run --detach` starts
+        /// Run as the background process that `run --detach` starts.
         #[arg(long, hide = true)]
         in_background: bool,
     },
-    /// The output of a run's steps
+    /// Print the output of a run's steps
     Logs {
-        /// The run: its id, a part of it, or `last`
+        /// A run's id, a part of it, or `last`
         run: String,
-        /// Only this step, by name or number
+        /// Print only this step, by name or number
         step: Option<String>,
         /// Follow the output until the run ends
         #[arg(short, long)]
         follow: bool,
     },
-    /// Stop a run or a batch: the benchmark is ended, its container removed, its evidence kept
+    /// Stop a run or a batch, remove its container, and keep its evidence
     Stop {
-        /// The run: its id, a part of it, or `last`; or a batch's id
+        /// A run's id, a part of it, or `last`; or a batch's id
         run: String,
     },
-    /// A shell in a run's container
+    /// Open a shell in a run's container
     Shell {
-        /// The run: its id, a part of it, or `last`
+        /// A run's id, a part of it, or `last`
         run: String,
-        /// The command, in place of bash or sh
+        /// Run this command instead of bash or sh
         #[arg(last = true)]
         command: Vec<String>,
     },
-    /// A verdict on results that are already there; needs no engine
+    /// Judge existing results; needs no engine
     Judge {
-        /// What, and by which rules
+        /// The results, and the rules to apply.
         #[command(flatten)]
         judge: JudgeArguments,
     },
-    /// Runs and folders of results side by side: ratios with intervals, and what differs between
-    /// the places
+    /// Compare runs or folders of results, and show how their environments differ
     Compare {
-        /// What, and how
+        /// The subjects and options.
         #[command(flatten)]
         compare: CompareArguments,
     },
-    /// One page with verdicts, charts, tables, environment and logs, or the same in other forms
+    /// Write a report with verdicts, charts, tables, environment and logs
     Report {
-        /// Of what, and where to
+        /// The subjects, and the output file.
         #[command(flatten)]
         report: ReportArguments,
     },
-    /// A submission tree in MLCommons' layout, made of runs
+    /// Export runs as a submission tree in MLCommons' layout
     #[command(after_help = EXPORT_EXIT_CODES)]
     Export(ExportArguments),
-    /// Is this host ready, and what would be wrong? Changes nothing
+    /// Check whether this host is ready, in general or for a recipe; changes nothing
     Doctor {
-        /// The recipe that is to be run on it
+        /// Check the requirements of this recipe
         recipe: Option<String>,
-        /// Choose a variant of the recipe, or set a parameter
+        /// Select a variant of the recipe or set a parameter
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
         settings: Vec<(String, String)>,
-        /// The GPUs that it is to run on: index (0,2 or 0-3), GPU-… or PCI address
+        /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
         #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
         gpus: Vec<String>,
     },
-    /// The runs there are, newest last; remove some, take some to another machine
+    /// List runs, remove them, or move them between machines
     Runs {
-        /// Which, or what to do with them
+        /// Filters, or a subcommand.
         #[command(flatten)]
         runs: Box<RunsArguments>,
     },
-    /// A recipe to start from
+    /// Create a recipe, from scratch or from a `docker run` command line
     New {
-        /// A file's name, ending in .yaml, or a directory
+        /// The file to create, ending in .yaml, or a directory
         name: PathBuf,
-        /// A vendor's command line: 'docker run …', a file of it, or - for standard input
+        /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
         #[arg(long, value_name = "COMMAND|FILE|-")]
         from: Option<String>,
     },
-    /// Pin image digests and model commits beside the recipe
+    /// Write a lock file with the image digests and model commits of a recipe
     Lock {
-        /// What, and where
+        /// The recipe and the file.
         #[command(flatten)]
         lock: LockArguments,
     },
-    /// Remove containers that runs left behind (only what carries our label)
+    /// Remove containers of runs; never touches containers without Retrial's label
     Clean {
-        /// Only this run's
+        /// Remove only this run's container
         run: Option<String>,
-        /// Also those whose benchmark is still running, or whose results were not fetched
+        /// Also remove containers with a running benchmark or uncollected results
         #[arg(long)]
         all: bool,
-        /// Only say what would be removed
+        /// Print what would be removed, without removing it
         #[arg(long)]
         dry_run: bool,
-        /// A directory that recipes keep, in place of containers; without KEY: what is kept, and
-        /// how large it is
+        /// Remove this cached directory instead of containers; without KEY, list cached directories
+        /// and their sizes
         #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
         #[expect(
             clippy::option_option,
@@ -294,61 +293,63 @@ pub enum Command {
         )]
         kept: Option<Option<String>>,
     },
-    /// A JSON schema: of recipes, for editors, or of what --output json prints
+    /// Print the JSON schema of recipes, or of an output of `--output json`
     Schema {
-        /// Of what
+        /// The subject of the schema
         #[arg(value_enum, default_value_t = SchemaOf::Recipe)]
         of: SchemaOf,
     },
-    /// Completions for a shell
+    /// Print completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// The manual page
+    /// Print the manual page
     Man,
 }
 
-/// What `lock` locks.
+/// Arguments of `lock`.
 #[derive(Debug, Clone, Args)]
 pub struct LockArguments {
     /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
     pub recipe: String,
-    /// The lock's file (else `mine.lock.yaml` beside ./mine.yaml, and below the home for a built-in one)
+    /// Write to this file (default: `mine.lock.yaml` beside ./mine.yaml, or a file in the home for
+    /// a built-in recipe)
     #[arg(short = 'o', long = "to", value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Only say what differs from the lock; exit code 1 if something does
+    /// Compare with the registry and the hub instead of writing; exit with 1 if the lock is out of
+    /// date
     #[arg(long)]
     pub check: bool,
 }
 
-/// What `schema` describes.
+/// The subjects of `schema`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
-    /// Recipes and templates.
+    /// Recipes and templates
     Recipe,
-    /// A verdict: verdict.json, `run` and `judge` with --output json.
+    /// The verdict: verdict.json, and `run` and `judge` with --output json
     Verdict,
-    /// A comparison: `compare --output json`.
+    /// A comparison: `compare --output json`
     Comparison,
-    /// The comparisons of a history: `compare --by AXIS --output json`.
+    /// Comparisons over the history: `compare --by AXIS --output json`
     Comparisons,
-    /// Verdicts on a submission tree: `judge --output json`.
+    /// Verdicts on a submission tree: `judge --output json`
     Tree,
-    /// Batches.
+    /// Batches
     Batch,
-    /// The verdict on a batch: its verdict.json, `batch` with --output json.
+    /// The verdict on a batch: its verdict.json, and `batch` with --output json
     BatchVerdict,
 }
 
-/// The form of a plan.
+/// The format of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
-    /// For people.
+    /// Text for a terminal
     Text,
-    /// A script of docker commands.
+    /// A script of docker commands that does what `run` does
     Shell,
-    /// For programs.
+    /// JSON for programs
     Json,
 }
 

@@ -104,23 +104,23 @@ fn begins(text: &str, part: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
 }
 
-/// By what runs are ordered.
+/// The orders of runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Order {
-    /// When they began, the newest last.
+    /// Start time
     #[default]
     Began,
-    /// How long they took.
+    /// Duration
     Duration,
-    /// The deciding figure.
+    /// Deciding figure
     Figure,
-    /// The ratio to the published figure.
+    /// Ratio to the published figure
     Ratio,
-    /// The outcome, in order of precedence.
+    /// Outcome, in order of precedence
     Outcome,
-    /// The recipe, and when they began.
+    /// Recipe, then start time
     Recipe,
-    /// The machine, and when they began.
+    /// Host, then start time
     Host,
 }
 

@@ -23,34 +23,34 @@ pub struct Choices {
     pub from: Option<String>,
     /// Whether the container is kept at the end.
     pub keep: Keep,
-    /// When an image is pulled.
+    /// When to pull an image.
     pub pull: PullPolicy,
     /// Secrets that steps may name besides `HF_TOKEN`.
     pub secrets: Vec<String>,
 }
 
-/// Whether the container is kept at the end of a run.
+/// When to keep the container at the end of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keep {
-    /// Removed in any case.
+    /// Remove it
     #[default]
     Never,
-    /// Kept when a step failed.
+    /// Keep it if a step failed
     OnFailure,
-    /// Kept.
+    /// Keep it
     Always,
 }
 
-/// When an image is pulled.
+/// When to pull an image.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum PullPolicy {
-    /// Each time.
+    /// Even if the engine has it
     Always,
-    /// Unless the engine has it: by digest where the recipe has one, else by name.
+    /// Unless the engine has it, by digest if the recipe has one, else by name
     #[default]
     Missing,
-    /// Never: a missing image is an error.
+    /// Never; a missing image is an error
     Never,
 }

@@ -1,55 +1,55 @@
-//! What `batch` adds to what `run` can be told.
+//! Arguments of `batch`, in addition to those of `run`.
 
 use clap::Args;
 
 use super::{PlanArguments, RunArguments, name_and_value};
 use crate::batch::{OnFailure, Order, PullAhead};
 
-/// What is varied, and how a batch is gone about. What is given here stands over the batch's file.
+/// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct MatrixArguments {
-    /// An axis of the recipe's variants, or a param, and its values
+    /// Vary an axis of the recipe's variants, or a param, over these values
     #[arg(long = "vary", value_name = "NAME=VALUE,…", value_parser = name_and_values)]
     pub vary: Vec<(String, Vec<String>)>,
-    /// A combination that is left out: rocm=7.1.1,backend=rocm
+    /// Skip a combination of values: rocm=7.1.1,backend=rocm
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub exclude: Vec<String>,
-    /// The values of the cells that others are compared with (else each axis's first)
+    /// Compare with the cells that have this value (default: the first value of each axis)
     #[arg(long = "baseline", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub baseline: Vec<(String, String)>,
-    /// A claim in words: 'rocm 7.1.1 is faster than 6.4.1'
+    /// Judge a claim: 'rocm 7.1.1 is faster than 6.4.1'
     #[arg(long = "claim", value_name = "TEXT")]
     pub claims: Vec<String>,
-    /// In which order trials are taken
+    /// Run trials in this order (default: interleaved)
     #[arg(long, value_enum)]
     pub order: Option<Order>,
-    /// What a failed run means for the others
+    /// Continue or stop after a failed run (default: keep-going)
     #[arg(long, value_enum)]
     pub on_failure: Option<OnFailure>,
-    /// How often a run is tried again after the host or its services failed
+    /// Retry a run up to COUNT times after failures of the host or its services (default: 1)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub retries: Option<u32>,
-    /// How many runs at once, each on GPUs of its own
+    /// Execute COUNT runs at a time, each on its own GPUs (default: 1)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub parallel: Option<u32>,
-    /// When images of later runs are pulled
+    /// Pull images of later runs ahead (default: between)
     #[arg(long, value_enum)]
     pub pull_ahead: Option<PullAhead>,
 }
 
-/// What `batch` is told. Its recipe may be a batch's file.
+/// Arguments of `batch`. Its recipe may be a batch's file.
 #[derive(Debug, Clone, Args)]
 pub struct BatchArguments {
-    /// A batch's file or a recipe, and choices
+    /// A batch's file or a recipe, and options of its plan.
     #[command(flatten)]
     pub plan: PlanArguments,
-    /// What is varied, and how
+    /// The cells and how to run them.
     #[command(flatten)]
     pub matrix: MatrixArguments,
-    /// How to run
+    /// Options of execution.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Begin anew, even where the same batch was begun before and not ended
+    /// Start a new batch, even if the same one is unfinished
     #[arg(long)]
     pub new: bool,
 }

@@ -1,4 +1,4 @@
-//! Arguments of commands that work on results that are already there: judge, compare, export.
+//! Arguments of commands that work on existing results: judge, compare, report, export.
 
 use std::path::PathBuf;
 
@@ -8,41 +8,40 @@ use super::{RunFilter, name_and_value};
 use crate::export::Division;
 use crate::verdict::comparison::FailIf;
 
-/// What `judge` judges, and by what.
+/// Arguments of `judge`.
 #[derive(Debug, Clone, Default, Args)]
 pub struct JudgeArguments {
-    /// A run's directory or id, a directory with LoadGen's logs, or a submission tree of MLPerf
-    /// Inference or any folder of one
+    /// A run's directory or id, a directory with LoadGen's logs, or (a folder of) a submission tree
+    /// of MLPerf Inference
     pub directory: String,
-    /// The recipe whose published figures a result folder is compared with
+    /// Compare with the published figures of this recipe
     #[arg(long, value_name = "RECIPE")]
     pub recipe: Option<String>,
-    /// Choose a variant of that recipe, or set a parameter
+    /// Select a variant of that recipe or set a parameter
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
     pub settings: Vec<(String, String)>,
-    /// The scenario, where neither the folder's name nor the log tells
+    /// Set the scenario, if neither the folder's name nor the log has it
     #[arg(long)]
     pub scenario: Option<String>,
-    /// The round by whose rules it is judged (else the one whose seeds the logs have)
+    /// Judge by the rules of this round (default: the round whose seeds are in the logs)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
-    /// The benchmark, where no folder's name tells
+    /// Set the benchmark, if no folder's name has it
     #[arg(long, value_name = "NAME", conflicts_with = "recipe")]
     pub benchmark: Option<String>,
-    /// The division, where no folder's name tells: closed, open or network
+    /// Set the division, if no folder's name has it
     #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "network"], conflicts_with = "recipe")]
     pub division: Option<String>,
-    /// The rules of a further round, or other ones in place of a built-in round's
+    /// Add the rules of a round from this file, replacing a built-in round of that name
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,
-    /// Published figures to compare with: a table of results, another tree,
-    /// or a run of ours
+    /// Compare with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
-    /// The row of that table that is meant, by its id
+    /// Compare with the row of this id
     #[arg(long, value_name = "ID", requires = "reference")]
     pub reference_id: Option<String>,
-    /// The system of that table that is meant, by its name
+    /// Compare with the rows of this system
     #[arg(
         long,
         value_name = "SYSTEM",
@@ -50,105 +49,107 @@ pub struct JudgeArguments {
         conflicts_with = "reference_id"
     )]
     pub reference_system: Option<String>,
-    /// Performance without accuracy is inconclusive (exit code 5)
+    /// Judge performance without accuracy as inconclusive (exit code 5)
     #[arg(long)]
     pub require_accuracy: bool,
 }
 
-/// What `compare` compares.
+/// Arguments of `compare`.
 #[derive(Debug, Clone, Args)]
 pub struct CompareArguments {
-    /// The first is the baseline. Runs (directory, id, a part of it, or `last`), several of them
-    /// pooled (RUN+RUN), cells of batches (BATCH:CELL), and directories with LoadGen's logs
+    /// Runs (directory, id, a part of it, or `last`), pooled runs (RUN+RUN), cells of batches
+    /// (BATCH:CELL), or directories with LoadGen's logs; the first is the baseline
     #[arg(required_unless_present = "by", conflicts_with = "by", num_args = 2.., value_name = "RUN|DIR")]
     pub subjects: Vec<String>,
-    /// Compare the runs of the history along this axis, everything else being equal: a variant, a
+    /// Compare the runs of the history along this axis, all else being equal: a variant, a
     /// parameter, or host, gpus, driver, kernel, image, digest, retrial
     #[arg(long, value_name = "AXIS")]
     pub by: Option<String>,
-    /// What the others are compared with, in place of the first: one of what is named, or a value
-    /// of the axis
+    /// Compare with this subject, or this value of the axis, instead of the first
     #[arg(long, value_name = "NAME|VALUE")]
     pub baseline: Option<String>,
-    /// Exit 1 if one is slower than the baseline by more than this, 5 if that is not decided:
-    /// slower:2%
+    /// Exit with 1 if a result is slower than the baseline by more than this limit, with 5 if
+    /// undecided: slower:2%
     #[arg(long, value_name = "LIMIT")]
     pub fail_if: Option<FailIf>,
-    /// The trials were taken in turns: compare the first of one with the first of the other
+    /// Compare trial with trial, for interleaved trials
     #[arg(long)]
     pub paired: bool,
-    /// Which runs of the history; without --by, --recipe and --set say how folders of results are
-    /// read
+    /// Filters of the history; without --by, --recipe and --set determine how folders of results
+    /// are read.
     #[command(flatten)]
     pub filter: RunFilter,
 }
 
-/// What `report` reports, and where to.
+/// Arguments of `report`.
 #[derive(Debug, Clone, Args)]
 pub struct ReportArguments {
     /// Runs and batches (directory, id, a part of it, or `last`), directories with LoadGen's logs,
-    /// submission trees
+    /// or submission trees
     #[arg(required_unless_present = "all", value_name = "RUN|BATCH|DIR")]
     pub subjects: Vec<String>,
-    /// The file, `-` for standard output (else, for a page, report.html in the directory of the run
-    /// or batch, or in the working directory; for other forms, standard output)
+    /// Write to this file, or to standard output (`-`) (default: for a page, report.html in the
+    /// directory of the run or batch, else in the working directory; for other formats, standard
+    /// output)
     #[arg(long, value_name = "FILE|-")]
     pub to: Option<PathBuf>,
     /// Also write each chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
-    /// All runs there are, or those that fit
+    /// Report on all runs, or on those that match the filters
     #[arg(long, conflicts_with = "subjects")]
     pub all: bool,
-    /// Which of them; without --all, --recipe and --set say how folders of results are read
+    /// Filters of runs; without --all, --recipe and --set determine how folders of results are
+    /// read.
     #[command(flatten)]
     pub filter: RunFilter,
-    /// The round by whose rules folders are judged (else the one whose seeds the logs have)
+    /// Judge folders by the rules of this round (default: the round whose seeds are in the logs)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
-    /// Published figures to compare folders with: a table of results, another tree, or a run of ours
+    /// Compare folders with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
 }
 
-/// What `export` makes of runs.
+/// Arguments of `export`.
 #[derive(Debug, Clone, Args)]
 pub struct ExportArguments {
-    /// The runs, one for each scenario or all in one: ids, parts of them, or `last`
+    /// Runs, one for each scenario or one for all: ids, parts of them, or `last`
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
-    /// The round whose layout and rules it follows: v6.0, v5.1, …
+    /// Use the layout and the rules of this round: v6.0, v5.1, …
     #[arg(long, value_name = "ROUND")]
     pub layout: String,
-    /// The tree's directory: a new or an empty one
+    /// Write to this directory, new or empty
     #[arg(long, value_name = "DIR", default_value = "submission")]
     pub to: PathBuf,
-    /// Write into a directory that has files: those of the same names are replaced
+    /// Write into a directory with files, replacing files of the same name
     #[arg(long)]
     pub replace: bool,
-    /// The division (else the recipe's; open where a rule is broken)
+    /// Set the division (default: the recipe's, or open if a rule is violated)
     #[arg(long, value_enum)]
     pub division: Option<DivisionArgument>,
-    /// Who submits
+    /// Set the submitter
     #[arg(long, value_name = "NAME")]
     pub submitter: Option<String>,
-    /// The system's name (else made of its GPUs and processor)
+    /// Set the system's name (default: derived from GPUs and processor)
     #[arg(long, value_name = "NAME")]
     pub system: Option<String>,
-    /// The benchmark as MLCommons names it, where the recipe's is another one
+    /// Set MLCommons' name of the benchmark, if the recipe's differs
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<String>,
-    /// What no run knows (cooling, data types, …), in MLCommons' own fields, YAML or JSON
+    /// Read information that is in no run (cooling, data types, …) from a YAML or JSON file with
+    /// MLCommons' fields
     #[arg(long, value_name = "FILE")]
     pub system_info: Option<PathBuf>,
 }
 
-/// A division, as typed.
+/// The divisions of `--division`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DivisionArgument {
-    /// The reference's model, and every rule kept
+    /// The reference's model, and all rules passed
     Closed,
-    /// Anything that is said
+    /// Any model, declared
     Open,
 }
 

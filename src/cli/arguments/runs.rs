@@ -1,4 +1,4 @@
-//! Arguments of `runs`: which of them, in which order, and what to do with them.
+//! Arguments of `runs`: filters, order and subcommands.
 
 use std::path::PathBuf;
 
@@ -9,58 +9,58 @@ use jiff::{Span, Timestamp, Zoned};
 use super::name_and_value;
 use crate::history::{Filter, Order, STATES};
 
-/// What `runs` does.
+/// Arguments of `runs`.
 #[derive(Debug, Clone, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct RunsArguments {
-    /// Something else than to list them.
+    /// A subcommand instead of listing.
     #[command(subcommand)]
     pub what: Option<RunsCommand>,
-    /// Which
+    /// Filters.
     #[command(flatten)]
     pub filter: RunFilter,
-    /// By what they are ordered; the last one is the newest, the slowest, the best
+    /// Sort by this property, ascending: the newest, slowest or best run is last
     #[arg(long, value_enum, default_value_t)]
     pub sort: Order,
-    /// Only the last so many
+    /// List only the last COUNT runs
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub limit: Option<usize>,
 }
 
-/// What can be done with runs.
+/// Subcommands of `runs`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RunsCommand {
-    /// Remove runs, with all of their evidence
+    /// Remove runs and their evidence
     Remove {
-        /// The runs: ids, parts of them, or `last`
+        /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Which
+        /// Filters.
         #[command(flatten)]
         filter: RunFilter,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
-        /// Only say what would be removed
+        /// Print what would be removed, without removing it
         #[arg(long)]
         dry_run: bool,
-        /// Also runs whose container may still be there
+        /// Also remove runs whose container may still exist
         #[arg(long)]
         force: bool,
     },
-    /// Put runs into one archive, for another machine
+    /// Pack runs into an archive, to move them to another machine
     Pack {
-        /// The runs: ids, parts of them, or `last`
+        /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]
         runs: Vec<String>,
-        /// Which
+        /// Filters.
         #[command(flatten)]
         filter: RunFilter,
-        /// The archive: .tar or .tar.gz; it must not be there yet
+        /// Write this archive, .tar or .tar.gz; it must not exist
         #[arg(short = 'o', long, value_name = "FILE", default_value = "runs.tar.gz")]
         to: PathBuf,
     },
-    /// Take in runs of another machine: archives that `runs pack` made, or run directories
+    /// Import runs from archives of `runs pack`, or from run directories
     Import {
         /// Archives and run directories
         #[arg(required = true, value_name = "PATH")]
@@ -68,35 +68,35 @@ pub enum RunsCommand {
     },
 }
 
-/// Which runs: each may be given several times, and one of each must fit.
+/// Filters of runs. Each may be given several times; a run must match one value of each.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RunFilter {
-    /// Of this recipe: a part of its name or title
+    /// Match a part of the recipe's name or title
     #[arg(long, value_name = "PART")]
     pub recipe: Vec<String>,
-    /// That stand so: reproduced, not-reproduced, inconclusive, invalid, failed, measured, running,
-    /// stopped, interrupted
+    /// Match the outcome: reproduced, not-reproduced, inconclusive, invalid, failed, measured,
+    /// running, stopped, interrupted
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = state)]
     pub outcome: Vec<String>,
-    /// Of this batch: a part of its id
+    /// Match a part of the batch's id
     #[arg(long, value_name = "PART")]
     pub batch: Vec<String>,
-    /// On this machine
+    /// Match the host's name
     #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
-    /// Of this benchmark
+    /// Match the benchmark
     #[arg(long, value_name = "NAME")]
     pub benchmark: Vec<String>,
-    /// On GPUs of this model
+    /// Match the GPU model
     #[arg(long, value_name = "MODEL")]
     pub gpu: Vec<String>,
-    /// With this variant or parameter; of several, all must fit
+    /// Match a variant or a parameter; if given several times, all must match
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub settings: Vec<(String, String)>,
-    /// Begun since then: 2026-11-21, 2026-11-21T18:00, or how long ago: 12h, 7d
+    /// Match runs started since this time: 2026-11-21, 2026-11-21T18:00, or an age: 12h, 7d
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub since: Option<Timestamp>,
-    /// Begun before then
+    /// Match runs started before this time
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub until: Option<Timestamp>,
 }
