@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use hub::{Hub, Repository, python};
-use retrial::fetch::{Hub as Client, Wanted};
+use retrial_hub::{Hub as Client, Wanted};
 use support::paired::{self, Pairs, timed};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;

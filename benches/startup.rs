@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use retrial::catalog::Catalog;
-use retrial::recipe::resolve;
+use retrial::app::catalog::Catalog;
+use retrial_recipe::resolve;
 use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World};
 

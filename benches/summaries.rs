@@ -13,9 +13,9 @@ use std::sync::OnceLock;
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use retrial::logs::lines::LineSplitter;
-use retrial::logs::loadgen::{detail, summary};
-use retrial::logs::pattern::{Pattern, Take};
+use retrial_mlperf::loadgen::{detail, summary};
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::pattern::{Pattern, Take};
 
 fn main() {
     println!("{} summaries, {}", summaries().len(), source());

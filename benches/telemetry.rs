@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::Command;
 
 use jiff::Timestamp;
+use retrial::host::model::Gpu;
 use retrial::host::sensors::{ContainerSensor, Sensors};
-use retrial::plan::host::Gpu;
 use retrial::telemetry::{Measured, Of, Row};
 
 const LOOKS: u32 = 2000;

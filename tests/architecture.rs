@@ -1,21 +1,105 @@
-//! The pure rooms of the crate touch no file, socket or clock, and nobody imports against the
-//! direction `cli → runner → {engine, evidence, fetch, host, store, catalog} → {recipe, plan, …}`.
+//! What the compiler cannot hold: which folder of `src` may import which, and which of them touch no
+//! file, socket or clock. That the pure crates name no engine and no network their manifests hold.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
 
-const PURE: [&str; 11] = [
-    "batch",
-    "recipe",
-    "plan",
-    "doctor",
-    "logs",
-    "verdict",
-    "report",
-    "journal",
-    "rounds",
+/// Folders and files of `src`, each with those that it may import. No circle can be written here:
+/// a line names only lines above it.
+const LAYERS: [(&str, &[&str]); 13] = [
+    ("format", &[]),
+    ("telemetry", &["format"]),
+    ("host", &["format", "telemetry"]),
+    ("plan", &["format", "host", "telemetry"]),
+    ("store", &["format", "plan", "telemetry"]),
+    ("results", &["format", "host", "plan", "store", "telemetry"]),
+    (
+        "history",
+        &["format", "host", "plan", "results", "store", "telemetry"],
+    ),
+    ("export", &["format", "host", "plan", "results", "store"]),
+    (
+        "run",
+        &["format", "host", "plan", "results", "store", "telemetry"],
+    ),
+    (
+        "batch",
+        &[
+            "format",
+            "host",
+            "plan",
+            "results",
+            "run",
+            "store",
+            "telemetry",
+        ],
+    ),
+    (
+        "report",
+        &[
+            "batch",
+            "export",
+            "doctor",
+            "evidence",
+            "format",
+            "history",
+            "host",
+            "journal",
+            "logs",
+            "plan",
+            "recipe",
+            "results",
+            "store",
+            "telemetry",
+            "verdict",
+        ],
+    ),
+    (
+        "app",
+        &[
+            "batch",
+            "export",
+            "format",
+            "history",
+            "host",
+            "plan",
+            "report",
+            "results",
+            "run",
+            "store",
+            "telemetry",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "app",
+            "batch",
+            "export",
+            "format",
+            "history",
+            "host",
+            "plan",
+            "report",
+            "results",
+            "run",
+            "store",
+            "telemetry",
+        ],
+    ),
+];
+
+/// Modules that turn data into data.
+const PURE: [&str; 9] = [
+    "format",
     "telemetry",
-    "history",
+    "host/model.rs",
+    "host/assign",
+    "host/checks",
+    "plan",
+    "results/verdict",
+    "store/journal/state.rs",
+    "report",
 ];
 const IMPURE: [&str; 8] = [
     "tokio",
@@ -28,53 +112,56 @@ const IMPURE: [&str; 8] = [
     "Timestamp::now",
 ];
 
-fn sources(room: &str) -> Vec<(PathBuf, String)> {
-    fn walk(directory: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                found.push(path);
-            }
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn walk(path: &Path, found: &mut Vec<PathBuf>) {
+    if path.is_dir() {
+        for entry in std::fs::read_dir(path).unwrap() {
+            walk(&entry.unwrap().path(), found);
+        }
+    } else if path.extension().is_some_and(|extension| extension == "rs") {
+        found.push(path.to_owned());
+    }
+}
+
+/// The code below a folder or of a file, without tests (which may read files) and comments.
+fn sources(part: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let path = src().join(part);
+    for path in [path.clone(), path.with_extension("rs")] {
+        if path.exists() && !found.contains(&path) {
+            walk(&path, &mut found);
         }
     }
-    let mut found = Vec::new();
-    walk(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(room),
-        &mut found,
-    );
+    assert!(!found.is_empty(), "src/{part} is not there");
+    let is_test = |path: &Path| {
+        let parts = path.strip_prefix(src()).unwrap().with_extension("");
+        parts
+            .iter()
+            .any(|part| part.to_string_lossy().ends_with("tests"))
+    };
+    found.retain(|path| !is_test(path));
     found
         .into_iter()
-        // Tests may read files.
-        .filter(|path| {
-            !path
-                .file_stem()
-                .is_some_and(|stem| stem.to_string_lossy().ends_with("tests"))
-        })
         .map(|path| {
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-            let code: Vec<&str> = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"))
-                .collect();
+            let lines = code.lines().map(str::trim_start);
+            let code: Vec<&str> = lines.filter(|line| !line.starts_with("//")).collect();
             (path, code.join("\n"))
         })
         .collect()
 }
 
 #[test]
-fn pure_rooms_touch_nothing_outside() {
+fn pure_modules_touch_nothing_outside() {
     let mut wrong = Vec::new();
-    for room in PURE {
-        for (path, code) in sources(room) {
-            wrong.extend(
-                IMPURE
-                    .iter()
-                    .filter(|word| code.contains(**word))
-                    .map(|word| format!("{}: {word}", path.display())),
-            );
+    for part in PURE {
+        for (path, code) in sources(part) {
+            let words = IMPURE.iter().filter(|word| code.contains(**word));
+            wrong.extend(words.map(|word| format!("{}: {word}", path.display())));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -82,39 +169,60 @@ fn pure_rooms_touch_nothing_outside() {
 
 #[test]
 fn imports_go_one_way() {
-    let deeper: [(&str, &[&str]); 5] = [
-        ("runner", &["cli"]),
-        (
-            "engine",
-            &["cli", "runner", "store", "evidence", "host", "catalog"],
-        ),
-        (
-            "store",
-            &["cli", "runner", "engine", "evidence", "host", "catalog"],
-        ),
-        (
-            "host",
-            &["cli", "runner", "engine", "store", "evidence", "catalog"],
-        ),
-        (
-            "catalog",
-            &["cli", "runner", "engine", "store", "evidence", "host"],
-        ),
-    ];
-    let every_io = [
-        "cli", "runner", "engine", "fetch", "store", "evidence", "host", "catalog",
-    ];
-    let rules = deeper
-        .into_iter()
-        .chain(PURE.map(|room| (room, &every_io[..])));
     let mut wrong = Vec::new();
-    for (room, forbidden) in rules {
-        for (path, code) in sources(room) {
-            let hits = forbidden
-                .iter()
-                .filter(|other| code.contains(&format!("crate::{other}")));
-            wrong.extend(hits.map(|other| format!("{}: crate::{other}", path.display())));
+    for (layer, may) in LAYERS {
+        for (path, code) in sources(layer) {
+            let imported = code.match_indices("crate::").map(|(at, word)| {
+                let rest = &code[at + word.len()..];
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                &rest[..end.unwrap_or(rest.len())]
+            });
+            for other in imported.filter(|other| *other != layer && !may.contains(other)) {
+                wrong.push(format!("{}: crate::{other}", path.display()));
+            }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_folder_has_a_place() {
+    let mut names: Vec<String> = std::fs::read_dir(src())
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            path.file_stem().unwrap().to_string_lossy().into_owned()
+        })
+        .filter(|name| !["lib", "main"].contains(&&**name))
+        .collect();
+    names.sort();
+    let mut known: Vec<&str> = LAYERS.map(|(layer, _)| layer).to_vec();
+    known.sort_unstable();
+    assert_eq!(names, known);
+    for (at, (layer, may)) in LAYERS.iter().enumerate() {
+        let above: Vec<&str> = LAYERS[..at].iter().map(|(name, _)| *name).collect();
+        let below: Vec<&&str> = may.iter().filter(|name| !above.contains(name)).collect();
+        assert!(
+            below.is_empty(),
+            "{layer} names what stands below it: {below:?}"
+        );
+    }
+}
+
+#[test]
+fn pure_crates_name_no_engine_and_no_network() {
+    for name in ["container", "mlperf", "readings", "recipe", "stats"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/{name}/Cargo.toml"));
+        let manifest = std::fs::read_to_string(&path).unwrap();
+        for word in [
+            "tokio",
+            "bollard",
+            "reqwest",
+            "hf-hub",
+            "retrial-engine",
+            "retrial-hub",
+        ] {
+            assert!(!manifest.contains(word), "{}: {word}", path.display());
+        }
+    }
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use retrial::catalog::{Catalog, CatalogError};
-use retrial::recipe::{Kind, Templates, check, resolve, scaffold, summarize};
+use retrial::app::catalog::{Catalog, CatalogError};
+use retrial_recipe::{Kind, Templates, check, resolve, scaffold, summarize};
 
 const RECIPE: &str = "schema: 1
 title: On disk
@@ -34,7 +34,7 @@ fn project() -> tempfile::TempDir {
     directory
 }
 
-fn open(path: &Path) -> retrial::catalog::Opened {
+fn open(path: &Path) -> retrial::app::catalog::Opened {
     Catalog::builtin().open(path.to_str().unwrap()).unwrap()
 }
 

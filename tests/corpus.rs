@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retrial::logs::loadgen::summary::Form;
-use retrial::logs::loadgen::{
+use retrial_mlperf::loadgen::summary::Form;
+use retrial_mlperf::loadgen::{
     Mode, ResultWord, Run, Scenario, Standing, detail, published_metric, summary,
 };
 use support::unpacked;
@@ -133,7 +133,7 @@ fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
 }
 
 /// The early-stopping blocks that both logs have, with the same text.
-fn detail_blocks(summary: &summary::Summary, detail: &retrial::logs::loadgen::Detail) -> usize {
+fn detail_blocks(summary: &summary::Summary, detail: &retrial_mlperf::loadgen::Detail) -> usize {
     let of_summary: BTreeMap<_, _> = summary.early_stopping.said().collect();
     detail
         .early_stopping

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use retrial::logs::accuracy::parse_bytes;
+use retrial_mlperf::accuracy::parse_bytes;
 
 /// The figure that the checker writes down: the first of a benchmark's targets.
 fn figure(benchmark: &str) -> &'static str {

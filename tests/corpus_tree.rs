@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retrial::catalog;
-use retrial::evidence::folder;
-use retrial::evidence::tree::{self, Frame, Judged};
-use retrial::recipe::model::{JudgeRules, Mode};
-use retrial::verdict::{Outcome, ResultVerdict, RuleCheck};
+use retrial::app::catalog;
+use retrial::results::evidence::folder;
+use retrial::results::evidence::tree::{self, Frame, Judged};
+use retrial::results::verdict::{Outcome, ResultVerdict, RuleCheck};
+use retrial_recipe::model::{JudgeRules, Mode};
 use support::{shared, unpacked};
 
 /// Results that the checker rejected and we do not, by a part of their paths: how many, and why.

@@ -6,14 +6,14 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
+use retrial::host::model::HostView;
 use retrial::plan;
 use retrial::plan::build::Origin;
 use retrial::plan::choices::Choices;
-use retrial::plan::host::HostView;
-use retrial::recipe::docker_run::{
+use retrial_recipe::docker_run::{
     DockerRunError, FLAGS, Nothing, Surroundings, Treatment, Word, commands, line, read,
 };
-use retrial::recipe::{Kind, NoTemplates, Setting, Source, check, resolve};
+use retrial_recipe::{Kind, NoTemplates, Setting, Source, check, resolve};
 
 /// A shell with these variables, and one file.
 struct Shell(BTreeMap<String, String>);

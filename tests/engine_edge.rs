@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use retrial::engine::api::{ExecSpec, ImageInfo, ImageProgress, RegistryAuth};
-use retrial::engine::endpoint::Endpoint;
-use retrial::engine::{Docker, Engine, EngineError};
 use retrial_container::ContainerSpec;
+use retrial_engine::api::{ExecSpec, ImageInfo, ImageProgress, RegistryAuth};
+use retrial_engine::endpoint::Endpoint;
+use retrial_engine::{Docker, Engine, EngineError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

@@ -4,11 +4,11 @@
 
 mod support;
 
-use retrial::engine::endpoint::Surroundings;
-use retrial::engine::{Docker, Engine};
 use retrial_container::ExtraFlags;
 use retrial_container::Ulimit;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
+use retrial_engine::endpoint::Surroundings;
+use retrial_engine::{Docker, Engine};
 use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
 

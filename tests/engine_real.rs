@@ -5,9 +5,9 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use retrial::engine::api::{ExecSpec, ExecStatus};
-use retrial::engine::{Docker, Engine, EngineError};
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
+use retrial_engine::api::{ExecSpec, ExecStatus};
+use retrial_engine::{Docker, Engine, EngineError};
 use support::{LABEL, Lab, Named};
 
 fn shell(script: &str) -> ExecSpec {

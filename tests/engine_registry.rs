@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use retrial::engine::api::{BuildSpec, ImageInfo, ImageProgress, RegistryAuth};
-use retrial::engine::{Engine, EngineError, credentials};
+use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress, RegistryAuth};
+use retrial_engine::{Engine, EngineError, credentials};
 use support::{LABEL, Lab, docker};
 use tokio::sync::mpsc::unbounded_channel;
 

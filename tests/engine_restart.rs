@@ -6,8 +6,8 @@ mod support;
 use std::process::Command;
 use std::time::Duration;
 
-use retrial::engine::api::{ExecSpec, ExecStatus};
-use retrial::engine::{Docker, Engine};
+use retrial_engine::api::{ExecSpec, ExecStatus};
+use retrial_engine::{Docker, Engine};
 use support::{Lab, Named};
 use tokio::sync::mpsc::unbounded_channel;
 

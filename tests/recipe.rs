@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use retrial::recipe::model::{Image, ParamValue, Template, Trials};
-use retrial::recipe::{
+use retrial_recipe::model::{Image, ParamValue, Template, Trials};
+use retrial_recipe::{
     Kind, NoTemplates, Resolved, Setting, Source, Templates, check, resolve, variants,
 };
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retrial::recipe::{Kind, Setting, Source, Templates, check, resolve};
+use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve};
 
 struct Fixtures;
 

@@ -10,8 +10,8 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retrial::catalog::Catalog;
-use retrial::recipe::{Diagnostics, Kind, NoTemplates, Source, check, resolve};
+use retrial::app::catalog::Catalog;
+use retrial_recipe::{Diagnostics, Kind, NoTemplates, Source, check, resolve};
 
 /// Checks a text and holds it to "at once", which is seconds in a debug build on a busy machine:
 /// what grows with the square of the file takes minutes there.

@@ -6,8 +6,8 @@
     reason = "tests"
 )]
 
-use retrial::recipe::model::{Image, ParamValue, Recipe};
-use retrial::recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
+use retrial_recipe::model::{Image, ParamValue, Recipe};
+use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
 
 struct Given<'a>(&'a [(&'a str, &'a str)]);
 

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use retrial::recipe::{scaffold, schema};
+use retrial_recipe::{scaffold, schema};
 use serde_json::Value;
 
 #[path = "support/json_schema.rs"]

@@ -1,13 +1,14 @@
 //! What benchmarks and runs leave behind.
 
-use retrial::journal::{Event, State};
-use retrial::logs::lines::LineSplitter;
-use retrial::logs::loadgen::{Run, detail, summary};
-use retrial::logs::mllog::Runs;
-use retrial::logs::pattern::{Pattern, Take};
-use retrial::logs::scan::Scanner;
-use retrial::logs::{json as documents, rows as tables, sanitize, units as conversion};
-use retrial::recipe::model::CsvCell;
+use retrial::store::journal::{Event, State};
+use retrial_mlperf::loadgen::{Run, detail, summary};
+use retrial_mlperf::mllog::Runs;
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::pattern::{Pattern, Take};
+use retrial_readings::sanitize;
+use retrial_readings::scan::Scanner;
+use retrial_readings::{json as documents, rows as tables, units as conversion};
+use retrial_recipe::model::CsvCell;
 
 use super::{first_line, pieces};
 

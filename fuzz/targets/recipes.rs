@@ -2,17 +2,17 @@
 
 use std::sync::OnceLock;
 
-use retrial::catalog::{Catalog, Opened};
+use retrial::app::catalog::{Catalog, Opened};
+use retrial::host::model::HostView;
 use retrial::plan::build::{self, Origin};
 use retrial::plan::choices::Choices;
-use retrial::plan::host::HostView;
 use retrial::plan::{shell, text};
-use retrial::recipe::docker_run::{self as command_line, Nothing};
-use retrial::recipe::expression::{self, Scope};
-use retrial::recipe::lock::Lock;
-use retrial::recipe::model::{Mode, ParamValue, Template};
-use retrial::recipe::{Diagnostics, Kind, Setting, Source, check, fingerprint, resolve};
-use retrial::rounds::{self, Round};
+use retrial_mlperf::rounds::{self, Round};
+use retrial_recipe::docker_run::{self as command_line, Nothing};
+use retrial_recipe::expression::{self, Scope};
+use retrial_recipe::lock::Lock;
+use retrial_recipe::model::{Mode, ParamValue, Template};
+use retrial_recipe::{Diagnostics, Kind, Setting, Source, check, fingerprint, resolve};
 
 fn source(data: &[u8]) -> Option<Source> {
     Source::from_bytes("fuzz.yaml", data).ok()
@@ -73,7 +73,7 @@ pub fn rules(data: &[u8]) {
     match Round::parse(&source) {
         Ok(round) => {
             for benchmark in ["llama2-70b-99", "resnet50"] {
-                let _ = round.rules(benchmark, retrial::logs::loadgen::Scenario::Server);
+                let _ = round.rules(benchmark, retrial_mlperf::loadgen::Scenario::Server);
             }
         }
         Err(problems) => shown(&problems),

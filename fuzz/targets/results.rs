@@ -1,10 +1,10 @@
 //! What lies in a folder of results beside LoadGen's logs.
 
-use retrial::logs::accuracy::{self, Reader};
-use retrial::logs::compliance::{self, Asked, Files, Test};
-use retrial::logs::endpoints::{self, AccuracyResults, Performance};
-use retrial::logs::{check::Check, submission};
 use retrial::telemetry::{Row, Summary, table};
+use retrial_mlperf::accuracy::{self, Reader};
+use retrial_mlperf::compliance::{self, Asked, Files, Test};
+use retrial_mlperf::endpoints::{self, AccuracyResults, Performance};
+use retrial_mlperf::{check::Check, submission};
 
 use super::{first_line, pieces};
 

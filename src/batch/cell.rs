@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Claim, Conduct, Other, Schedule, Values};
-use crate::recipe::Setting;
-use crate::recipe::model::Mode;
+use retrial_recipe::Setting;
+use retrial_recipe::model::Mode;
 
 /// A batch, all of it decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The keys of a batch file, in the same words as a recipe's (`recipe/keys/`).
 
-use crate::recipe::format::Format as F;
-use crate::recipe::shape::{Choice, Object, Reach, Shape as S, choice, key};
+use retrial_recipe::format::Format as F;
+use retrial_recipe::shape::{Choice, Object, Reach, Shape as S, choice, key};
 
 /// The newest schema that is understood.
 pub(super) const SCHEMA: i64 = 1;

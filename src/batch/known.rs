@@ -1,7 +1,7 @@
 //! What the recipes of a batch know of its axes and values.
 
 use super::model::Placed;
-use crate::recipe::{
+use retrial_recipe::{
     Choice, DeclaredParam, Diagnostic, Loaded, Span, Variants, did_you_mean, nearest,
 };
 

@@ -7,7 +7,7 @@ use super::known::{Known, is_known, unknown_axis, unknown_value};
 use super::model::{Batch, Combination, Other, WrittenOther};
 use super::names::{RECIPE, same_scenario};
 use super::{Schedule, Values};
-use crate::recipe::{Choice, Diagnostic, Diagnostics};
+use retrial_recipe::{Choice, Diagnostic, Diagnostics};
 
 /// Version of batch.json.
 const SCHEMA: u32 = 1;
@@ -98,7 +98,7 @@ impl Matrix<'_> {
                 let all = self.recipes.iter().flat_map(|known| &known.scenarios);
                 let mut names: Vec<&str> = all.map(String::as_str).collect();
                 names.dedup();
-                let help = crate::recipe::did_you_mean(&scenario.value, names, "there are");
+                let help = retrial_recipe::did_you_mean(&scenario.value, names, "there are");
                 let message = format!("no recipe has the scenario `{}`", scenario.value);
                 let problem = Diagnostic::error("unknown-value", message, scenario.span.clone());
                 self.problems.push(problem.help(help));
@@ -117,7 +117,7 @@ impl Matrix<'_> {
                 let known = names.clone().any(|known| known == value.value);
                 (!known).then(|| {
                     let message = format!("`{}` is no recipe of this batch", value.value);
-                    let help = crate::recipe::did_you_mean(&value.value, names, "there are");
+                    let help = retrial_recipe::did_you_mean(&value.value, names, "there are");
                     Diagnostic::error("unknown-value", message, value.span.clone()).help(help)
                 })
             } else if is_known(self.recipes, &name.value) {

@@ -11,6 +11,7 @@
 
 mod cell;
 mod claim;
+pub mod journal;
 mod keys;
 mod known;
 mod matrix;
@@ -18,10 +19,12 @@ mod model;
 mod names;
 mod outlook;
 mod read;
+pub mod run;
 mod schedule;
 pub mod schema;
 mod typed;
 mod values;
+pub mod verdict;
 mod yaml;
 
 pub use cell::{BatchPlan, Cell, LeftOut};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Values;
-use crate::recipe::Span;
-use crate::recipe::model::Mode;
+use retrial_recipe::Span;
+use retrial_recipe::model::Mode;
 
 /// A batch as it was written.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! What recipes of a batch are called, and the words of choices.
 
 use super::model::{BatchRecipe, Combination, OnFailure, Order, Placed, PullAhead};
-use crate::recipe::{Diagnostic, Diagnostics};
+use retrial_recipe::{Diagnostic, Diagnostics};
 
 impl Order {
     /// Its words in a file.
@@ -163,7 +163,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::recipe::Source;
+    use retrial_recipe::Source;
 
     fn placed(text: &str) -> Placed<String> {
         let source = Source::new("batch.yaml", text);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{BatchPlan, Order};
-use crate::recipe::model::{Image, ModelSource, Recipe};
+use retrial_recipe::model::{Image, ModelSource, Recipe};
 
 /// What a batch will take.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,13 +6,13 @@ use super::model::{
     WrittenClaim, WrittenOther,
 };
 use super::names::short_names;
-use crate::recipe::fill::read::Read;
-use crate::recipe::model::Mode;
-use crate::recipe::names::Names;
-use crate::recipe::node::{Entry, Node, Value};
-use crate::recipe::parse::parse;
-use crate::recipe::walk::Walk;
-use crate::recipe::{Diagnostic, Diagnostics, Source};
+use retrial_recipe::fill::read::Read;
+use retrial_recipe::model::Mode;
+use retrial_recipe::names::Names;
+use retrial_recipe::node::{Entry, Node, Value};
+use retrial_recipe::parse::parse;
+use retrial_recipe::walk::Walk;
+use retrial_recipe::{Diagnostic, Diagnostics, Source};
 
 /// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
 /// has.

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cell, Order};
-use crate::recipe::model::Mode;
+use retrial_recipe::model::Mode;
 
 /// The turns in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The JSON schema of batch files, for editors.
 
 use super::keys::BATCH;
-use crate::recipe::schema::of;
+use retrial_recipe::schema::of;
 
 /// The schema as pretty JSON with a newline at its end.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Batches over a recipe with two axes: cells, reasons, diagnostics.
 
 use super::*;
-use crate::recipe::{Diagnostics, Loaded, NoTemplates, Source};
+use retrial_recipe::{Diagnostics, Loaded, NoTemplates, Source};
 
 const RECIPE: &str = r#"
 schema: 1

@@ -6,8 +6,8 @@ use super::model::{
 };
 use super::names::short_names;
 use super::read::twice;
-use crate::recipe::model::Mode;
-use crate::recipe::{Diagnostic, Diagnostics, Source};
+use retrial_recipe::model::Mode;
+use retrial_recipe::{Diagnostic, Diagnostics, Source};
 
 /// What was typed; what was not says nothing.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -15,7 +15,7 @@ pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArgum
 pub use run::{PlanArguments, RecipeArguments, RunArguments};
 pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
-use crate::recipe::model::Mode;
+use retrial_recipe::model::Mode;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:

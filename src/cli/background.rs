@@ -8,10 +8,10 @@ use serde_json::json;
 use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::terminal;
+use crate::results::verdict::ExitCode;
 use crate::store::lock::RunLock;
 use crate::store::lookup::Kind;
 use crate::store::{Record, StoreError};
-use crate::verdict::ExitCode;
 
 /// How long a process in the background may take to take it over.
 const TAKEN_OVER: Duration = Duration::from_secs(10);

@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use super::arguments::{Global, MatrixArguments, PlanArguments};
 use super::failure::Failure;
 use super::{open, terminal};
+use crate::app::catalog::{self, Catalog, CatalogError};
 use crate::batch::{self, Batch, BatchPlan, Known, Placed, Typed};
-use crate::catalog::{self, Catalog, CatalogError};
-use crate::recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
+use crate::results::verdict::ExitCode;
 use crate::store::Home;
-use crate::verdict::ExitCode;
+use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
 
 /// A batch as it is kept and executed.
 pub struct BatchFile {

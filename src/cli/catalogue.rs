@@ -3,10 +3,10 @@
 use super::failure::Failure;
 use super::open;
 use super::terminal;
-use crate::catalog::{self, Catalog};
-use crate::recipe::{Setting, resolve, summarize_all};
+use crate::app::catalog::{self, Catalog};
 use crate::report::catalogue::{Entry, render};
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use retrial_recipe::{Setting, resolve, summarize_all};
 
 /// Prints the page.
 pub fn catalogue() -> Result<ExitCode, Failure> {
@@ -36,7 +36,7 @@ pub fn catalogue() -> Result<ExitCode, Failure> {
 fn look(
     found: &catalog::Opened,
     mut settings: Vec<Setting>,
-) -> Result<crate::recipe::model::Recipe, Failure> {
+) -> Result<retrial_recipe::model::Recipe, Failure> {
     if let Err(problems) = resolve(&found.name, &found.source, found, &settings) {
         let unset = problems.iter().filter(|problem| problem.code == "unset");
         let names: Vec<String> = unset

@@ -2,11 +2,11 @@
 
 use super::arguments::{Global, Output};
 use super::{batch_file, terminal};
+use crate::app::catalog::{Catalog, CatalogError};
 use crate::batch;
-use crate::catalog::{Catalog, CatalogError};
-use crate::recipe::check as check_text;
-use crate::rounds;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use retrial_mlperf::rounds;
+use retrial_recipe::check as check_text;
 
 /// Checks files; a warning is no failure.
 pub fn check(global: &Global, files: &[String]) -> ExitCode {

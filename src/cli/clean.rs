@@ -5,12 +5,12 @@ use std::path::Path;
 use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::{open, supervise, terminal};
-use crate::engine::api::{ContainerState, Engine};
-use crate::journal::{Event, State};
-use crate::runner::{PATH_LABEL, RUN_LABEL};
+use crate::results::verdict::ExitCode;
+use crate::run::{PATH_LABEL, RUN_LABEL};
 use crate::store::journal::Journal;
+use crate::store::journal::{Event, State};
 use crate::store::lock::RunLock;
-use crate::verdict::ExitCode;
+use retrial_engine::api::{ContainerState, Engine};
 
 /// Removes containers that carry our label and that nobody follows.
 pub fn clean(

@@ -3,10 +3,10 @@
 use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::{open, supervise, terminal};
-use crate::engine::api::Engine;
-use crate::runner::{KEPT_LABEL, RUN_LABEL};
+use crate::results::verdict::ExitCode;
+use crate::run::{KEPT_LABEL, RUN_LABEL};
 use crate::store::kept::{Kept, KeptPlace, list};
-use crate::verdict::ExitCode;
+use retrial_engine::api::Engine;
 
 /// Without a key: says what is kept. With one: removes it, unless a container of ours has it
 /// mounted (`all`: all the same).

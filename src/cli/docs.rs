@@ -6,12 +6,12 @@ use super::arguments::{Arguments, SchemaOf};
 use super::failure::Failure;
 use super::terminal;
 use crate::report;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
 
 /// Prints a JSON schema.
 pub fn schema(of: SchemaOf) -> ExitCode {
     terminal::print(&match of {
-        SchemaOf::Recipe => crate::recipe::schema::json(),
+        SchemaOf::Recipe => retrial_recipe::schema::json(),
         SchemaOf::Verdict => report::schema::verdict(),
         SchemaOf::Comparison => report::schema::comparison(),
         SchemaOf::Comparisons => report::schema::comparisons(),

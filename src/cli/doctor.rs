@@ -5,11 +5,11 @@ use serde_json::json;
 use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{giving, open, ready, supervise, terminal};
-use crate::doctor::CheckState;
-use crate::engine::api::Engine;
-use crate::engine::docker::Docker;
+use crate::host::checks::CheckState;
 use crate::report::checks;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use retrial_engine::api::Engine;
+use retrial_engine::docker::Docker;
 
 /// Looks at the host, for a recipe where one is named.
 pub fn doctor(

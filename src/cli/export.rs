@@ -5,22 +5,22 @@ use std::path::Path;
 use super::arguments::{ExportArguments, Global, Output};
 use super::failure::Failure;
 use super::{open, terminal};
-use crate::catalog;
-use crate::evidence::exported;
-use crate::evidence::run::RunFiles;
-use crate::evidence::telemetry;
+use crate::app::catalog;
+use crate::export::read;
+use crate::export::write::{self, SubmissionError};
 use crate::export::{self, Asked, Division, Export, Info, RunRead};
-use crate::journal::State;
-use crate::logs::loadgen::Scenario;
 use crate::plan::Plan;
-use crate::recipe::{SIZE_LIMIT, Source};
 use crate::report;
-use crate::rounds::Round;
-use crate::runner::judge_files;
+use crate::results::evidence::run::RunFiles;
+use crate::results::evidence::telemetry;
+use crate::results::verdict::ExitCode;
+use crate::run::judge_files;
 use crate::store::journal::Journal;
-use crate::store::submission::{self, SubmissionError};
+use crate::store::journal::State;
 use crate::store::{RunDirectory, StoreError};
-use crate::verdict::ExitCode;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::Round;
+use retrial_recipe::{SIZE_LIMIT, Source};
 
 /// Exports runs; the exit code says whether the tree is complete.
 pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
@@ -49,7 +49,7 @@ pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, 
         export.notes.insert(0, note);
     }
     let to = &arguments.to;
-    let replaced = submission::write(&export.files, &directories, to, arguments.replace)?;
+    let replaced = write::write(&export.files, &directories, to, arguments.replace)?;
     if !replaced.is_empty() && !global.quiet {
         let first = replaced.first().map_or("", String::as_str);
         terminal::note(&format!(
@@ -109,7 +109,7 @@ fn read(directory: &RunDirectory, asked: &Asked, round: &Round) -> Result<RunRea
         telemetry: telemetry::rows(directory),
     };
     let verdict = judge_files(&files, false);
-    Ok(exported::read(&files, verdict)?)
+    Ok(read::read(&files, verdict)?)
 }
 
 fn asked(arguments: &ExportArguments) -> Result<Asked, Failure> {
@@ -132,7 +132,7 @@ fn info(path: &Path) -> Result<Info, Failure> {
         Failure::usage(format!("--system-info: {}: {error}", path.display()))
     };
     let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
-    let told = |problems: crate::recipe::Diagnostics| {
+    let told = |problems: retrial_recipe::Diagnostics| {
         terminal::note(&problems.render(terminal::error_color()));
         Failure::told(ExitCode::Usage)
     };

@@ -1,11 +1,11 @@
 //! What ends a command early: the exit code, and what a person reads.
 
-use crate::engine::error::EngineError;
+use crate::batch::run::BatchError;
 use crate::plan::PlanError;
-use crate::runner::RunError;
-use crate::runner::batch::BatchError;
+use crate::results::verdict::ExitCode;
+use crate::run::RunError;
 use crate::store::StoreError;
-use crate::verdict::ExitCode;
+use retrial_engine::error::EngineError;
 
 /// A command's failure.
 #[derive(Debug)]

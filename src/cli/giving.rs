@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::arguments::Global;
 use super::supervise;
-use crate::engine::api::{Abilities, Engine as _};
-use crate::engine::docker::Docker;
-use crate::plan::giving::{CdiDevice, Giving};
+use crate::host::gpu_support::{CdiDevice, Giving};
+use retrial_engine::api::{Abilities, Engine as _};
+use retrial_engine::docker::Docker;
 
 /// An engine elsewhere that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::arguments::{Global, ListFilter, Output};
 use super::failure::Failure;
 use super::terminal;
-use crate::catalog::Catalog;
-use crate::recipe::{Summary, VariantSummary, summarize_all};
-use crate::verdict::ExitCode;
+use crate::app::catalog::Catalog;
+use crate::results::verdict::ExitCode;
+use retrial_recipe::{Summary, VariantSummary, summarize_all};
 
 /// A recipe: what it says with its default variants, and with those that are another submission.
 struct Found {

@@ -12,19 +12,19 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{Global, LockArguments, Output, RecipeArguments};
 use super::failure::Failure;
 use super::{locks, open, supervise, terminal};
-use crate::catalog::{Catalog, Opened};
-use crate::engine::api::Engine;
-use crate::engine::credentials;
-use crate::fetch::{FetchError, Hub, Wanted};
-use crate::recipe::lock::{Lock, LockedModel};
-use crate::recipe::model::{Image, ModelSource};
-use crate::recipe::{self, fingerprint};
-use crate::runner::models::hash;
+use crate::app::catalog::{Catalog, Opened};
+use crate::results::verdict::ExitCode;
+use crate::run::models::hash;
 use crate::store::StoreError;
 use crate::store::run_directory::write_atomically;
-use crate::verdict::ExitCode;
 use retrial_container::ImageRef;
 use retrial_engine::EngineError;
+use retrial_engine::api::Engine;
+use retrial_engine::credentials;
+use retrial_hub::{FetchError, Hub, Wanted};
+use retrial_recipe::lock::{Lock, LockedModel};
+use retrial_recipe::model::{Image, ModelSource};
+use retrial_recipe::{self, fingerprint};
 
 /// Locks a recipe, or compares its lock with what there is now.
 pub fn lock(global: &Global, arguments: &LockArguments) -> Result<ExitCode, Failure> {
@@ -60,7 +60,7 @@ struct Named {
 }
 
 fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
-    let variants = recipe::variants(&entry.source, entry).map_err(|problems| {
+    let variants = retrial_recipe::variants(&entry.source, entry).map_err(|problems| {
         terminal::note(&problems.render(terminal::error_color()));
         Failure::told(ExitCode::Usage)
     })?;

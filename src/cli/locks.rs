@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use super::arguments::{Global, PlanArguments};
 use super::failure::Failure;
 use super::{open, terminal};
-use crate::catalog;
+use crate::app::catalog;
 use crate::plan::step::FollowedLock;
-use crate::recipe::lock::Lock;
-use crate::recipe::model::Recipe;
-use crate::recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
+use crate::results::verdict::ExitCode;
 use crate::store::StoreError;
-use crate::verdict::ExitCode;
+use retrial_recipe::lock::Lock;
+use retrial_recipe::model::Recipe;
+use retrial_recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
 
 /// `mine.lock.yaml` beside `mine.yaml`; of a built-in recipe below the home.
 pub fn place(global: &Global, recipe: &catalog::Opened) -> PathBuf {

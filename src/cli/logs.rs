@@ -9,12 +9,12 @@ use std::time::Duration;
 use super::arguments::Global;
 use super::failure::Failure;
 use super::{open, terminal};
-use crate::logs::lines::LineSplitter;
-use crate::logs::sanitize;
 use crate::plan::Plan;
+use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::lock::RunLock;
-use crate::verdict::ExitCode;
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::sanitize;
 
 /// Prints the output of one step, or of all.
 pub fn logs(

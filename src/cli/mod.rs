@@ -45,7 +45,7 @@ use std::process::ExitCode;
 use arguments::{Arguments, Command, Output, RecipeArguments};
 use failure::Failure;
 
-use crate::verdict::ExitCode as Exit;
+use crate::results::verdict::ExitCode as Exit;
 
 /// Parses, dispatches, and tells what went wrong.
 #[must_use]

@@ -5,8 +5,8 @@ use std::path::Path;
 use super::failure::Failure;
 use super::new_from;
 use super::terminal;
-use crate::recipe::scaffold;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use retrial_recipe::scaffold;
 
 /// Writes a commented recipe, or one from a vendor's command line; never over a file that is there.
 pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {

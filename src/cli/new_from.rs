@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::terminal;
-use crate::recipe::docker_run::{self, Surroundings};
-use crate::recipe::{Kind, NoTemplates, Source, check};
+use retrial_recipe::docker_run::{self, Surroundings};
+use retrial_recipe::{Kind, NoTemplates, Source, check};
 
 /// A guide's block is a page at most.
 const MOST: u64 = 1 << 20;

@@ -5,21 +5,22 @@ use std::path::{Path, PathBuf};
 use super::arguments::{Global, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{giving, locks, terminal};
-use crate::catalog::{self, Catalog};
-use crate::engine::docker::Docker;
+use crate::app::catalog::{self, Catalog};
 use crate::host;
-use crate::logs::sanitize;
+use crate::host::assign::depends_on_engine;
+use crate::host::checks::requirements::Lack;
+use crate::host::model::HostView;
 use crate::plan::build::Origin;
-use crate::plan::gpus::depends_on_engine;
-use crate::plan::host::HostView;
-use crate::plan::lacks::Lack;
 use crate::plan::{Choices, Plan};
-use crate::recipe::expression::{Scope, render};
-use crate::recipe::model::{Image, ModelSource, MountRequest, Recipe};
-use crate::recipe::{Resolved, Setting, resolve};
+use crate::store::BatchDirectory;
 use crate::store::import::Mark;
 use crate::store::kept::standard_cache;
-use crate::store::{BatchDirectory, Home, RunDirectory, StoreError};
+use crate::store::{Home, RunDirectory, StoreError};
+use retrial_engine::docker::Docker;
+use retrial_readings::sanitize;
+use retrial_recipe::expression::{Scope, render};
+use retrial_recipe::model::{Image, ModelSource, MountRequest, Recipe};
+use retrial_recipe::{Resolved, Setting, resolve};
 
 /// Where runs are kept.
 pub fn home(global: &Global) -> Home {
@@ -99,7 +100,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
         Ok(resolved) => Ok(Opened { entry, resolved }),
         Err(diagnostics) => {
             terminal::note(&diagnostics.render(terminal::error_color()));
-            Err(Failure::told(crate::verdict::ExitCode::Usage))
+            Err(Failure::told(crate::results::verdict::ExitCode::Usage))
         }
     }
 }

@@ -4,7 +4,7 @@ use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanForma
 use super::failure::Failure;
 use super::{batch_file, open, plan_batch, terminal};
 use crate::plan::{shell, text};
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
 
 /// Prints the plan.
 pub fn plan(

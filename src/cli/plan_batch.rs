@@ -8,13 +8,13 @@ use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanForma
 use super::failure::Failure;
 use super::{batch_file, open, supervise, terminal};
 use crate::batch::{ImageSource, Outlook, ResolvedCell};
-use crate::engine::api::Engine as _;
-use crate::engine::docker::Docker;
+use crate::host::checks::requirements::Lack;
 use crate::plan::build::Origin;
-use crate::plan::lacks::Lack;
-use crate::recipe::Resolved;
 use crate::report::batch_plan;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use retrial_engine::api::Engine as _;
+use retrial_engine::docker::Docker;
+use retrial_recipe::Resolved;
 
 /// An engine that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);

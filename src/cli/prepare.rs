@@ -7,10 +7,10 @@ use super::arguments::{Global, PlanArguments, RunArguments};
 use super::failure::Failure;
 use super::open::{self, Opened};
 use super::{ready, room, terminal};
-use crate::engine::api::Engine;
+use crate::host::model::HostView;
 use crate::plan::Plan;
-use crate::plan::host::HostView;
-use crate::runner::Prepared;
+use crate::run::Prepared;
+use retrial_engine::api::Engine;
 
 /// The plan of a run, as the command line asks for it.
 pub fn planned(

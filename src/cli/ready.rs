@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use super::arguments::Global;
 use super::failure::Failure;
 use super::open;
-use crate::doctor::{
+use crate::host;
+use crate::host::checks::{
     Access, Check, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings, examine,
     rocm_of_image,
 };
-use crate::engine::api::{Abilities, Engine};
-use crate::engine::error::EngineError;
-use crate::fetch::{FetchError, Hub, Wanted};
-use crate::host;
+use crate::host::model::HostView;
 use crate::plan::Plan;
-use crate::plan::host::HostView;
 use crate::plan::step::{Action, Condition as When};
-use crate::runner::{GPU_LABEL, RUN_LABEL, USER_LABEL};
+use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
+use retrial_engine::api::{Abilities, Engine};
+use retrial_engine::error::EngineError;
+use retrial_hub::{FetchError, Hub, Wanted};
 
 /// What was found, and what it comes to.
 pub struct Found {

@@ -6,8 +6,8 @@ use super::arguments::Global;
 use super::failure::Failure;
 use super::open::{self, RunOrBatch};
 use super::{batch, supervise};
+use crate::results::verdict::ExitCode;
 use crate::store::{Home, Record};
-use crate::verdict::ExitCode;
 
 /// Takes up a run.
 pub fn resume(

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use super::failure::Failure;
 use super::terminal;
-use crate::engine::api::Engine;
-use crate::fetch::Settings;
 use crate::host;
 use crate::plan::Plan;
 use crate::plan::choices::PullPolicy;
 use crate::plan::step::{Action, Condition};
+use retrial_engine::api::Engine;
+use retrial_hub::Settings;
 
 /// Whether the image that will be pulled has room, as far as this machine can tell.
 pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Result<(), Failure> {

@@ -3,8 +3,8 @@
 use super::arguments::{Global, MatrixArguments, PlanArguments, PlanFormat, RunArguments};
 use super::failure::Failure;
 use super::{background, open, prepare, supervise, trust};
+use crate::results::verdict::ExitCode;
 use crate::store::lookup::Kind;
-use crate::verdict::ExitCode;
 
 /// Runs a recipe.
 pub fn run(

@@ -3,10 +3,10 @@
 use super::arguments::Global;
 use super::failure::Failure;
 use super::{open, supervise};
-use crate::engine::api::{Engine, ExecSpec};
-use crate::journal::{Event, State};
+use crate::results::verdict::ExitCode;
 use crate::store::journal::Journal;
-use crate::verdict::ExitCode;
+use crate::store::journal::{Event, State};
+use retrial_engine::api::{Engine, ExecSpec};
 
 /// Opens a shell, or runs a command, in the run's container.
 pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCode, Failure> {

@@ -6,9 +6,9 @@ use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{open, terminal};
 use crate::plan::Plan;
-use crate::recipe::model::{ExpectationKind, Recipe};
-use crate::recipe::{self};
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use retrial_recipe::model::{ExpectationKind, Recipe};
+use retrial_recipe::{self};
 
 /// Shows a recipe.
 pub fn show(
@@ -36,7 +36,7 @@ pub fn show(
     }
     let every = PlanArguments::everything(arguments.clone(), recipe.secrets.clone());
     let plan = open::plan(global, &every, &opened, false)?;
-    let axes = recipe::variants(&opened.entry.source, &opened.entry).ok();
+    let axes = retrial_recipe::variants(&opened.entry.source, &opened.entry).ok();
     let mut shown = text(recipe, &plan, axes.as_ref(), &unset);
     for name in &unset {
         let named = format!("${{{{ params.{name} }}}}");
@@ -46,7 +46,7 @@ pub fn show(
     Ok(ExitCode::Success)
 }
 
-fn origins_text(resolved: &recipe::Resolved) -> String {
+fn origins_text(resolved: &retrial_recipe::Resolved) -> String {
     let width = resolved
         .origins
         .iter()
@@ -76,7 +76,12 @@ fn origins_text(resolved: &recipe::Resolved) -> String {
     out
 }
 
-fn text(recipe: &Recipe, plan: &Plan, axes: Option<&recipe::Variants>, unset: &[String]) -> String {
+fn text(
+    recipe: &Recipe,
+    plan: &Plan,
+    axes: Option<&retrial_recipe::Variants>,
+    unset: &[String],
+) -> String {
     let mut out = String::new();
     let submission = &recipe.submission;
     let _ = writeln!(out, "{}", recipe.title);
@@ -211,7 +216,12 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     lines
 }
 
-fn choices(out: &mut String, recipe: &Recipe, axes: Option<&recipe::Variants>, unset: &[String]) {
+fn choices(
+    out: &mut String,
+    recipe: &Recipe,
+    axes: Option<&retrial_recipe::Variants>,
+    unset: &[String],
+) {
     let axes = axes
         .map(|variants| variants.axes.as_slice())
         .unwrap_or_default();

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::terminal;
-use crate::journal::What;
-use crate::runner::Session;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use crate::run::Session;
+use crate::store::journal::What;
 
 /// What heeds signals.
 pub trait Heeds: Send + Sync + 'static {

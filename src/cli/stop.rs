@@ -9,13 +9,14 @@ use super::arguments::Global;
 use super::failure::Failure;
 use super::open::{self, RunOrBatch};
 use super::{prepare, supervise, terminal};
-use crate::journal::batch::{BatchEvent, BatchState};
-use crate::journal::{Event, State};
-use crate::runner::{Options, Session, execute};
+use crate::batch::journal::{BatchEvent, BatchState};
+use crate::results::verdict::ExitCode;
+use crate::run::{Options, Session, execute};
+use crate::store::BatchDirectory;
 use crate::store::journal::Journal;
+use crate::store::journal::{Event, State};
 use crate::store::lock::RunLock;
-use crate::store::{BatchDirectory, Record, RunDirectory};
-use crate::verdict::ExitCode;
+use crate::store::{Record, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -9,12 +9,12 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::{prepare, signals, terminal, watch};
-use crate::engine::docker::Docker;
-use crate::journal::Event;
 use crate::report::{self, Entry};
-use crate::runner::{Options, RunError, Session, execute};
+use crate::results::verdict::{ExitCode, Verdict};
+use crate::run::{Options, RunError, Session, execute};
 use crate::store::RunDirectory;
-use crate::verdict::{ExitCode, Verdict};
+use crate::store::journal::Event;
+use retrial_engine::docker::Docker;
 
 /// The runtime of the commands that talk to an engine.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {

@@ -11,11 +11,11 @@ use super::model::{
 };
 use super::result::{Gathered, json, origin};
 use super::{conf, lacking, names, readme, system};
-use crate::logs::loadgen::Scenario;
-use crate::logs::submission::fields::MEASUREMENTS;
-use crate::recipe::model::Submission;
-use crate::rounds::{Layout, Round};
-use crate::verdict::{Outcome, notice};
+use crate::results::verdict::{Outcome, notice};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::{Layout, Round};
+use retrial_mlperf::submission::fields::MEASUREMENTS;
+use retrial_recipe::model::Submission;
 
 /// Makes a submission of runs, by a round's layout and rules.
 ///

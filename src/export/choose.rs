@@ -4,8 +4,8 @@
 
 use super::model::{FoundResult, RunRead};
 use crate::plan::measurement::MeasurementPlan;
-use crate::recipe::model::Mode;
-use crate::verdict::{FigureValue, ResultVerdict, TrialVerdict};
+use crate::results::verdict::{FigureValue, ResultVerdict, TrialVerdict};
+use retrial_recipe::model::Mode;
 
 /// The trial that stands for a result.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::logs::loadgen::Parameters;
+use retrial_mlperf::loadgen::Parameters;
 
 /// Milliseconds have so many nanoseconds.
 const NS_PER_MS: u64 = 1_000_000;

@@ -7,9 +7,9 @@ use super::model::{Asked, Refusal, RunRead};
 use super::names;
 use super::result::SUMMARY;
 use super::system::difference;
-use crate::logs::loadgen::Scenario;
-use crate::recipe::model::Mode;
-use crate::rounds::Round;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::Round;
+use retrial_recipe::model::Mode;
 
 /// The results of one benchmark in one scenario.
 #[derive(Debug, Default)]
@@ -169,7 +169,7 @@ fn rename(benchmarks: &mut [OfBenchmark<'_>], asked: &Asked, round: &Round) -> R
 
 fn unknown(asked: &str, round: &Round) -> Refusal {
     let known: Vec<&str> = round.benchmarks.iter().map(|(name, _)| &**name).collect();
-    let help = match crate::recipe::nearest(asked, known.iter().copied()) {
+    let help = match retrial_recipe::nearest(asked, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are: {}", known.join(", ")),
     };

@@ -5,9 +5,9 @@ use super::gather::{OfBenchmark, OfScenario};
 use super::layout::Tree;
 use super::model::{Asked, Division, RunRead};
 use super::result::Gathered;
-use crate::logs::loadgen::Scenario;
-use crate::recipe::model::Mode;
-use crate::rounds::{Round, SystemType};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::{Round, SystemType};
+use retrial_recipe::model::Mode;
 
 /// Scenarios, modes and tests that a benchmark lacks.
 pub(super) fn of_benchmark(

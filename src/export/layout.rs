@@ -1,7 +1,7 @@
 //! Where things stand in a submission's tree, by round.
 
 use super::model::Division;
-use crate::rounds::Layout;
+use retrial_mlperf::rounds::Layout;
 
 /// The tree of one submitter's one system.
 #[derive(Debug, Clone)]

@@ -18,9 +18,11 @@ mod lacking;
 mod layout;
 mod model;
 mod names;
+pub mod read;
 mod readme;
 mod result;
 mod system;
+pub mod write;
 
 pub use build::build;
 pub use info::Info;

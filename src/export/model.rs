@@ -6,11 +6,11 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Info;
-use crate::logs::loadgen::Parameters;
-use crate::plan::host::HostView;
+use crate::host::model::HostView;
 use crate::plan::step::Plan;
-use crate::recipe::model::Mode;
-use crate::verdict::Verdict;
+use crate::results::verdict::Verdict;
+use retrial_mlperf::loadgen::Parameters;
+use retrial_recipe::model::Mode;
 
 /// A run, as far as a submission needs it.
 #[derive(Debug, Clone)]

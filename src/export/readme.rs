@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::choose::Chosen;
 use super::model::{Export, RunRead};
 use crate::plan::step::{Action, Purpose};
-use crate::recipe::model::Mode;
+use retrial_recipe::model::Mode;
 
 /// How one scenario was measured.
 pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>]) -> String {

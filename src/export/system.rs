@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::model::{Asked, Missing, RunRead};
-use crate::logs::submission::fields::{Must, NETWORK, POWER, SYSTEM};
-use crate::plan::host::{Gpu, HostView};
-use crate::recipe::model::GpuVendor;
+use crate::host::model::{Gpu, HostView};
+use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
+use retrial_recipe::model::GpuVendor;
 
 /// A system's description: the file's text, and the fields that it cannot fill.
 pub(super) fn describe(

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Row;
-use crate::logs::natural::natural;
-use crate::verdict::comparison::{Fact, FactGroup};
+use crate::results::verdict::comparison::{Fact, FactGroup};
+use retrial_readings::natural::natural;
 
 /// What else than a variant or a parameter runs can be compared by.
 pub const PLACES: [&str; 7] = [

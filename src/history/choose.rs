@@ -162,8 +162,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::recipe::model::Submission;
-    use crate::verdict::Outcome;
+    use crate::results::verdict::Outcome;
+    use retrial_recipe::model::Submission;
 
     fn row(id: &str, began: &str) -> Row {
         Row {

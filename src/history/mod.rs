@@ -3,8 +3,11 @@
 
 mod by;
 mod choose;
+pub mod entry;
+pub mod index;
 mod row;
 
 pub use by::{Grouped, PLACES, Together, by};
 pub use choose::{Filter, Order, STATES, order};
+pub use index::Index;
 pub use row::{Deciding, Row, Stand};

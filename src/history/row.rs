@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::OfBatch;
-use crate::recipe::model::{Mode, Submission};
-use crate::verdict::{ExitCode, Outcome, QualifierKind};
+use crate::results::verdict::{ExitCode, Outcome, QualifierKind};
+use retrial_recipe::model::{Mode, Submission};
 
 /// What is known of a run at a glance. What its files do not say is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use super::amd_models;
 use super::root::Root;
-use crate::plan::host::{Gpu, Partition};
-use crate::recipe::model::GpuVendor;
+use crate::host::model::{Gpu, Partition};
+use retrial_recipe::model::GpuVendor;
 
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 /// Heap types of memory banks that lie on the GPU: frame buffer, visible to the host or not.

@@ -3,7 +3,7 @@
 
 use super::amd_models;
 use super::root::Root;
-use crate::plan::host::Gpu;
+use crate::host::model::Gpu;
 
 const DEVICES: &str = "sys/bus/pci/devices";
 const AMD: u32 = 0x1002;

@@ -5,9 +5,9 @@
 
 use super::nvml;
 use super::root::Root;
-use crate::doctor::{Condition, Errors, Process};
-use crate::plan::host::Gpu;
-use crate::recipe::model::GpuVendor;
+use crate::host::checks::{Condition, Errors, Process};
+use crate::host::model::Gpu;
+use retrial_recipe::model::GpuVendor;
 
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";

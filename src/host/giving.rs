@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::root::Root;
-use crate::plan::giving::{CdiDevice, DriverFile, Giving};
+use crate::host::gpu_support::{CdiDevice, DriverFile, Giving};
 
 /// Where specifications lie. AMD's documents say the first, its tool's default is the second.
 const SPECIFICATIONS: [&str; 2] = ["etc/cdi", "var/run/cdi"];

@@ -5,10 +5,14 @@
 
 mod amd;
 mod amd_models;
+pub mod assign;
 mod bus;
+pub mod checks;
 mod condition;
 mod giving;
+pub mod gpu_support;
 mod machine;
+pub mod model;
 mod nvidia;
 pub mod nvml;
 mod root;
@@ -17,8 +21,8 @@ mod settings;
 
 use std::path::Path;
 
-use crate::doctor::{Condition, Settings};
-use crate::plan::host::{Gpu, HostView};
+use crate::host::checks::{Condition, Settings};
+use crate::host::model::{Gpu, HostView};
 use root::Root;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.

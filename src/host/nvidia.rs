@@ -1,8 +1,8 @@
 //! NVIDIA GPUs, from what the driver shows in `/proc`.
 
 use super::root::Root;
-use crate::plan::host::Gpu;
-use crate::recipe::model::GpuVendor;
+use crate::host::model::Gpu;
+use retrial_recipe::model::GpuVendor;
 
 const GPUS: &str = "proc/driver/nvidia/gpus";
 

@@ -7,10 +7,10 @@ use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 
-use crate::doctor::{Errors, Process};
-use crate::plan::host::Gpu;
-use crate::recipe::model::GpuVendor;
+use crate::host::checks::{Errors, Process};
+use crate::host::model::Gpu;
 use crate::telemetry::{Cause, GpuReading};
+use retrial_recipe::model::GpuVendor;
 
 /// The library's names: the plain one is the developer's package, which few machines have.
 const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];

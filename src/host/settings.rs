@@ -1,7 +1,7 @@
 //! Settings of the host that vendors' guides ask for before a benchmark. They are read, never set.
 
 use super::root::Root;
-use crate::doctor::Settings;
+use crate::host::checks::Settings;
 
 const CPU: &str = "sys/devices/system/cpu";
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::recipe::model::Mode;
+use retrial_recipe::model::Mode;
 
 /// The choices that `plan`, `run` and `batch` share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::step::{Action, Condition, ExecStep, Plan};
-use crate::recipe::model::{KeptFile, Place};
 use retrial_container::Mount;
+use retrial_recipe::model::{KeptFile, Place};
 
 /// Where a directory that is being filled is mounted while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";

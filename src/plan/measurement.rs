@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::step::Plan;
-use crate::recipe::model::{Expectation, FigureSource, Limit, Mode, Ordered, Trials};
-use crate::rounds::{Rounds, Rules};
+use retrial_mlperf::rounds::{Rounds, Rules};
+use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, Ordered, Trials};
 
 /// One scenario in one mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

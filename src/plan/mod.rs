@@ -2,11 +2,7 @@
 
 pub mod build;
 pub mod choices;
-pub mod giving;
-pub mod gpus;
-pub mod host;
 pub mod kept;
-pub mod lacks;
 pub mod measurement;
 pub mod model;
 pub mod power;

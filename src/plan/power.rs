@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::recipe::model::{Place, Recipe};
+use retrial_container::{is_accelerator_device, is_root_capability};
+use retrial_recipe::model::{Place, Recipe};
 
 /// One root-equivalent power, and what asks for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,7 +65,11 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
             "container.security_opt systempaths=unconfined: the kernel's settings in /proc and /sys",
         ));
     }
-    if let Some(device) = container.devices.iter().find(|device| !is_harmless(device)) {
+    if let Some(device) = container
+        .devices
+        .iter()
+        .find(|device| !is_accelerator_device(device))
+    {
         powers.push(Power::new(
             "dev-mem",
             format!(
@@ -108,75 +113,9 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
     powers
 }
 
-/// Whether a capability is enough to leave the container.
-pub(super) fn is_root_capability(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    matches!(
-        name.trim_start_matches("CAP_"),
-        // The latter two read any file of the host by its handle, and the kernel's memory.
-        "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
-    )
-}
-
-/// A GPU's device, or a network's beside it. What else there is has too many names to list: disks
-/// alone have a dozen, and `/dev//mem` is `/dev/mem`.
-pub(super) fn is_harmless(device: &str) -> bool {
-    let source = device.split(':').next().unwrap_or_default();
-    if ["amd.com/gpu=", "nvidia.com/gpu="]
-        .iter()
-        .any(|kind| source.starts_with(kind))
-    {
-        return true;
-    }
-    let parts: Vec<&str> = source.split('/').skip(1).collect();
-    match parts.as_slice() {
-        ["dev", name] => ["kfd", "dri", "infiniband"].contains(name) || name.starts_with("nvidia"),
-        ["dev", "dri", name] => {
-            let number = name
-                .strip_prefix("renderD")
-                .or_else(|| name.strip_prefix("card"));
-            number.is_some_and(|number| number.parse::<u32>().is_ok())
-        }
-        ["dev", "infiniband" | "nvidia-caps", name] => !["", ".", ".."].contains(name),
-        _ => false,
-    }
-}
-
 fn below(path: &str, directory: &str) -> bool {
     !path.split('/').any(|part| part == "..")
         && path
             .strip_prefix(directory.trim_end_matches('/'))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_harmless;
-
-    #[test]
-    fn only_what_is_known_needs_no_trust() {
-        for device in [
-            "/dev/kfd",
-            "/dev/dri",
-            "/dev/dri/renderD128",
-            "/dev/dri/card0:/dev/dri/card0:rw",
-            "/dev/nvidia0",
-            "/dev/infiniband/uverbs0",
-        ] {
-            assert!(is_harmless(device), "{device}");
-        }
-        for device in [
-            "/dev/mem",
-            "/dev//mem",
-            "/dev/./mem",
-            "/dev",
-            "/dev/mapper/root",
-            "/dev/disk/by-id/x",
-            "/dev/xvda",
-            "/dev/dri/by-path/x",
-            "/proc/self/root/dev/kfd",
-        ] {
-            assert!(!is_harmless(device), "{device}");
-        }
-    }
 }

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use super::model::FetchedModel;
 use super::step::{Action, Condition, ExecStep, Plan, Step};
-pub use crate::recipe::quote::quote;
 use retrial_container::{ContainerSpec, GpuDevices};
+pub use retrial_recipe::quote::quote;
 
 mod kept;
 mod models;

@@ -1,7 +1,7 @@
 //! Whether a host is the same SKU as a published system, by the system's name.
 
-use super::gpus::cards;
-use super::host::HostView;
+use crate::host::assign::cards;
+use crate::host::model::HostView;
 
 /// Whether the host is what the system's name says, `8xMI355X_2xEPYC_9575F`: as many GPUs of this
 /// model and no others, and as many processors of this model.
@@ -80,8 +80,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::plan::host::Gpu;
-    use crate::recipe::model::GpuVendor;
+    use crate::host::model::Gpu;
+    use retrial_recipe::model::GpuVendor;
 
     fn host(gpus: usize, model: &str, cpu: &str, cpus: u32) -> HostView {
         let gpu = |index: usize| Gpu {

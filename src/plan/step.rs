@@ -7,15 +7,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{Keep, PullPolicy};
-use super::gpus::Given;
 use super::kept::FillStep;
-use super::lacks::Lack;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
 use super::power::Power;
-use crate::recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
+use crate::host::assign::Given;
+use crate::host::checks::requirements::Lack;
 use crate::telemetry::rate::Interval;
 use retrial_container::ContainerSpec;
+use retrial_recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
 
 /// The variable with the recipe's directory, for commands on the host that name it.
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";

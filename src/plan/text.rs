@@ -10,7 +10,7 @@ use super::model::Form;
 use super::shell::quote;
 use super::step::{Action, ExecStep, Plan, Step};
 use crate::format::limit;
-use crate::recipe::model::Place;
+use retrial_recipe::model::Place;
 
 /// Renders the plan. `width` only matters for nothing but long command lines, which are kept whole.
 #[must_use]
@@ -290,8 +290,8 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
     }
 }
 
-fn kind(kind: crate::recipe::model::ExpectationKind) -> &'static str {
-    use crate::recipe::model::ExpectationKind as Kind;
+fn kind(kind: retrial_recipe::model::ExpectationKind) -> &'static str {
+    use retrial_recipe::model::ExpectationKind as Kind;
     match kind {
         Kind::Official => "official",
         Kind::Guide => "guide",

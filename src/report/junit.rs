@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 use super::Entry;
 use super::tree::Fault;
 use super::words::{clean, title};
-use crate::verdict::batch::{BatchVerdict, ClaimOutcome};
+use crate::batch::verdict::{BatchVerdict, ClaimOutcome};
 use retrial_stats::Decision;
 
 use crate::verdict::comparison::{Change, ComparedFigure, Comparison};

@@ -6,7 +6,7 @@ use super::Entry;
 use super::rows::{self, Row};
 use super::tree::Fault;
 use super::words::{clean, headline, reasons, symbol, title};
-use crate::verdict::batch::BatchVerdict;
+use crate::batch::verdict::BatchVerdict;
 use crate::verdict::comparison::{ComparedFigure, Comparison};
 use crate::verdict::{Outcome, Verdict, number};
 

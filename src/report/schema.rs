@@ -4,8 +4,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::tree::TreeVerdict;
+use crate::batch::verdict::BatchVerdict;
 use crate::verdict::Verdict;
-use crate::verdict::batch::BatchVerdict;
 use crate::verdict::comparison::{Comparison, Comparisons};
 
 /// Of a verdict, as pretty JSON with a newline at its end.

@@ -18,8 +18,8 @@ use super::stage::{Stage, clear_left};
 use super::unpack::{Manner, unpack_stream};
 use super::walk::{Found, walk};
 use super::{Home, RunDirectory};
-use crate::journal::{Event, What};
 use crate::plan::Plan;
+use crate::store::journal::{Event, What};
 
 /// The file that says where a run came from.
 const MARK: &str = "imported.json";

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retrial::fetch::FetchError;
+use retrial_hub::FetchError;
 
 use crate::hub::{At, Content, Fault, Repository};
 use crate::scene::{NAME, Scene};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retrial::fetch::{FetchError, Progress};
+use retrial_hub::{FetchError, Progress};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,7 @@ fn bytes() -> At {
 }
 
 #[track_caller]
-fn is_right(fetched: &retrial::fetch::Fetched) {
+fn is_right(fetched: &retrial_hub::Fetched) {
     assert!(
         content(fetched, FILE) == Content::generated(7, SIZE).to_vec(),
         "wrong bytes"

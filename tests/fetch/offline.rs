@@ -1,6 +1,6 @@
 //! Without the hub: what the cache has is used if it is whole and right, and only then.
 
-use retrial::fetch::{FetchError, Hub as Client, Progress};
+use retrial_hub::{FetchError, Hub as Client, Progress};
 
 use crate::hub::{Content, Repository};
 use crate::scene::{NAME, Scene, wanted};

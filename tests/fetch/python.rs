@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use retrial::fetch::Progress;
+use retrial_hub::Progress;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::{At, Fault, Repository, python};

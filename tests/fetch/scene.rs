@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retrial::fetch::{FetchError, Fetched, Hub as Client, Progress, Settings, Token, Wanted};
+use retrial_hub::{FetchError, Fetched, Hub as Client, Progress, Settings, Token, Wanted};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
 //! What arrives where nothing goes wrong.
 
-use retrial::fetch::TransferState;
-use retrial::fetch::{FetchError, Progress, Wanted};
+use retrial_hub::TransferState;
+use retrial_hub::{FetchError, Progress, Wanted};
 
 use crate::hub::{Content, Repository};
 use crate::scene::{NAME, Scene, content, wanted};

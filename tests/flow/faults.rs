@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use retrial::engine::EngineError;
-use retrial::engine::api::{ExecOutput, ExecSpec, ExecStatus};
-use retrial::engine::fake::Fake;
 use retrial::plan::Plan;
-use retrial::runner::{Ended, Options, RunError, Session, execute};
+use retrial::run::{Ended, Options, RunError, Session, execute};
 use retrial::store::{Home, RunDirectory};
+use retrial_engine::EngineError;
+use retrial_engine::api::{ExecOutput, ExecSpec, ExecStatus};
+use retrial_engine::fake::Fake;
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 

@@ -1,9 +1,9 @@
 //! The journal of a planted run: every step of its plan, one after the other.
 
 use jiff::{SignedDuration, Timestamp};
-use retrial::journal::{Event, StepEnd, StepFault, What};
 use retrial::plan::step::{Action, Purpose};
 use retrial::plan::{Plan, Step};
+use retrial::store::journal::{Event, StepEnd, StepFault, What};
 use sha2::{Digest, Sha256};
 
 use super::Went;

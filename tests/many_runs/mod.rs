@@ -23,12 +23,12 @@ use std::path::{Path, PathBuf};
 use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
 use retrial::host;
+use retrial::host::model::HostView;
 use retrial::plan::build::Origin;
-use retrial::plan::host::HostView;
 use retrial::plan::{Action, Choices, OfBatch, Plan, Step, build};
-use retrial::recipe::{NoTemplates, Resolved, Setting, Source, resolve};
-use retrial::runner::judge_run;
+use retrial::run::judge_run;
 use retrial::store::RunDirectory;
+use retrial_recipe::{NoTemplates, Resolved, Setting, Source, resolve};
 use serde_json::json;
 
 const RECIPE: &str = include_str!("recipe.yaml");
@@ -100,7 +100,7 @@ impl Many {
                         ..Choices::default()
                     };
                     let mut plan = build(&resolved.recipe, &origin, &choices, host).unwrap();
-                    plan.ruled_by(retrial::catalog::rounds());
+                    plan.ruled_by(retrial::app::catalog::rounds());
                     plan
                 });
                 let plans = plans.collect();
@@ -184,7 +184,7 @@ impl Many {
             if matches!(went, Went::Failed | Went::Interrupted) {
                 break;
             }
-            let accuracy = measured.mode == retrial::recipe::model::Mode::Accuracy;
+            let accuracy = measured.mode == retrial_recipe::model::Mode::Accuracy;
             let folder = measured.results_directory(1);
             let log = logs::Run {
                 scenario: "Offline",

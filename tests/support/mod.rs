@@ -11,8 +11,8 @@ use std::env;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use retrial::engine::Docker;
 use retrial_container::ContainerSpec;
+use retrial_engine::Docker;
 
 /// The lab's engine and registries, where `make test` brought them up.
 pub struct Lab {

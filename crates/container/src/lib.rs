@@ -5,9 +5,11 @@
 mod extra_flags;
 pub mod first_process;
 mod image_ref;
+mod privilege;
 mod spec;
 
 pub use extra_flags::ExtraFlags;
 pub use first_process::CONTROL;
 pub use image_ref::{ImageRef, InvalidImageRef};
+pub use privilege::{is_accelerator_device, is_root_capability};
 pub use spec::{ContainerSpec, GpuDevices, Mount, Ulimit};

@@ -4,8 +4,8 @@ use super::side::{self, Side};
 use super::words::{self, Word, find, place, text};
 use super::{Says, Subjects};
 use crate::batch::{Placed, same_scenario};
-use crate::recipe::model::Claim;
-use crate::recipe::{Diagnostic, Span, is_loadgen_figure, nearest};
+use retrial_recipe::model::Claim;
+use retrial_recipe::{Diagnostic, Span, is_loadgen_figure, nearest};
 
 pub(super) type Problem = Box<Diagnostic>;
 

@@ -23,7 +23,7 @@ pub use model::{Claim, Part, Says};
 
 use super::cell::{Cell, LeftOut};
 use super::model::{Other, WrittenClaim};
-use crate::recipe::Diagnostics;
+use retrial_recipe::Diagnostics;
 
 /// What sides may name.
 #[derive(Debug, Clone, Copy)]

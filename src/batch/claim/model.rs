@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::batch::Values;
-use crate::recipe::model;
+use retrial_recipe::model;
 
 /// A claim, its sides found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

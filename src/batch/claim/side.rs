@@ -5,7 +5,7 @@ use super::grammar::{Problem, wrong};
 use super::words::{Word, place, text};
 use crate::batch::Values;
 use crate::batch::names::RECIPE;
-use crate::recipe::{Span, did_you_mean};
+use retrial_recipe::{Span, did_you_mean};
 
 /// Whom a claim is about.
 #[derive(Debug, Clone, PartialEq, Eq)]

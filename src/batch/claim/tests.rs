@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use super::*;
 use crate::batch::tests::planned;
-use crate::recipe::model;
+use retrial_recipe::model;
 
 const BATCH: &str = "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.0.0, 7.1.1]\n  backend: [rocm, migraphx]\nothers: { rtx4090: { runs: [20260101-x] } }\nclaims:\n";
 

@@ -1,7 +1,7 @@
 //! A sentence's words with their places.
 
 use crate::batch::Placed;
-use crate::recipe::Span;
+use retrial_recipe::Span;
 
 /// A word, or what stands in quotes.
 #[derive(Debug, Clone)]

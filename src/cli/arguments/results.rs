@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::{RunFilter, name_and_value};
 use crate::export::Division;
-use crate::verdict::comparison::FailIf;
+use crate::results::verdict::comparison::FailIf;
 
 /// Arguments of `judge`.
 #[derive(Debug, Clone, Default, Args)]

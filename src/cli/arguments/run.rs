@@ -6,8 +6,8 @@ use clap::{ArgAction, Args};
 
 use super::{mode, name_and_value};
 use crate::plan::choices::{Keep, PullPolicy};
-use crate::recipe::model::Mode;
 use crate::telemetry::rate::Interval;
+use retrial_recipe::model::Mode;
 
 /// A recipe and its settings.
 #[derive(Debug, Clone, Args)]

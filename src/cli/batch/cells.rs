@@ -9,10 +9,10 @@ use crate::cli::arguments::Global;
 use crate::cli::failure::Failure;
 use crate::cli::open::{self, Opened};
 use crate::cli::{prepare, terminal, trust};
+use crate::host::assign::depends_on_engine;
+use crate::host::model::HostView;
 use crate::plan::Plan;
-use crate::plan::gpus::depends_on_engine;
-use crate::plan::host::HostView;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
 
 /// Recipes of the cells, in their order.
 pub struct Cells(Vec<Opened>);

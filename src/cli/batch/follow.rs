@@ -10,16 +10,16 @@ use super::lanes::gpus_of_lanes;
 use super::make::Maker;
 use super::record::BatchRecord;
 use super::watch;
+use crate::batch::journal::BatchWhat;
+use crate::batch::run::{BatchEnded, BatchSession, Taking, Teller, execute, lanes};
 use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
 use crate::cli::signals::{self, Heeds};
 use crate::cli::{open, supervise, terminal};
-use crate::engine::api::Engine;
-use crate::journal::batch::BatchWhat;
 use crate::plan::Plan;
-use crate::runner::batch::{BatchEnded, BatchSession, Taking, Teller, execute, lanes};
+use crate::results::verdict::ExitCode;
 use crate::store::BatchDirectory;
-use crate::verdict::ExitCode;
+use retrial_engine::api::Engine;
 
 /// A batch of which everything is known that can be known without an engine.
 pub struct Taken {

@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
+use crate::batch::journal::{BatchEvent, BatchState};
+use crate::batch::run::evidence_of_cells;
+use crate::batch::verdict::{Lost, OtherEvidence, RunEvidence, judge as judge_batch};
 use crate::batch::{BatchPlan, Other};
 use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{judge as results, open, terminal};
-use crate::journal::batch::{BatchEvent, BatchState};
 use crate::report;
-use crate::runner::batch::evidence_of_cells;
-use crate::runner::evidence_of;
+use crate::results::verdict::ExitCode;
+use crate::run::evidence_of;
+use crate::store::BatchDirectory;
 use crate::store::journal::Journal;
-use crate::store::{BatchDirectory, Home, RunDirectory};
-use crate::verdict::ExitCode;
-use crate::verdict::batch::{Lost, OtherEvidence, RunEvidence, judge as judge_batch};
+use crate::store::{Home, RunDirectory};
 
-pub use crate::verdict::batch::BatchVerdict;
+pub use crate::batch::verdict::BatchVerdict;
 
 /// Judges a batch as it stands.
 pub fn judge(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
@@ -70,7 +71,13 @@ fn of_other(global: &Global, home: &Home, other: &Other) -> OtherEvidence {
     }
 }
 
-type Found = Result<(crate::verdict::Context, Vec<crate::verdict::Evidence>), Lost>;
+type Found = Result<
+    (
+        crate::results::verdict::Context,
+        Vec<crate::results::verdict::Evidence>,
+    ),
+    Lost,
+>;
 
 fn of_name(global: &Global, home: &Home, name: &str) -> Result<Vec<Found>, Failure> {
     let path = Path::new(name);

@@ -1,8 +1,8 @@
 //! GPUs of their own for runs that go on at once.
 
 use crate::cli::failure::Failure;
+use crate::host::model::HostView;
 use crate::plan::Plan;
-use crate::plan::host::HostView;
 
 /// The GPUs of each lane, as `--gpus` takes them. One lane has what the batch may use.
 pub fn gpus_of_lanes(

@@ -7,16 +7,16 @@ use async_trait::async_trait;
 use super::cells::{Cells, Failures, Plans};
 use super::record::BatchRecord;
 use crate::batch::Turn;
+use crate::batch::run::{Makes, Refused};
 use crate::cli::arguments::Global;
 use crate::cli::failure::Failure;
 use crate::cli::{open, prepare};
-use crate::engine::api::Engine;
 use crate::plan::choices::PullPolicy;
 use crate::plan::step::{Action, Condition};
 use crate::plan::{OfBatch, Plan};
-use crate::runner::Prepared;
-use crate::runner::batch::{Makes, Refused};
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
+use crate::run::Prepared;
+use retrial_engine::api::Engine;
 
 /// Makes turns runs.
 pub struct Maker<'a> {

@@ -6,12 +6,12 @@ use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::batch::BatchPlan;
+use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::run::{Seen, lanes};
 use crate::cli::arguments::{Global, Output};
 use crate::cli::terminal;
 use crate::cli::watch::{Reporter, brief, reporter};
-use crate::journal::batch::{BatchEvent, BatchWhat};
 use crate::report::progress::batch::Lines;
-use crate::runner::batch::{Seen, lanes};
 
 /// Shows what happens until there is nothing more.
 pub fn watch(

@@ -8,12 +8,12 @@ use super::{options, print};
 use crate::cli::arguments::{CompareArguments, Global};
 use crate::cli::failure::Failure;
 use crate::cli::{open, runs};
-use crate::evidence::environment;
 use crate::format;
 use crate::history::{Filter, Grouped, PLACES, Row, Together, by as along};
+use crate::results::evidence::environment;
+use crate::results::verdict::ExitCode;
+use crate::results::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
 use crate::store::RunDirectory;
-use crate::verdict::ExitCode;
-use crate::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
 
 /// Of so many sides of comparisons every file is looked at; of more, what the index knows.
 const LOOKED_AT: usize = 24;

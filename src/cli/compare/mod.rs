@@ -8,8 +8,8 @@ use super::failure::Failure;
 use super::terminal;
 use crate::history::Filter;
 use crate::report;
-use crate::verdict::ExitCode;
-use crate::verdict::comparison::{
+use crate::results::verdict::ExitCode;
+use crate::results::verdict::comparison::{
     Comparison, Comparisons, Options, Subject, compare as compare_all,
 };
 

@@ -6,11 +6,11 @@ use super::{listed, refuse_filters};
 use crate::cli::arguments::{CompareArguments, Global, JudgeArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{judge, open, runs};
-use crate::evidence::environment;
 use crate::history::{Filter, Row};
-use crate::runner::evidence_of;
+use crate::results::evidence::environment;
+use crate::results::verdict::comparison::Subject;
+use crate::run::evidence_of;
 use crate::store::RunDirectory;
-use crate::verdict::comparison::Subject;
 
 /// Everything that is named.
 pub fn all(global: &Global, arguments: &CompareArguments) -> Result<Vec<Subject>, Failure> {

@@ -7,19 +7,19 @@ use super::unplaced::Unplaced;
 use crate::cli::arguments::{Global, JudgeArguments, Output, PlanArguments, RecipeArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{open, supervise, terminal};
-use crate::evidence::accuracy;
-use crate::evidence::figures::Text;
-use crate::evidence::folder;
-use crate::evidence::loadgen::loadgen_evidence;
-use crate::evidence::place::Place;
-use crate::evidence::readings::readings;
-use crate::evidence::run::without_trials;
 use crate::format;
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
-use crate::recipe::model::{FigureSource, Find, Mode};
 use crate::report::Entry;
-use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
+use crate::results::evidence::accuracy;
+use crate::results::evidence::figures::Text;
+use crate::results::evidence::folder;
+use crate::results::evidence::loadgen::loadgen_evidence;
+use crate::results::evidence::place::Place;
+use crate::results::evidence::readings::readings;
+use crate::results::evidence::run::without_trials;
+use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
+use retrial_recipe::model::{FigureSource, Find, Mode};
 
 /// Where the output of a step that was not ours is looked for.
 const OUTPUT: &str = "output.log";
@@ -228,7 +228,7 @@ fn add(
         .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
     let mode = match (run.mode(), place.mode) {
         // An accuracy summary holds only its two last lines: then the folder's name tells.
-        (Some(crate::logs::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
+        (Some(retrial_mlperf::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
             Mode::Accuracy
         }
         (_, Some("compliance")) => Mode::Compliance,

@@ -11,12 +11,13 @@ use super::arguments::{Global, JudgeArguments};
 use super::failure::Failure;
 use super::open::{self, RunOrBatch};
 use super::{batch, supervise, terminal};
-use crate::evidence::tree::{Found, find};
-use crate::journal::{Event, State};
-use crate::runner::judge_run;
+use crate::results::evidence::tree::{Found, find};
+use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
+use crate::run::judge_run;
+use crate::store::BatchDirectory;
+use crate::store::RunDirectory;
 use crate::store::journal::Journal;
-use crate::store::{BatchDirectory, RunDirectory};
-use crate::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
+use crate::store::journal::{Event, State};
 
 /// What is judged together: where it lies, what holds for it, its evidence.
 pub type Gathered = (PathBuf, Context, Vec<Evidence>);

@@ -5,13 +5,13 @@ use std::path::Path;
 use super::tree::round;
 use crate::cli::arguments::JudgeArguments;
 use crate::cli::failure::Failure;
-use crate::evidence::tree::published::{Published, Row};
-use crate::evidence::tree::{self, Frame, find};
-use crate::recipe::model::{JudgeRules, Mode};
-use crate::rounds::Rounds;
-use crate::runner::judge_run;
+use crate::results::evidence::tree::published::{Published, Row};
+use crate::results::evidence::tree::{self, Frame, find};
+use crate::results::verdict::Verdict;
+use crate::run::judge_run;
 use crate::store::RunDirectory;
-use crate::verdict::Verdict;
+use retrial_mlperf::rounds::Rounds;
+use retrial_recipe::model::{JudgeRules, Mode};
 
 /// What results are compared with, if anything is.
 pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>, Failure> {

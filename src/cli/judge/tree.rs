@@ -3,16 +3,16 @@
 use rayon::prelude::*;
 
 use super::{Gathered, JudgedHere, reference};
-use crate::catalog;
+use crate::app::catalog;
 use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
-use crate::evidence::tree::{self, Found, Frame, Judged};
-use crate::recipe::model::JudgeRules;
 use crate::report::tree::{Fault, Rest, Style, Tree};
 use crate::report::{Entry, junit, markdown};
-use crate::rounds::{Round, Rounds};
-use crate::verdict::{BenchmarkVerdict, ExitCode, Verdict};
+use crate::results::evidence::tree::{self, Found, Frame, Judged};
+use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
+use retrial_mlperf::rounds::{Round, Rounds};
+use retrial_recipe::model::JudgeRules;
 
 /// How many benchmarks are read by all cores before they are told, in their order: enough that no
 /// core waits long for the slowest, and so few that a tree of any size takes little memory.

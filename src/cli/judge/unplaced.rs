@@ -3,13 +3,13 @@
 
 use crate::cli::arguments::JudgeArguments;
 use crate::cli::failure::Failure;
-use crate::evidence::place::Place;
-use crate::evidence::tree::Published;
-use crate::evidence::tree::published::Wanted;
-use crate::logs::loadgen::{Run, Scenario};
 use crate::plan::measurement::MeasurementPlan;
-use crate::recipe::model::{Mode, Submission, Trials};
-use crate::rounds::{Round, Rounds, Rules};
+use crate::results::evidence::place::Place;
+use crate::results::evidence::tree::Published;
+use crate::results::evidence::tree::published::Wanted;
+use retrial_mlperf::loadgen::{Run, Scenario};
+use retrial_mlperf::rounds::{Round, Rounds, Rules};
+use retrial_recipe::model::{Mode, Submission, Trials};
 
 use super::{reference, tree};
 

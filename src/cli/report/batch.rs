@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{steps, write};
+use crate::batch::verdict::{BatchVerdict, CellVerdict};
 use crate::cli::arguments::{Global, Output, ReportArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{batch, open, terminal};
@@ -11,9 +12,9 @@ use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
 use crate::report::page::{Page, Places, RunOfCell, Subject};
 use crate::report::{self, Entry, csv, junit, markdown, page};
-use crate::store::{BatchDirectory, Home, RunDirectory};
+use crate::store::BatchDirectory;
+use crate::store::{Home, RunDirectory};
 use crate::verdict::ExitCode;
-use crate::verdict::batch::{BatchVerdict, CellVerdict};
 use crate::verdict::comparison::{Fact, FactGroup, environments};
 
 /// Environments of more cells side by side are no table that anybody reads.

@@ -9,11 +9,11 @@ use crate::cli::failure::Failure;
 use crate::cli::{open, terminal};
 use crate::format;
 use crate::history::{Row, Stand};
-use crate::logs::sanitize;
+use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::import::{Arrivals, import as import_one};
 use crate::store::pack::pack as pack_all;
-use crate::verdict::ExitCode;
+use retrial_readings::sanitize;
 
 /// Packs these runs into an archive.
 pub fn pack(global: &Global, rows: &[Row], to: &Path) -> Result<ExitCode, Failure> {

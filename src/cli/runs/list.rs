@@ -8,7 +8,7 @@ use crate::cli::failure::Failure;
 use crate::cli::{open, terminal};
 use crate::history::{Filter, Order, Row, order};
 use crate::report;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
 
 /// Lists the runs that are meant.
 pub fn list(

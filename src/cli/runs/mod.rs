@@ -7,10 +7,10 @@ mod remove;
 use super::arguments::{Global, RunFilter, RunsArguments, RunsCommand};
 use super::failure::Failure;
 use super::{open, terminal};
-use crate::evidence::history;
+use crate::history::Index;
+use crate::history::entry;
 use crate::history::{Filter, Row};
-use crate::store::Index;
-use crate::verdict::ExitCode;
+use crate::results::verdict::ExitCode;
 
 /// Lists runs, or does something with them.
 pub fn runs(global: &Global, arguments: RunsArguments) -> Result<ExitCode, Failure> {
@@ -43,7 +43,7 @@ pub fn runs(global: &Global, arguments: RunsArguments) -> Result<ExitCode, Failu
 
 /// The index of the home, up to date.
 pub fn index(global: &Global) -> Index {
-    let index = history::open(&open::home(global));
+    let index = entry::open(&open::home(global));
     if let Some(note) = index.note()
         && !global.quiet
     {

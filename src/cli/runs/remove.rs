@@ -9,16 +9,16 @@ use serde_json::json;
 use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{open, supervise, terminal};
-use crate::engine::api::Engine;
 use crate::format;
 use crate::history::{Row, Stand};
-use crate::journal::{Event, State};
-use crate::runner::RUN_LABEL;
+use crate::results::verdict::ExitCode;
+use crate::run::RUN_LABEL;
 use crate::store::journal::Journal;
+use crate::store::journal::{Event, State};
 use crate::store::remove::{frees, remove as remove_run};
 use crate::store::stage::clear_left;
 use crate::store::{RunDirectory, packages};
-use crate::verdict::ExitCode;
+use retrial_engine::api::Engine;
 
 /// How the runs are removed.
 #[derive(Debug, Clone, Copy)]

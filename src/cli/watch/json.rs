@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::Reporter;
-use crate::journal::Event;
+use crate::store::journal::Event;
 
 /// Writes events as JSON; progress and output only where everything is asked for.
 pub struct Json<W> {

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::Reporter;
-use crate::journal::{Event, StepEnd, What};
 use crate::report::progress::{plain, sentence};
+use crate::store::journal::{Event, StepEnd, What};
 
 /// Every event of note as a plain line.
 pub struct Plain<W> {

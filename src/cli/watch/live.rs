@@ -9,9 +9,9 @@ use jiff::Timestamp;
 
 use super::Reporter;
 use super::screen::{Screen, Terminal};
-use crate::journal::Event;
 use crate::report::progress::palette::Palette;
 use crate::report::progress::view::View;
+use crate::store::journal::Event;
 
 /// Between two drawings.
 const BEAT: Duration = Duration::from_millis(100);

@@ -12,7 +12,7 @@ mod lines;
 mod live;
 mod screen;
 
-use crate::journal::Event;
+use crate::store::journal::Event;
 
 /// Shows what happens in a run.
 pub trait Reporter: Send {

@@ -5,8 +5,8 @@
 //! thousandths of a degree, hertz.
 
 use super::amd_metrics::{self, Metrics};
+use crate::host::model::Gpu;
 use crate::host::root::Root;
-use crate::plan::host::Gpu;
 use crate::telemetry::{Cause, GpuReading};
 
 /// Where a card's files lie.
@@ -111,7 +111,7 @@ fn real(number: u64) -> f64 {
 }
 
 /// Words of [`Cause`] that a card's counters or bits mean; here so that both readers agree.
-pub(super) fn causes(power: bool, heat: bool, board: bool) -> Vec<Cause> {
+pub(crate) fn causes(power: bool, heat: bool, board: bool) -> Vec<Cause> {
     [
         (power, Cause::Power),
         (heat, Cause::Heat),

@@ -12,9 +12,9 @@ pub use container::ContainerSensor;
 
 use super::nvml;
 use super::root::Root;
-use crate::plan::host::Gpu;
-use crate::recipe::model::GpuVendor;
+use crate::host::model::Gpu;
 use crate::telemetry::GpuReading;
+use retrial_recipe::model::GpuVendor;
 
 /// A GPU that is watched.
 #[derive(Debug, Clone, PartialEq, Eq)]

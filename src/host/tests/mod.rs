@@ -9,7 +9,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::probe;
-use crate::plan::host::{HostView, Partition};
+use crate::host::model::{HostView, Partition};
 
 /// A folder that looks like a host's `/`.
 struct Host(TempDir);

@@ -3,8 +3,8 @@
 use super::error::PlanError;
 use super::{Builder, expression, render_map};
 use crate::plan::step::{ExecStep, Purpose};
-use crate::recipe::expression::Scope;
-use crate::recipe::model::CommandOptions;
+use retrial_recipe::expression::Scope;
+use retrial_recipe::model::CommandOptions;
 
 /// The longest time of a step that names none: a day.
 const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
+use crate::host::assign::{Asked, Flags, give};
 use crate::plan::choices::PullPolicy;
-use crate::plan::gpus::{Asked, Flags, give};
 use crate::plan::step::{Action, Condition};
-use crate::recipe::model::{Entrypoint, Image, ModelSource, Recipe};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
+use retrial_recipe::model::{Entrypoint, Image, ModelSource, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
 fn built_tag(recipe: &Recipe, hash: &str) -> String {

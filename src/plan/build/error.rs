@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::recipe::expression::ExpressionError;
+use retrial_recipe::expression::ExpressionError;
 
 /// Why no plan could be made: the command line asks for something that the recipe has not.
 #[derive(Debug, Error)]

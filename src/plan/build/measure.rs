@@ -4,9 +4,8 @@ use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Condition, Purpose};
-use crate::recipe::expression::Scope;
-use crate::recipe::model::{Measurement, MeasurementCommand, Mode, Template, Trials};
-use crate::verdict::stages_of;
+use retrial_recipe::expression::Scope;
+use retrial_recipe::model::{Measurement, MeasurementCommand, Mode, Template, Trials};
 
 impl Builder<'_> {
     pub(super) fn measure(&mut self) -> Result<(), PlanError> {
@@ -291,7 +290,7 @@ impl<'a> OneTrial<'a> {
         scope.trial = Some(trial);
         let when = if trial > plan.trials.min {
             Condition::UntilDecided {
-                stages: stages_of(plan.trials),
+                stages: plan.trials.stages(),
             }
         } else {
             Condition::Always

@@ -9,16 +9,16 @@ mod models;
 mod setup;
 
 use super::choices::Choices;
-use super::gpus::{Given, lessened};
-use super::host::HostView;
-use super::lacks::lacks;
 use super::measurement::MeasurementPlan;
 use super::model::commit_later;
 use super::power;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
-use crate::recipe::expression::{Scope, render};
-use crate::recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
+use crate::host::assign::{Given, lessened};
+use crate::host::checks::requirements::lacks;
+use crate::host::model::HostView;
+use retrial_recipe::expression::{Scope, render};
+use retrial_recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
 
 use crate::telemetry::rate::Interval;
 

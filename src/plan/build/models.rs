@@ -4,7 +4,7 @@ use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::model::{Form, HUB_CACHE, ModelMount, commit_later};
 use crate::plan::step::{Action, Condition, Purpose, Step};
-use crate::recipe::model::{CommandOptions, Model, ModelSource};
+use retrial_recipe::model::{CommandOptions, Model, ModelSource};
 
 impl Builder<'_> {
     pub(super) fn models(&mut self) -> Result<(), PlanError> {

@@ -6,8 +6,8 @@ use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::kept::{FillStep, KeptDirectory};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
-use crate::recipe::model::{Keep, ModelSource, Place, Setup};
 use retrial_container::ContainerSpec;
+use retrial_recipe::model::{Keep, ModelSource, Place, Setup};
 
 impl<'a> Builder<'a> {
     /// What is taken out of the image for steps on the host.

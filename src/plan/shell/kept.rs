@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{docker_exec, docker_run, quote};
 use crate::plan::kept::{FillStep, KeptDirectory, SEED, STAGE};
 use crate::plan::step::{ExecStep, Plan, Step};
-use crate::recipe::model::Place;
+use retrial_recipe::model::Place;
 
 /// Where directories are kept; nothing for a plan without.
 pub(super) fn header(plan: &Plan) -> String {

@@ -1,6 +1,6 @@
 //! The GPUs that a container is given, as a person reads them.
 
-use crate::plan::gpus::{Given, GivenGpu, cards};
+use crate::host::assign::{Given, GivenGpu, cards};
 
 /// More than these are told by their number.
 const ONE_BY_ONE: usize = 8;

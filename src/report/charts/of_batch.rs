@@ -4,9 +4,9 @@ mod over;
 
 use super::of_verdict::usable;
 use super::{Bar, Bars, Chart, Kind, Ratio, Ratios, Tone, file_name};
+use crate::batch::verdict::{BatchVerdict, CellVerdict};
 use crate::recipe::model::Mode;
 use crate::report::words::clean;
-use crate::verdict::batch::{BatchVerdict, CellVerdict};
 use crate::verdict::comparison::Change;
 use crate::verdict::{ResultVerdict, number};
 

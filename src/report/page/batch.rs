@@ -3,11 +3,11 @@
 use super::Subject;
 use super::charts::drawn;
 use super::frame::{Cell, address, class, table};
+use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
 use crate::format;
 use crate::report::charts::of_batch;
 use crate::report::markup::Markup;
 use crate::report::words::symbol;
-use crate::verdict::batch::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
 use crate::verdict::comparison::Change;
 use crate::verdict::{Outcome, number};
 

@@ -1,8 +1,8 @@
 //! What a page is made of: everything was read and judged before.
 
+use crate::batch::verdict::BatchVerdict;
 use crate::report::Entry;
 use crate::telemetry::Row;
-use crate::verdict::batch::BatchVerdict;
 use crate::verdict::comparison::{Comparison, EnvironmentGroup, Fact};
 
 /// A page.

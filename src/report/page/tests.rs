@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::*;
 use crate::batch::Order;
+use crate::batch::verdict::{
+    AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
+    ClaimPart, ClaimVerdict, PartSide,
+};
 use crate::recipe::model::Limit;
 use crate::recipe::model::{Better, Mode};
 use crate::report::Entry;
 use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
-use crate::verdict::batch::{
-    AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
-    ClaimPart, ClaimVerdict, PartSide,
-};
 use crate::verdict::comparison::{Change, Fact, FactGroup, Options, Subject as Compared, compare};
 use crate::verdict::tests::build::*;
 use crate::verdict::{

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::sentence;
 use crate::batch::BatchPlan;
+use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TurnEnd};
 use crate::format::{count, duration};
-use crate::journal::batch::{BatchEvent, BatchState, BatchWhat, TurnEnd};
 use crate::verdict::number;
 
 /// Of results, so many figures stand in a line.
@@ -216,8 +216,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::batch::journal::TurnFigure;
     use crate::batch::{Cell, Conduct, Order, Schedule, Values};
-    use crate::journal::batch::TurnFigure;
 
     fn plan() -> BatchPlan {
         let cell = |name: &str| Cell {

@@ -4,11 +4,11 @@
 use super::grid::{Cell, columns, wrap, wrapped};
 use super::style::Paint;
 use super::{NARROWEST, WIDEST, line_of};
-use crate::recipe::model::Mode;
-use crate::report::words::{clean, symbol};
-use crate::verdict::batch::{
+use crate::batch::verdict::{
     BatchVerdict, CellDifference, CellVerdict, ClaimOutcome, ClaimVerdict,
 };
+use crate::recipe::model::Mode;
+use crate::report::words::{clean, symbol};
 use crate::verdict::{FigureValue, ResultVerdict, number};
 
 /// Stands where there is nothing to say.

@@ -1,6 +1,6 @@
 //! One sample against another: faster, slower, no difference shown.
 
-use retrial::recipe::model::{Aggregate, Better};
+use retrial_recipe::model::{Aggregate, Better};
 use retrial_stats::{Difference, Sample};
 
 use super::noise::{Generator, Noise};

@@ -1,10 +1,10 @@
 //! Whole verdicts: stages, several figures, equivalence.
 
-use retrial::recipe::model::{Aggregate, Claim, Expectation, ExpectationKind, Mode};
-use retrial::verdict::{
+use retrial::results::verdict::{
     Context, Evidence, FigureMeta, FigureValue, Outcome, StageDecision, TrialEvidence,
     decide_stage, judge,
 };
+use retrial_recipe::model::{Aggregate, Claim, Expectation, ExpectationKind, Mode};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};

@@ -1,6 +1,6 @@
 //! One figure against a published one that is exact: power, error, heavy tails.
 
-use retrial::recipe::model::{Aggregate, Better};
+use retrial_recipe::model::{Aggregate, Better};
 use retrial_stats::{Comparison, Estimate};
 
 use super::noise::{Generator, Noise};

@@ -86,6 +86,31 @@ pub struct Trials {
     pub max: u32,
 }
 
+/// More interim analyses would leave each too little of the error.
+const MOST_STAGES: usize = 4;
+
+impl Trials {
+    /// Returns the numbers of trials after which the evidence is analysed: 3 to 8 gives 3, 5, 8.
+    #[must_use]
+    pub fn stages(self) -> Vec<u32> {
+        let (first, last) = (self.min.max(1), self.max.max(self.min).max(1));
+        let mut stages = vec![first];
+        let mut next = first;
+        while next < last && stages.len() < MOST_STAGES - 1 {
+            next = next
+                .saturating_mul(8)
+                .div_ceil(5)
+                .max(next.saturating_add(2))
+                .min(last);
+            stages.push(next);
+        }
+        if next < last {
+            stages.push(last);
+        }
+        stages
+    }
+}
+
 impl Default for Trials {
     fn default() -> Self {
         Self { min: 1, max: 1 }

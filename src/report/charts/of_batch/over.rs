@@ -1,9 +1,9 @@
 //! A batch's figures over releases: a line for what is alike in all else.
 
 use super::Shown;
+use crate::batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
 use crate::report::charts::{Chart, Kind, Lines, Series};
 use crate::report::words::clean;
-use crate::verdict::batch::{BatchAxis, BatchVerdict, CellVerdict};
 use crate::verdict::number;
 
 /// More lines cannot be told apart.

@@ -1,0 +1,69 @@
+//! Capabilities that are as good as root, and devices that are not.
+
+/// Returns whether a capability, with or without `CAP_`, is enough to leave the container.
+#[must_use]
+pub fn is_root_capability(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    matches!(
+        name.trim_start_matches("CAP_"),
+        // The latter two read any file of the host by its handle, and the kernel's memory.
+        "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
+    )
+}
+
+/// Returns whether a device is a GPU's or an InfiniBand adapter's, which need no approval. Others
+/// have too many names to list: disks alone have a dozen, and `/dev//mem` is `/dev/mem`.
+#[must_use]
+pub fn is_accelerator_device(device: &str) -> bool {
+    let source = device.split(':').next().unwrap_or_default();
+    if ["amd.com/gpu=", "nvidia.com/gpu="]
+        .iter()
+        .any(|kind| source.starts_with(kind))
+    {
+        return true;
+    }
+    let parts: Vec<&str> = source.split('/').skip(1).collect();
+    match parts.as_slice() {
+        ["dev", name] => ["kfd", "dri", "infiniband"].contains(name) || name.starts_with("nvidia"),
+        ["dev", "dri", name] => {
+            let number = name
+                .strip_prefix("renderD")
+                .or_else(|| name.strip_prefix("card"));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        }
+        ["dev", "infiniband" | "nvidia-caps", name] => !["", ".", ".."].contains(name),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_accelerator_device;
+
+    #[test]
+    fn only_what_is_known_needs_no_trust() {
+        for device in [
+            "/dev/kfd",
+            "/dev/dri",
+            "/dev/dri/renderD128",
+            "/dev/dri/card0:/dev/dri/card0:rw",
+            "/dev/nvidia0",
+            "/dev/infiniband/uverbs0",
+        ] {
+            assert!(is_accelerator_device(device), "{device}");
+        }
+        for device in [
+            "/dev/mem",
+            "/dev//mem",
+            "/dev/./mem",
+            "/dev",
+            "/dev/mapper/root",
+            "/dev/disk/by-id/x",
+            "/dev/xvda",
+            "/dev/dri/by-path/x",
+            "/proc/self/root/dev/kfd",
+        ] {
+            assert!(!is_accelerator_device(device), "{device}");
+        }
+    }
+}

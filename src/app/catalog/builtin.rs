@@ -1,0 +1,123 @@
+//! Recipes and templates that are embedded in the program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, DirEntry, File, include_dir};
+
+use super::{CatalogError, Home, Opened};
+use retrial_recipe::{Kind, Source};
+
+static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
+static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+pub(super) fn names() -> Vec<String> {
+    let mut names = Vec::new();
+    collect(&RECIPES, &mut names);
+    names.sort();
+    names
+}
+
+pub(super) fn left_out() -> &'static str {
+    let file = RECIPES.get_file("LEFT-OUT.md");
+    file.and_then(File::contents_utf8).unwrap_or_default()
+}
+
+/// A directory with recipe.yaml is a recipe, and what else lies in it belongs to that.
+fn collect(directory: &Dir<'_>, names: &mut Vec<String>) {
+    if directory
+        .get_file(directory.path().join("recipe.yaml"))
+        .is_some()
+    {
+        names.extend(directory.path().to_str().map(str::to_owned));
+        return;
+    }
+    for entry in directory.entries() {
+        match entry {
+            DirEntry::Dir(below) => collect(below, names),
+            DirEntry::File(file) => names.extend(stem(file)),
+        }
+    }
+}
+
+/// The path of a YAML file without its ending.
+fn stem(file: &File<'_>) -> Option<String> {
+    file.path()
+        .to_str()?
+        .strip_suffix(".yaml")
+        .map(str::to_owned)
+}
+
+pub(super) fn open(name: &str) -> Option<Opened> {
+    let file = RECIPES.get_file(format!("{name}.yaml"));
+    // What lies in a recipe's directory is no recipe of its own.
+    let file = match file {
+        Some(file) if names().iter().any(|known| known == name) => file,
+        _ => RECIPES.get_file(format!("{name}/recipe.yaml"))?,
+    };
+    let path = file.path();
+    Some(Opened {
+        name: name.to_owned(),
+        source: Source::new(format!("recipes/{}", path.display()), file.contents_utf8()?),
+        kind: Kind::Recipe,
+        home: Home::BuiltIn(path.parent()?.to_owned()),
+    })
+}
+
+pub(super) fn template(name: &str) -> Option<Source> {
+    let file = TEMPLATES.get_file(format!("{name}.yaml"))?;
+    let path = format!("templates/{}", file.path().display());
+    Some(Source::new(path, file.contents_utf8()?))
+}
+
+pub(super) fn template_names() -> Vec<String> {
+    let mut names = Vec::new();
+    collect(&TEMPLATES, &mut names);
+    names
+}
+
+pub(super) fn exists(path: &Path) -> bool {
+    let clean: PathBuf = path.components().collect();
+    clean.as_os_str().is_empty() || RECIPES.contains(clean)
+}
+
+/// Writes a directory of the embedded recipes. Scripts are made executable, for embedding keeps
+/// no rights.
+pub(super) fn extract(home: &Path, target: &Path) -> Result<(), CatalogError> {
+    let directory = if home.as_os_str().is_empty() {
+        Some(&RECIPES)
+    } else {
+        RECIPES.get_dir(home)
+    };
+    directory.map_or(Ok(()), |directory| write(directory, home, target))
+}
+
+fn write(directory: &Dir<'_>, home: &Path, target: &Path) -> Result<(), CatalogError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        |source| CatalogError::Write { path, source }
+    };
+    fs::create_dir_all(target).map_err(failed(target))?;
+    for entry in directory.entries() {
+        let relative = entry.path().strip_prefix(home).unwrap_or(entry.path());
+        let path = target.join(relative);
+        match entry {
+            DirEntry::Dir(below) => {
+                fs::create_dir_all(&path).map_err(failed(&path))?;
+                write(below, home, target)?;
+            }
+            DirEntry::File(file) => {
+                fs::write(&path, file.contents()).map_err(failed(&path))?;
+                if file.contents().starts_with(b"#!") {
+                    executable(&path).map_err(failed(&path))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn executable(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}

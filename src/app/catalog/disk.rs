@@ -1,0 +1,89 @@
+//! Recipes and templates that lie on disk.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::{CatalogError, Home, Opened};
+use retrial_recipe::{Kind, SIZE_LIMIT, Source};
+
+pub(super) fn open(path: &Path) -> Result<Opened, CatalogError> {
+    let name = path.display().to_string();
+    let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
+    let file = if metadata.is_dir() {
+        path.join("recipe.yaml")
+    } else {
+        path.to_owned()
+    };
+    let source = read(&file).map_err(|error| match error {
+        CatalogError::Missing { .. } if metadata.is_dir() => CatalogError::NoRecipe {
+            path: path.to_owned(),
+        },
+        error => error,
+    })?;
+    let directory = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let directory = fs::canonicalize(&directory).map_err(|error| unreadable(&directory, error))?;
+    let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
+    let kind = match templates_above(&directory) {
+        Some(_) if !named_recipe => Kind::Template,
+        _ => Kind::Recipe,
+    };
+    Ok(Opened {
+        name,
+        source,
+        kind,
+        home: Home::Disk(directory),
+    })
+}
+
+fn unreadable(path: &Path, source: io::Error) -> CatalogError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CatalogError::Missing { path },
+        _ => CatalogError::Read { path, source },
+    }
+}
+
+pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
+    let file = File::open(path).map_err(|error| unreadable(path, error))?;
+    let mut bytes = Vec::new();
+    // One byte more than is allowed tells a file that is too large without reading it all.
+    file.take(SIZE_LIMIT as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(path, error))?;
+    Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)
+}
+
+/// A template of `templates/` beside a recipe; of the same directory for a template.
+pub(super) fn template(directory: &Path, kind: Kind, name: &str) -> Option<Source> {
+    let path = templates(directory, kind).join(format!("{name}.yaml"));
+    read(&path).ok()
+}
+
+pub(super) fn template_names(directory: &Path, kind: Kind) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(templates(directory, kind)) else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| {
+            let name = entry.ok()?.file_name().into_string().ok()?;
+            name.strip_suffix(".yaml").map(str::to_owned)
+        })
+        .collect()
+}
+
+fn templates(directory: &Path, kind: Kind) -> PathBuf {
+    match kind {
+        Kind::Recipe => directory.join("templates"),
+        Kind::Template => templates_above(directory).unwrap_or(directory).to_owned(),
+    }
+}
+
+/// `templates/`, or a directory right below one: more is somebody's own naming.
+fn templates_above(directory: &Path) -> Option<&Path> {
+    let mut nearest = directory.ancestors().take(2);
+    nearest.find(|path| path.file_name().is_some_and(|name| name == "templates"))
+}

@@ -1,0 +1,100 @@
+//! Why a recipe cannot be opened.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use retrial_recipe::{Diagnostics, nearest};
+
+/// Why a recipe cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// No built-in recipe has this name.
+    #[error("there is no built-in recipe `{name}`; {help}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What may have been meant.
+        help: String,
+    },
+    /// Nothing lies at a path.
+    #[error(
+        "there is nothing at `{path}`; check the path, or see `retrial list` for built-in recipes"
+    )]
+    Missing {
+        /// Where.
+        path: PathBuf,
+    },
+    /// A directory without a recipe.
+    #[error("the directory `{path}` holds no recipe.yaml; name the recipe's file itself")]
+    NoRecipe {
+        /// Where.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    #[error("`{path}` cannot be read; may you read it?")]
+    Read {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A companion cannot be written.
+    #[error("the recipe's file `{path}` cannot be written; is the disk full, and is it yours?")]
+    Write {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is no text of a sensible size.
+    #[error("{0}")]
+    Text(Diagnostics),
+}
+
+impl CatalogError {
+    pub(super) fn unknown(name: &str, names: &[String]) -> Self {
+        let path = Path::new(name);
+        let help = if path.is_file() || path.join("recipe.yaml").is_file() {
+            format!("for the one in this directory, write `./{name}`")
+        } else if let Some(near) = similar(name, names) {
+            format!("did you mean `{near}`?")
+        } else if let [_, ..] = &containing(name, names)[..] {
+            format!(
+                "did you mean one of: {}?",
+                containing(name, names).join(", ")
+            )
+        } else {
+            "`retrial list` shows what there is; a path begins with `./` or `/`".to_owned()
+        };
+        Self::Unknown {
+            name: name.to_owned(),
+            help,
+        }
+    }
+}
+
+/// The names that hold what was typed: `llama2`.
+fn containing<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
+    let wanted = name.to_lowercase();
+    let matches = |one: &&String| !wanted.is_empty() && one.to_lowercase().contains(&wanted);
+    names.iter().filter(matches).map(String::as_str).collect()
+}
+
+/// A name with a slip in it, or the end of one: `llama2-70b-mi355x`.
+fn similar<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
+    let last = |full: &'a String| full.rsplit('/').next().unwrap_or(full);
+    let ends = names
+        .iter()
+        .find(|full| full.ends_with(&format!("/{name}")));
+    ends.map(String::as_str)
+        .or_else(|| nearest(name, names.iter().map(String::as_str)))
+        .or_else(|| {
+            let near = nearest(name, names.iter().map(last))?;
+            names
+                .iter()
+                .find(|full| last(full) == near)
+                .map(String::as_str)
+        })
+}

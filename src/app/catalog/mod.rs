@@ -1,0 +1,171 @@
+//! Where recipes and templates are found: built in (embedded in the program) or on disk.
+//!
+//! A bare name means a built-in recipe and never a file of the working directory: what a command
+//! does must not depend on where it is typed. A path begins with `/`, `./` or `../`.
+
+mod builtin;
+mod disk;
+mod error;
+mod rounds;
+
+use std::path::{Path, PathBuf};
+
+pub use error::CatalogError;
+pub use retrial_mlperf::rounds::rounds;
+pub use rounds::rounds_with;
+
+use retrial_recipe::{Kind, Source, Templates};
+
+/// What was published and has no recipe, and why: Markdown.
+#[must_use]
+pub fn left_out() -> &'static str {
+    builtin::left_out()
+}
+
+/// The recipes there are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Catalog;
+
+/// A recipe that was found, before it is read.
+#[derive(Debug, Clone)]
+pub struct Opened {
+    /// Built-in name, or the path that the user gave.
+    pub name: String,
+    /// Its text.
+    pub source: Source,
+    /// Recipe or template.
+    pub kind: Kind,
+    home: Home,
+}
+
+/// What a recipe's companions are relative to.
+#[derive(Debug, Clone)]
+enum Home {
+    /// A directory below the embedded `recipes/`.
+    BuiltIn(PathBuf),
+    /// A directory of the file system.
+    Disk(PathBuf),
+}
+
+impl Catalog {
+    /// What is embedded in the program.
+    #[must_use]
+    pub fn builtin() -> Self {
+        Self
+    }
+
+    /// Names of the built-in recipes, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        builtin::names()
+    }
+
+    /// All built-in recipes, sorted by name.
+    #[must_use]
+    pub fn list(&self) -> Vec<Opened> {
+        let names = self.names();
+        names
+            .iter()
+            .filter_map(|name| builtin::open(name))
+            .collect()
+    }
+
+    /// What RECIPE of the command line means: a built-in name or a path.
+    ///
+    /// # Errors
+    /// There is no such recipe, or it cannot be read.
+    pub fn open(&self, recipe: &str) -> Result<Opened, CatalogError> {
+        if is_path(recipe) {
+            return self.open_path(Path::new(recipe));
+        }
+        let trimmed = recipe.trim_end_matches('/');
+        if let Some(opened) = builtin::open(trimmed) {
+            return Ok(opened);
+        }
+        Err(CatalogError::unknown(recipe, &self.names()))
+    }
+
+    /// A file, or a directory that holds recipe.yaml.
+    ///
+    /// # Errors
+    /// It is not there, or cannot be read.
+    pub fn open_path(&self, path: &Path) -> Result<Opened, CatalogError> {
+        disk::open(path)
+    }
+}
+
+fn is_path(recipe: &str) -> bool {
+    recipe.starts_with(['/', '~']) || matches!(recipe.split('/').next(), Some("." | ".."))
+}
+
+impl Opened {
+    /// Whether it is built in: then it needs no trust of its own.
+    #[must_use]
+    pub fn is_builtin(&self) -> bool {
+        matches!(self.home, Home::BuiltIn(_))
+    }
+
+    /// The recipe's directory on disk; none for a built-in one, see [`Opened::extract_to`].
+    #[must_use]
+    pub fn directory(&self) -> Option<&Path> {
+        match &self.home {
+            Home::Disk(directory) => Some(directory),
+            Home::BuiltIn(_) => None,
+        }
+    }
+
+    /// Writes the directory of a built-in recipe, with its companions and build contexts, below
+    /// `directory`. Nothing for one on disk: its files are where they are.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn extract_to(&self, directory: &Path) -> Result<(), CatalogError> {
+        match &self.home {
+            Home::BuiltIn(home) => builtin::extract(home, directory),
+            Home::Disk(_) => Ok(()),
+        }
+    }
+}
+
+/// Templates of `templates/` beside the recipe, then the built-in ones.
+impl Templates for Opened {
+    fn template(&self, name: &str) -> Option<Source> {
+        if !is_template_name(name) {
+            return None;
+        }
+        if let Home::Disk(directory) = &self.home
+            && let Some(source) = disk::template(directory, self.kind, name)
+        {
+            return Some(source);
+        }
+        builtin::template(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names = builtin::template_names();
+        if let Home::Disk(directory) = &self.home {
+            names.extend(disk::template_names(directory, self.kind));
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    fn companion_exists(&self, relative: &str) -> Option<bool> {
+        match &self.home {
+            Home::BuiltIn(home) => Some(builtin::exists(&home.join(relative))),
+            Home::Disk(directory) => directory.join(relative).try_exists().ok(),
+        }
+    }
+}
+
+/// Names are paths below a directory of templates, and never lead out of it.
+fn is_template_name(name: &str) -> bool {
+    name.split('/').all(|part| {
+        !part.starts_with('.')
+            && !part.is_empty()
+            && part
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+    })
+}

@@ -1,0 +1,3 @@
+//! What the commands share: opening recipes, and what the lead of a run needs before it starts.
+
+pub mod catalog;

@@ -1,0 +1,77 @@
+//! What a batch's verdict is made of, from its directories alone: of each turn the run that counts.
+
+use super::error::BatchError;
+use crate::batch::BatchPlan;
+use crate::batch::journal::{BatchEvent, BatchState, TurnState};
+use crate::batch::verdict::{CellEvidence, Lost, RunEvidence};
+use crate::results::verdict::ExitCode;
+use crate::run::evidence_of;
+use crate::store::BatchDirectory;
+use crate::store::journal::Journal;
+use crate::store::{Home, RunDirectory};
+
+/// The evidence of each cell, its runs in the order of trials; a run without any says why.
+///
+/// # Errors
+/// Where the batch's journal cannot be read.
+pub fn evidence_of_cells(
+    home: &Home,
+    directory: &BatchDirectory,
+    plan: &BatchPlan,
+) -> Result<Vec<CellEvidence>, BatchError> {
+    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    let mut cells: Vec<CellEvidence> = plan
+        .cells
+        .iter()
+        .map(|cell| CellEvidence {
+            cell: cell.name.clone(),
+            runs: Vec::new(),
+        })
+        .collect();
+    for (number, turn) in (1..).zip(&plan.schedule.turns) {
+        let evidence = of_turn(home, state.turns.get(&number), turn.trial);
+        if let Some(cell) = cells.get_mut(turn.cell) {
+            cell.runs.push(evidence);
+        }
+    }
+    for cell in &mut cells {
+        cell.runs.sort_by_key(|run| run.trial);
+    }
+    Ok(cells)
+}
+
+fn of_turn(home: &Home, turn: Option<&TurnState>, trial: u32) -> RunEvidence {
+    let run = turn.and_then(|turn| turn.run.clone()).unwrap_or_default();
+    let lost = |because: &str, exit| {
+        Err(Lost {
+            because: because.to_owned(),
+            exit,
+        })
+    };
+    let ended = turn.and_then(|turn| turn.end.as_ref());
+    let found = match ended {
+        _ if run.is_empty() && ended.is_none() => lost("it was not begun", ExitCode::Inconclusive),
+        None => lost("it has not ended", ExitCode::Interrupted),
+        Some((end, _)) => {
+            let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
+            match exit {
+                ExitCode::Interrupted | ExitCode::Host | ExitCode::Usage => {
+                    let because = match exit {
+                        ExitCode::Interrupted => "it was stopped",
+                        ExitCode::Host => "the host or its services failed",
+                        _ => "it was refused",
+                    };
+                    lost(end.because.as_deref().unwrap_or(because), exit)
+                }
+                _ => {
+                    let directory = RunDirectory::at(home.runs().join(&run));
+                    evidence_of(&directory, false).map_err(|error| Lost {
+                        because: error.to_string(),
+                        exit: ExitCode::Host,
+                    })
+                }
+            }
+        }
+    };
+    RunEvidence { run, trial, found }
+}

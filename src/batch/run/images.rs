@@ -1,0 +1,66 @@
+//! Images of later turns are pulled while something runs: between measurements, during them where
+//! that is asked, or never ahead.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::session::BatchSession;
+use crate::batch::journal::BatchWhat;
+use crate::store::StoreError;
+use retrial_engine::credentials;
+use retrial_engine::error::EngineError;
+
+/// Pulls one image after the other, in the order of the turns that need them.
+pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreError> {
+    // The first run pulls its own image, and what is being measured already is not disturbed.
+    batch.under_way.notified().await;
+    let mut looked_at = BTreeSet::new();
+    for turn in 1..=batch.plan.schedule.turns.len() {
+        // A turn that has begun pulls for itself, where it shows.
+        if batch.ask(|state| state.turns.contains_key(&turn)) {
+            continue;
+        }
+        let Some(image) = batch.makes.image(turn) else {
+            continue;
+        };
+        if !looked_at.insert(image.clone()) {
+            continue;
+        }
+        let since = Instant::now();
+        let pulled = match pull(batch, &image).await {
+            Ok(false) => continue,
+            Ok(true) => BatchWhat::ImagePulled {
+                image,
+                seconds: since.elapsed().as_secs_f64(),
+            },
+            // Its turn will try it again, and say so in its own run.
+            Err(error) => BatchWhat::ImageFailed {
+                image,
+                because: error.to_string(),
+            },
+        };
+        batch.say(pulled)?;
+    }
+    Ok(())
+}
+
+/// Pulls an image; whether that was needed.
+async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
+    if batch.engine.image(image).await?.is_some() {
+        return Ok(false);
+    }
+    let _disturbing = match &batch.options.quiet {
+        Some(quiet) => Some(quiet.disturb().await),
+        None => None,
+    };
+    if batch.engine.image(image).await?.is_some() {
+        return Ok(false);
+    }
+    let auth = credentials::for_image(image).await?;
+    let (progress, unwatched) = unbounded_channel();
+    drop(unwatched);
+    batch.engine.pull(image, auth, progress).await?;
+    Ok(true)
+}

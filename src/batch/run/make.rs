@@ -1,0 +1,31 @@
+//! Whoever knows recipes, trust and the host makes a turn an ordinary run.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+
+use crate::plan::Plan;
+use crate::results::verdict::ExitCode;
+use crate::run::Prepared;
+
+/// Makes the turns of a schedule, numbered from 1, ordinary runs.
+#[async_trait(?Send)]
+pub trait Makes {
+    /// The image that the turn's run would pull where the engine has not got it.
+    fn image(&self, turn: usize) -> Option<String>;
+
+    /// Looks at the host once more and says what the run will be, on the GPUs of a lane.
+    async fn make(&self, turn: usize, lane: usize) -> Result<Prepared, Refused>;
+
+    /// Values of the secrets that a plan names.
+    fn secrets(&self, plan: &Plan) -> BTreeMap<String, String>;
+}
+
+/// Why a run cannot begin.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    /// Whose fault it is.
+    pub exit: ExitCode,
+    /// Why.
+    pub because: String,
+}

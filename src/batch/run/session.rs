@@ -1,0 +1,203 @@
+//! One process's hold on a batch: its plan, its journal, and the way to tell what happens.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::error::BatchError;
+use super::make::Makes;
+use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
+use crate::batch::{BatchPlan, PullAhead, Turn};
+use crate::run::Options;
+use crate::run::quiet::Quiet;
+use crate::store::BatchDirectory;
+use crate::store::journal::Event;
+use crate::store::journal::Journal;
+use crate::store::lock::RunLock;
+use crate::store::{Home, StoreError};
+use retrial_engine::api::Engine;
+
+/// What happens, for whoever watches.
+#[derive(Debug)]
+pub enum Seen {
+    /// Something of the batch.
+    Batch(BatchEvent),
+    /// Something of the run of a turn.
+    Run {
+        /// Which turn.
+        turn: usize,
+        /// What.
+        event: Event,
+    },
+}
+
+/// What a process takes a batch up with.
+pub struct Taking<'a> {
+    /// Where runs lie.
+    pub home: Home,
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// The batch's directory.
+    pub directory: BatchDirectory,
+    /// What is planned.
+    pub plan: BatchPlan,
+    /// Makes turns runs.
+    pub makes: &'a dyn Makes,
+    /// How each run is gone about.
+    pub options: Options,
+    /// Where events go.
+    pub seen: UnboundedSender<Seen>,
+}
+
+/// One process's hold on a batch.
+pub struct BatchSession<'a> {
+    /// Where runs lie.
+    pub home: Home,
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// The batch's directory.
+    pub directory: BatchDirectory,
+    /// What is planned.
+    pub plan: BatchPlan,
+    /// Cancelled when the batch is to stop.
+    pub stop: Arc<CancellationToken>,
+    pub(super) makes: &'a dyn Makes,
+    pub(super) options: Options,
+    /// A run has come so far that images may be pulled ahead of others.
+    pub(super) under_way: Notify,
+    journal: Arc<Mutex<Kept>>,
+    pub(super) seen: UnboundedSender<Seen>,
+    halted: Mutex<Option<String>>,
+    _lock: RunLock,
+}
+
+/// The journal and what it comes to.
+struct Kept {
+    journal: Journal,
+    state: BatchState,
+}
+
+/// Says what happens in a batch from elsewhere: the signals' side.
+#[derive(Clone)]
+pub struct Teller {
+    journal: Arc<Mutex<Kept>>,
+    seen: UnboundedSender<Seen>,
+}
+
+impl<'a> BatchSession<'a> {
+    /// Takes hold of a batch: new, or one that was interrupted.
+    ///
+    /// # Errors
+    /// Where another process has it, or its files cannot be read or written.
+    pub fn open(taking: Taking<'a>) -> Result<Self, BatchError> {
+        let directory = taking.directory;
+        let lock = match RunLock::take(&directory.lock(), directory.id()) {
+            Err(StoreError::Busy { run: batch, pid }) => {
+                return Err(BatchError::Busy { batch, pid });
+            }
+            other => other?,
+        };
+        let path = directory.journal();
+        let before = if path.exists() {
+            Journal::read::<BatchEvent>(&path)?
+        } else {
+            Vec::new()
+        };
+        let kept = Kept {
+            journal: Journal::open(&path)?,
+            state: BatchState::of(&before),
+        };
+        let quiet = (taking.plan.conduct.pull_ahead != PullAhead::During).then(Quiet::default);
+        Ok(Self {
+            home: taking.home,
+            engine: taking.engine,
+            directory,
+            plan: taking.plan,
+            stop: Arc::new(CancellationToken::new()),
+            makes: taking.makes,
+            options: Options {
+                quiet,
+                ..taking.options
+            },
+            under_way: Notify::new(),
+            journal: Arc::new(Mutex::new(kept)),
+            seen: taking.seen,
+            halted: Mutex::new(None),
+            _lock: lock,
+        })
+    }
+
+    /// Where the batch stands, as seen by a question.
+    pub fn ask<T>(&self, question: impl FnOnce(&BatchState) -> T) -> T {
+        let kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        question(&kept.state)
+    }
+
+    /// Says that something happened: to the journal first, then to whoever watches.
+    ///
+    /// # Errors
+    /// Where the journal cannot be written: then nothing more may be begun.
+    pub fn say(&self, what: BatchWhat) -> Result<(), StoreError> {
+        self.teller().say(what)
+    }
+
+    /// The same for another task.
+    #[must_use]
+    pub fn teller(&self) -> Teller {
+        Teller {
+            journal: Arc::clone(&self.journal),
+            seen: self.seen.clone(),
+        }
+    }
+
+    /// A turn by its number, from 1.
+    pub(super) fn turn(&self, number: usize) -> Option<&Turn> {
+        self.plan.schedule.turns.get(number.checked_sub(1)?)
+    }
+
+    /// A turn in words: `rocm=7.1.1, trial 2`.
+    pub(super) fn named(&self, number: usize) -> String {
+        let turn = self.turn(number);
+        let cell = turn.and_then(|turn| self.plan.cells.get(turn.cell));
+        match (turn, cell) {
+            (Some(turn), Some(cell)) => format!("{}, trial {}", cell.name, turn.trial),
+            _ => format!("turn {number}"),
+        }
+    }
+
+    /// No further turn begins; the first reason stays.
+    pub(super) fn halt(&self, because: String) {
+        let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
+        halted.get_or_insert(because);
+    }
+
+    /// Why no further turn begins, if that is so.
+    pub(super) fn halted(&self) -> Option<String> {
+        let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
+        halted.clone()
+    }
+}
+
+impl Teller {
+    /// As [`BatchSession::say`].
+    ///
+    /// # Errors
+    /// Where the journal cannot be written.
+    pub fn say(&self, what: BatchWhat) -> Result<(), StoreError> {
+        let event = BatchEvent {
+            time: Timestamp::now(),
+            what,
+        };
+        {
+            let mut kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.journal.write(&event)?;
+            kept.state.apply(&event);
+        }
+        // Nobody watching is no fault: the batch goes on.
+        let _ = self.seen.send(Seen::Batch(event));
+        Ok(())
+    }
+}

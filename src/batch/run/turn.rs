@@ -1,0 +1,232 @@
+//! One turn: begun as a run, gone on with after a kill, tried again where the host failed.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::error::BatchError;
+use super::execute::is_failure;
+use super::session::{BatchSession, Seen};
+use crate::batch::OnFailure;
+use crate::batch::journal::{BatchState, BatchWhat, Next, TurnEnd, TurnFigure};
+use crate::host::assign::Given;
+use crate::results::verdict::{ExitCode, Verdict};
+use crate::run::{Ended, Prepared, RunError, Session};
+use crate::store::journal::Journal;
+use crate::store::journal::{Event, State, What};
+use crate::store::{RunDirectory, StoreError};
+use retrial_recipe::model::Mode;
+
+/// Takes a turn to its end, or until the batch is stopped; `lane` where others go on beside it.
+pub(super) async fn take(
+    batch: &BatchSession<'_>,
+    turn: usize,
+    lane: Option<usize>,
+) -> Result<(), BatchError> {
+    let retries = batch.plan.conduct.retries;
+    loop {
+        let next = batch.ask(|state| state.next(turn, retries));
+        // What runs since before a kill is brought to a clean end even then.
+        let open = batch.ask(|state| state.is_open(turn));
+        if !open && (batch.stop.is_cancelled() || batch.halted().is_some()) {
+            return Ok(());
+        }
+        let end = match next {
+            Next::Stands => return Ok(()),
+            Next::Begin { attempt } => begin(batch, turn, lane, attempt).await?,
+            Next::GoOn { run } => match go_on(batch, turn, lane, &run).await? {
+                Some(end) => end,
+                None => continue,
+            },
+        };
+        let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
+        batch.say(BatchWhat::TurnEnded { turn, end })?;
+        if exit == ExitCode::Interrupted {
+            batch.stop.cancel();
+        }
+        let last = batch.ask(|state| state.next(turn, retries)) == Next::Stands;
+        if is_failure(exit) && last && batch.plan.conduct.on_failure == OnFailure::FailFast {
+            batch.halt(format!("{} failed", batch.named(turn)));
+        }
+    }
+}
+
+async fn begin(
+    batch: &BatchSession<'_>,
+    turn: usize,
+    lane: Option<usize>,
+    attempt: u32,
+) -> Result<TurnEnd, BatchError> {
+    let prepared = match batch.makes.make(turn, lane.unwrap_or(0)).await {
+        Ok(prepared) => prepared,
+        Err(refused) => {
+            return Ok(TurnEnd {
+                exit_code: refused.exit.code(),
+                because: Some(refused.because),
+                ..TurnEnd::default()
+            });
+        }
+    };
+    let directory = batch.home.new_run(&prepared.stem())?;
+    let Some(planned) = batch.turn(turn) else {
+        return Ok(TurnEnd::default());
+    };
+    let cell = batch.plan.cells.get(planned.cell);
+    let given = prepared.plan.given.as_ref().filter(|_| lane.is_some());
+    batch.say(BatchWhat::TurnBegan {
+        turn,
+        run: directory.id().to_owned(),
+        cell: cell.map(|cell| cell.name.clone()).unwrap_or_default(),
+        trial: planned.trial,
+        attempt,
+        gpus: given.map(Given::claims).unwrap_or_default(),
+        beside: batch.ask(BatchState::going),
+    })?;
+    // Known to the batch before anything is in it: a kill in between leaves an empty directory,
+    // and the same run goes on in it.
+    prepared.write_down(&directory)?;
+    run(batch, turn, directory).await
+}
+
+/// Goes on with a run that an earlier process began; none where it is not there any more.
+async fn go_on(
+    batch: &BatchSession<'_>,
+    turn: usize,
+    lane: Option<usize>,
+    id: &str,
+) -> Result<Option<TurnEnd>, BatchError> {
+    let directory = RunDirectory::at(batch.home.runs().join(id));
+    if !directory.path().is_dir() {
+        let run = id.to_owned();
+        batch.say(BatchWhat::TurnLost { turn, run })?;
+        return Ok(None);
+    }
+    if !directory.join("plan.json").exists() {
+        let prepared: Prepared = match batch.makes.make(turn, lane.unwrap_or(0)).await {
+            Ok(prepared) => prepared,
+            Err(refused) => {
+                return Ok(Some(TurnEnd {
+                    exit_code: refused.exit.code(),
+                    because: Some(refused.because),
+                    ..TurnEnd::default()
+                }));
+            }
+        };
+        directory.lay_out()?;
+        prepared.write_down(&directory)?;
+    }
+    if let Some((code, because)) = over(&directory)? {
+        // It came to its end, and only the batch's journal does not say so.
+        let verdict = directory.read_json("verdict.json").ok();
+        return Ok(Some(end(&directory, code, verdict.as_ref(), because)));
+    }
+    batch.say(BatchWhat::TurnTakenUp {
+        turn,
+        run: id.to_owned(),
+    })?;
+    run(batch, turn, directory).await.map(Some)
+}
+
+/// How a run ended, if it came to an end without being stopped.
+fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreError> {
+    if !directory.journal().exists() {
+        return Ok(None);
+    }
+    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let over = state.over;
+    Ok(over.filter(|(code, _)| *code != ExitCode::Interrupted.code()))
+}
+
+/// Executes a run in this process, as `retrial run` and `retrial resume` do.
+async fn run(
+    batch: &BatchSession<'_>,
+    turn: usize,
+    directory: RunDirectory,
+) -> Result<TurnEnd, BatchError> {
+    let since = Instant::now();
+    let (sender, mut events) = unbounded_channel::<Event>();
+    let secrets = batch.makes.secrets(&directory.read_json("plan.json")?);
+    let opened = Session::open(
+        Arc::clone(&batch.engine),
+        directory.clone(),
+        sender,
+        secrets,
+        batch.options.clone(),
+    );
+    let session = match opened {
+        Ok(session) => session,
+        Err(RunError::Store(error)) => return Err(error.into()),
+        Err(error) => return Ok(end(&directory, HOST, None, Some(error.to_string()))),
+    };
+    let told = async {
+        while let Some(event) = events.recv().await {
+            // From here on it has its image.
+            if event.container.is_some() || matches!(event.what, What::RunEnded { .. }) {
+                batch.under_way.notify_one();
+            }
+            let _ = batch.seen.send(Seen::Run { turn, event });
+        }
+    };
+    let executed = async {
+        let ended = {
+            let mut work = Box::pin(crate::run::execute(&session));
+            loop {
+                tokio::select! {
+                    biased;
+                    () = batch.stop.cancelled(), if !session.stop.is_cancelled() => session.stop.cancel(),
+                    ended = &mut work => break ended,
+                }
+            }
+        };
+        // Whoever tells its events comes to their end.
+        drop(session);
+        ended
+    };
+    let (ended, ()) = tokio::join!(executed, told);
+    let mut end = match ended {
+        Ok(Ended {
+            verdict,
+            exit,
+            because,
+        }) => end(&directory, exit.code(), verdict.as_ref(), because),
+        Err(error) => end(&directory, HOST, None, Some(error.to_string())),
+    };
+    end.seconds = since.elapsed().as_secs_f64();
+    Ok(end)
+}
+
+const HOST: u8 = ExitCode::Host as u8;
+
+fn end(
+    directory: &RunDirectory,
+    exit_code: u8,
+    verdict: Option<&Verdict>,
+    because: Option<String>,
+) -> TurnEnd {
+    TurnEnd {
+        exit_code,
+        run: Some(directory.id().to_owned()),
+        outcome: verdict.map(|verdict| verdict.outcome.to_string()),
+        figures: verdict.map(figures).unwrap_or_default(),
+        because,
+        seconds: 0.0,
+    }
+}
+
+/// The deciding figure of each performance result.
+fn figures(verdict: &Verdict) -> Vec<TurnFigure> {
+    let results = verdict.results.iter();
+    let results = results.filter(|result| result.mode == Mode::Performance);
+    let deciding = results.filter_map(|result| {
+        let name = result.deciding.clone()?;
+        let figure = result.figures.get(&name)?;
+        Some(TurnFigure {
+            scenario: result.scenario.clone(),
+            name,
+            value: figure.value,
+            unit: figure.unit.clone(),
+        })
+    });
+    deciding.collect()
+}

@@ -1,0 +1,94 @@
+//! Each cell next to its baseline.
+
+use super::model::{CellDifference, PartSide};
+use super::subject::{Both, Subject, both};
+use crate::results::verdict::comparison::{
+    ComparedFigure, Measured, MeasuredSide, Options, Pair, changes, pair_up, sentence,
+};
+
+/// A cell and what it is compared with.
+pub(super) struct Against<'a> {
+    /// The position of the cell.
+    pub cell: usize,
+    pub candidate: &'a Subject,
+    pub baseline: &'a Subject,
+}
+
+/// The differences of all cells, by the position of the cell, and what is worth knowing of them.
+pub(super) fn differences(
+    all: &[Against<'_>],
+    paired: bool,
+    confidence: f64,
+) -> (Vec<(usize, CellDifference)>, Vec<String>) {
+    let cut: Vec<Both> = all
+        .iter()
+        .map(|one| both(one.baseline, one.candidate, paired))
+        .collect();
+    let mut notes: Vec<String> = cut.iter().flat_map(|one| one.notes.clone()).collect();
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    let mut cells = Vec::new();
+    for (one, both) in all.iter().zip(&cut) {
+        let baseline = named(&one.baseline.name, &both.baseline);
+        let candidate = named(&one.candidate.name, &both.candidate);
+        let mut own = Vec::new();
+        pair_up(&baseline, &candidate, paired, &mut pairs, &mut own);
+        // That the others have nothing stands with the cell that failed.
+        if !one.candidate.has_failed() && !one.baseline.has_failed() {
+            notes.extend(own);
+        }
+        cells.resize(pairs.len(), one.cell);
+    }
+    let alpha = 1.0 - confidence;
+    let options = Options {
+        confidence,
+        paired,
+        fail_if: None,
+    };
+    let changes = changes(&pairs, alpha);
+    let differences = pairs.iter().zip(changes).zip(cells);
+    let differences = differences.map(|((pair, change), cell)| {
+        let mut figure = pair.finish(alpha, change, None);
+        figure.sentence = sentence(pair, &figure, &options);
+        (cell, of(figure, paired))
+    });
+    (differences.collect(), notes)
+}
+
+pub(super) fn named<'a>(
+    name: &'a str,
+    measured: &'a [crate::results::verdict::comparison::Measurement],
+) -> Vec<Measured<'a>> {
+    let measured = measured.iter();
+    measured
+        .map(|measured| Measured {
+            letter: name,
+            measured,
+        })
+        .collect()
+}
+
+fn of(figure: ComparedFigure, paired: bool) -> CellDifference {
+    CellDifference {
+        benchmark: figure.benchmark,
+        scenario: figure.scenario,
+        mode: figure.mode,
+        figure: figure.figure,
+        unit: figure.unit,
+        better: figure.better,
+        baseline: side(figure.baseline),
+        candidate: side(figure.candidate),
+        paired,
+        ratio: figure.ratio,
+        interval: figure.interval,
+        change: figure.change,
+        sentence: figure.sentence,
+    }
+}
+
+pub(super) fn side(side: MeasuredSide) -> PartSide {
+    PartSide {
+        subject: side.subject,
+        value: side.value,
+        trials: side.trials,
+    }
+}

@@ -1,0 +1,41 @@
+//! What a batch's verdict is made of.
+
+use crate::results::verdict::{Context, Evidence, ExitCode};
+
+/// The runs of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellEvidence {
+    /// The cell's name.
+    pub cell: String,
+    /// Its runs.
+    pub runs: Vec<RunEvidence>,
+}
+
+/// Runs of another host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OtherEvidence {
+    /// What claims call it.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<RunEvidence>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEvidence {
+    /// Its id.
+    pub run: String,
+    /// Which trial of its cell, from 1; another host's are counted.
+    pub trial: u32,
+    /// What it gave.
+    pub found: Result<(Context, Vec<Evidence>), Lost>,
+}
+
+/// A run without evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// Why.
+    pub because: String,
+    /// What it would have ended the program with.
+    pub exit: ExitCode,
+}

@@ -1,0 +1,224 @@
+//! From the evidence of all cells to the verdict of the batch.
+
+use super::claims::{self, Rules};
+use super::differences::{Against, differences};
+use super::evidence::{CellEvidence, OtherEvidence, RunEvidence};
+use super::model::{
+    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
+    OtherVerdict,
+};
+use super::sentence;
+use super::subject::Subject;
+use crate::batch::{BatchPlan, Cell, Order};
+use crate::results::verdict::comparison::Change;
+use crate::results::verdict::{ExitCode, Outcome, Verdict};
+use retrial_recipe::model::Claim;
+
+/// Version of the document.
+const SCHEMA: u32 = 1;
+
+/// Judges a batch: the same evidence gives the same verdict, whoever asks and when.
+#[must_use]
+pub fn judge(
+    id: Option<&str>,
+    plan: &BatchPlan,
+    cells: &[CellEvidence],
+    others: &[OtherEvidence],
+) -> BatchVerdict {
+    let runs_of = |cell: &Cell| -> &[RunEvidence] {
+        let found = cells.iter().find(|one| one.cell == cell.name);
+        found.map_or(&[], |one| one.runs.as_slice())
+    };
+    let of_cells = plan.cells.iter();
+    let mut subjects: Vec<Subject> = of_cells
+        .map(|cell| Subject::of(&cell.name, runs_of(cell), true))
+        .collect();
+    subjects.extend(
+        others
+            .iter()
+            .map(|one| Subject::of(&one.name, &one.runs, false)),
+    );
+    let paired = plan.conduct.order == Order::Interleaved;
+    let confidence = plan.conduct.confidence;
+    let against: Vec<Against<'_>> = plan
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(position, cell)| {
+            let wanted = cell.baseline.as_ref()?;
+            let found = plan.cells.iter().position(|one| one.name == *wanted)?;
+            let (candidate, baseline) = (&subjects[position], &subjects[found]);
+            let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
+            both.then_some(Against {
+                cell: position,
+                candidate,
+                baseline,
+            })
+        })
+        .collect();
+    let (found, mut notes) = differences(&against, paired, confidence);
+    let mut of_cells: Vec<CellVerdict> = plan
+        .cells
+        .iter()
+        .zip(&subjects)
+        .map(|(cell, subject)| of_cell(plan, cell, subject, runs_of(cell)))
+        .collect();
+    for (cell, difference) in found {
+        of_cells[cell].differences.push(difference);
+    }
+    let rules = Rules {
+        paired,
+        alpha: 1.0 - confidence,
+    };
+    let claims = claims::judge(&plan.claims, &subjects, rules);
+    let outcomes: Vec<Option<Outcome>> = of_cells.iter().map(|cell| cell.outcome).collect();
+    let of_claims: Vec<ClaimOutcome> = claims.iter().map(|claim| claim.outcome).collect();
+    let mut all_notes = of_conduct(plan);
+    notes.retain(|note| !all_notes.contains(note));
+    notes.dedup();
+    all_notes.extend(notes);
+    all_notes.extend(two_answers(&of_cells, &claims));
+    BatchVerdict {
+        schema: SCHEMA,
+        batch: id.map(str::to_owned),
+        title: plan.title.clone(),
+        outcome: outcomes.iter().copied().flatten().max(),
+        sentence: sentence::of_batch(&outcomes, &of_claims),
+        exit_code: exit_code(&of_cells, cells, &of_claims),
+        confidence,
+        order: plan.conduct.order,
+        parallel: plan.conduct.parallel,
+        notes: all_notes,
+        axes: plan
+            .axes
+            .iter()
+            .map(|(name, values)| BatchAxis {
+                name: name.clone(),
+                values: values.clone(),
+            })
+            .collect(),
+        notice: subjects
+            .iter()
+            .flat_map(|subject| &subject.verdicts)
+            .find_map(|verdict| verdict.notice.clone()),
+        others: of_others(others, &subjects[plan.cells.len()..]),
+        cells: of_cells,
+        left_out: plan.left_out.clone(),
+        claims,
+    }
+}
+
+fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {
+    let verdict = subject.verdicts.first().cloned();
+    let mut lost = runs.iter().filter_map(|run| run.found.as_ref().err());
+    let is_baseline = |one: &Cell| one.baseline.as_ref() == Some(&cell.name);
+    let sentence = match (&verdict, lost.next_back()) {
+        (Some(verdict), _) => verdict.sentence.clone(),
+        (None, Some(lost)) => format!("No run gave a result: {}.", lost.because),
+        (None, None) => "It was not run.".to_owned(),
+    };
+    CellVerdict {
+        name: cell.name.clone(),
+        recipe: cell.recipe.clone(),
+        axes: cell.axes.clone(),
+        is_baseline: plan.cells.iter().any(is_baseline),
+        against: cell.baseline.clone(),
+        asked: cell.trials,
+        runs: runs
+            .iter()
+            .map(|run| CellRun {
+                run: run.run.clone(),
+                trial: run.trial,
+                lost: run.found.as_ref().err().map(|lost| lost.because.clone()),
+            })
+            .collect(),
+        outcome: verdict.as_ref().map(|verdict| verdict.outcome),
+        sentence,
+        verdict,
+        differences: Vec::new(),
+    }
+}
+
+fn of_others(others: &[OtherEvidence], subjects: &[Subject]) -> Vec<OtherVerdict> {
+    let pairs = others.iter().zip(subjects);
+    pairs
+        .map(|(other, subject)| OtherVerdict {
+            name: other.name.clone(),
+            runs: other.runs.iter().map(|run| run.run.clone()).collect(),
+            outcome: subject.verdicts.iter().map(|verdict| verdict.outcome).max(),
+            verdicts: subject.verdicts.clone(),
+        })
+        .collect()
+}
+
+/// What of the way in which it was measured bears on what it shows.
+fn of_conduct(plan: &BatchPlan) -> Vec<String> {
+    let conduct = &plan.conduct;
+    let mut notes = Vec::new();
+    if conduct.parallel > 1 {
+        notes.push(format!(
+            "up to {} runs were made at once, on GPUs of their own: what else they share (memory, \
+             disk, power) may have cost speed",
+            conduct.parallel
+        ));
+    }
+    if conduct.order == Order::Grouped && plan.cells.len() > 1 {
+        notes.push(
+            "trials were taken cell by cell: what drifted meanwhile is not told from a difference"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// A claim asks one thing, with its own share of the error; the table of cells asks everything.
+fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
+    let open = |part: &ClaimPart| {
+        let of_cell = cells
+            .iter()
+            .filter(|cell| cell.name == part.candidate.subject);
+        let differences = of_cell.flat_map(|cell| &cell.differences);
+        let same = differences.filter(|one| {
+            one.scenario == part.scenario
+                && one.figure == part.figure
+                && part
+                    .baseline
+                    .as_ref()
+                    .is_some_and(|side| side.subject == one.baseline.subject)
+        });
+        same.map(|one| one.change)
+            .any(|change| change == Change::NoDifference)
+    };
+    let parts = claims.iter().flat_map(|claim| &claim.parts);
+    let better = parts.filter(|part| {
+        part.outcome == ClaimOutcome::Supported && part.asked.claim == Some(Claim::Better)
+    });
+    let mut both = better.filter(|part| open(part));
+    both.next().map(|part| {
+        format!(
+            "{} is shown to be better where it is claimed, and no difference is shown among the cells: \
+             a claim is one question, asked one-sided; the cells are all questions at once, asked two-sided",
+            part.candidate.subject
+        )
+    })
+}
+
+/// The first that applies, of the runs that were lost, the cells and the claims.
+fn exit_code(
+    cells: &[CellVerdict],
+    evidence: &[CellEvidence],
+    claims: &[ClaimOutcome],
+) -> ExitCode {
+    let of_runs = evidence.iter().flat_map(|cell| &cell.runs);
+    let of_runs = of_runs.filter_map(|run| run.found.as_ref().err().map(|lost| lost.exit));
+    let of_cells = cells.iter().map(|cell| {
+        let verdict: Option<&Verdict> = cell.verdict.as_ref();
+        verdict.map_or(ExitCode::Inconclusive, |verdict| verdict.exit_code)
+    });
+    let of_claims = claims.iter().map(|outcome| match outcome {
+        ClaimOutcome::Supported => ExitCode::Success,
+        ClaimOutcome::NotDecided => ExitCode::Inconclusive,
+        ClaimOutcome::Contradicted => ExitCode::NotReproduced,
+    });
+    ExitCode::first(of_runs.chain(of_cells).chain(of_claims))
+}

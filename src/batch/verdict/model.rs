@@ -1,0 +1,262 @@
+//! A batch's verdict as it is kept in verdict.json and shown in reports.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::batch::{LeftOut, Order, Values};
+use crate::results::verdict::comparison::Change;
+use crate::results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
+use retrial_recipe::model::{Better, Claim, Mode};
+
+/// The verdict on a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BatchVerdict {
+    /// Version of this document.
+    pub schema: u32,
+    /// The batch's id, where it has one.
+    pub batch: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// The worst of its cells; none where nothing was run.
+    pub outcome: Option<Outcome>,
+    /// One or two sentences: cells and claims.
+    pub sentence: String,
+    /// What the process exits with.
+    pub exit_code: ExitCode,
+    /// Confidence of each one-sided bound of a claim, and of each two-sided interval.
+    pub confidence: f64,
+    /// In which order trials were taken.
+    pub order: Order,
+    /// How many runs there were at once.
+    pub parallel: u32,
+    /// What is worth knowing of how it was measured.
+    pub notes: Vec<String>,
+    /// What was varied.
+    pub axes: Vec<BatchAxis>,
+    /// What was run.
+    pub cells: Vec<CellVerdict>,
+    /// What was not, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Runs of other hosts.
+    pub others: Vec<OtherVerdict>,
+    /// What was claimed.
+    pub claims: Vec<ClaimVerdict>,
+    /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
+    pub notice: Option<String>,
+}
+
+/// An axis and the values that cells have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BatchAxis {
+    /// `rocm`; `recipe` where there are several.
+    pub name: String,
+    /// In order.
+    pub values: Vec<String>,
+}
+
+/// What a cell gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellVerdict {
+    /// `rocm=7.1.1,backend=migraphx`
+    pub name: String,
+    /// The recipe's short name in the batch.
+    pub recipe: String,
+    /// The values of its axes.
+    pub axes: Values,
+    /// Others are compared with it.
+    pub is_baseline: bool,
+    /// The cell that it is compared with.
+    pub against: Option<String>,
+    /// How many trials were asked for.
+    pub asked: u32,
+    /// Its runs, by trial; those that gave no evidence, too.
+    pub runs: Vec<CellRun>,
+    /// Of all trials together; none where no run gave evidence.
+    pub outcome: Option<Outcome>,
+    /// One sentence.
+    pub sentence: String,
+    /// Figures, bounds, rules and trials, all runs pooled.
+    pub verdict: Option<Verdict>,
+    /// Each figure next to the baseline's.
+    pub differences: Vec<CellDifference>,
+}
+
+/// One run of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellRun {
+    /// The run's id.
+    pub run: String,
+    /// Which trial, from 1.
+    pub trial: u32,
+    /// Why it gave no evidence, if it gave none.
+    pub lost: Option<String>,
+}
+
+/// One figure of a cell next to its baseline's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellDifference {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The figure.
+    pub figure: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The baseline's.
+    pub baseline: PartSide,
+    /// This cell's.
+    pub candidate: PartSide,
+    /// The trials of a round were compared with each other.
+    pub paired: bool,
+    /// How good the cell is next to the baseline: above 1 is better, whichever way the figure goes.
+    pub ratio: Option<f64>,
+    /// The two-sided interval of the ratio.
+    pub interval: Option<Bounds>,
+    /// What it shows, corrected for all differences of the batch (Holm).
+    pub change: Change,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartSide {
+    /// The cell, or what another host's runs are called.
+    pub subject: String,
+    /// Its trials made one.
+    pub value: Option<f64>,
+    /// Its trials, by round.
+    pub trials: Vec<f64>,
+}
+
+/// Runs of another host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherVerdict {
+    /// What claims call it.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<String>,
+    /// The worst of its verdicts; none where there is no evidence.
+    pub outcome: Option<Outcome>,
+    /// One for each benchmark.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// What the evidence says of a claim.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub enum ClaimOutcome {
+    /// It holds, at the stated confidence.
+    #[serde(rename = "supported")]
+    Supported,
+    /// The evidence does not decide, or there is none.
+    #[serde(rename = "not decided")]
+    NotDecided,
+    /// It does not hold, at the stated confidence.
+    #[serde(rename = "contradicted")]
+    Contradicted,
+}
+
+impl ClaimOutcome {
+    /// The word, as JSON spells it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::NotDecided => "not decided",
+            Self::Contradicted => "contradicted",
+        }
+    }
+}
+
+impl fmt::Display for ClaimOutcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+/// A claim, held against the evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimVerdict {
+    /// As it was written.
+    pub claim: String,
+    /// Where it was published.
+    pub source: Option<String>,
+    /// Supported where all of its parts are, contradicted where one is.
+    pub outcome: ClaimOutcome,
+    /// One sentence.
+    pub sentence: String,
+    /// One for each pair of cells that it is about, scenario and figure.
+    pub parts: Vec<ClaimPart>,
+}
+
+/// A claim about one pair of cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimPart {
+    /// What tells it from the other parts: `gpu=w7900`; empty where there is one pair.
+    pub of: String,
+    /// The benchmark.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The figure; empty where none could be compared.
+    pub figure: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// What is asked of `ratio`.
+    pub asked: AskedOfPart,
+    /// Of whom it is claimed.
+    pub candidate: PartSide,
+    /// Next to whom; none where it is claimed of one alone.
+    pub baseline: Option<PartSide>,
+    /// The gaps, where the claim is about a gap: with the candidate and with the baseline.
+    pub gaps: Vec<Gap>,
+    /// The trials of a round were compared with each other.
+    pub paired: bool,
+    /// How good the candidate is next to the baseline, above 1 is better. Of a gap: the gap with the
+    /// candidate over the gap with the baseline, below 1 is smaller.
+    pub ratio: Option<f64>,
+    /// One-sided bounds of the ratio, each at the batch's confidence.
+    pub bounds: Option<Bounds>,
+    /// What the bounds show, corrected for all claims of the batch (Holm).
+    pub outcome: ClaimOutcome,
+    /// Where it is not decided: how many more trials of each would decide.
+    pub more_trials: Option<MoreTrials>,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// What is asked of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AskedOfPart {
+    /// Better, not worse, or equivalent; of a gap, better is smaller. None: that the benchmark's own
+    /// limits of accuracy are kept.
+    pub claim: Option<Claim>,
+    /// By how much, as a fraction.
+    pub margin: f64,
+}
+
+/// How far a cell is from another: the ratio of the other's figure to the cell's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// The cell.
+    pub cell: String,
+    /// What it is held against.
+    pub to: PartSide,
+    /// How good the other is next to the cell: above 1, the cell is behind.
+    pub ratio: Option<f64>,
+    /// One-sided bounds of it, each at the batch's confidence.
+    pub bounds: Option<Bounds>,
+}

@@ -1,0 +1,151 @@
+//! One part of a claim as a test: what it would take to hold, and what it shows at an error.
+
+use std::fmt::Write as _;
+
+use super::gap::GapTest;
+use super::model::{AskedOfPart, ClaimOutcome, ClaimPart, PartSide};
+use super::sentence;
+use super::subject::Rounds;
+use crate::results::verdict::compare::exp;
+use crate::results::verdict::{Bounds, MoreTrials};
+use retrial_recipe::model::{Better, Mode};
+use retrial_stats::{Decision, Difference};
+
+/// A part, and how it is decided.
+pub(super) struct Tested {
+    pub part: ClaimPart,
+    pub test: Test,
+}
+
+/// How a part is decided.
+pub(super) enum Test {
+    /// By the ratio of two samples.
+    Ratio(Difference),
+    /// By two of them.
+    Gap(GapTest),
+    /// By the benchmark's own limits: there is no error.
+    Limits(ClaimOutcome, String),
+    /// Not at all, and why.
+    Nothing(String),
+}
+
+impl Tested {
+    /// Whether it is one of the family that shares the error.
+    pub fn shares_error(&self) -> bool {
+        matches!(self.test, Test::Ratio(_) | Test::Gap(_))
+    }
+
+    /// What it shows with error `alpha` either way.
+    pub fn outcome(&self, alpha: f64) -> ClaimOutcome {
+        match &self.test {
+            Test::Ratio(difference) => {
+                let AskedOfPart { claim, margin } = self.part.asked;
+                match claim.map(|claim| difference.decide(claim, margin, alpha)) {
+                    Some(Decision::Holds) => ClaimOutcome::Supported,
+                    Some(Decision::Worse) => ClaimOutcome::Contradicted,
+                    Some(Decision::Open) | None => ClaimOutcome::NotDecided,
+                }
+            }
+            Test::Gap(gap) => gap.outcome(self.part.asked.margin, alpha),
+            Test::Limits(outcome, _) => *outcome,
+            Test::Nothing(_) => ClaimOutcome::NotDecided,
+        }
+    }
+
+    /// As it is shown. `open` is how many tests share the error with it while none of them is
+    /// decided.
+    pub fn finish(mut self, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
+        let difference = match &self.test {
+            Test::Ratio(difference) => Some((difference, false)),
+            Test::Gap(gap) => Some((&gap.between, true)),
+            Test::Limits(..) | Test::Nothing(_) => None,
+        };
+        self.part.outcome = outcome;
+        if let Some((difference, is_gap)) = difference {
+            let turned = |log: f64| if is_gap { exp(-log) } else { exp(log) };
+            self.part.ratio = Some(turned(difference.center));
+            self.part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
+                let (one, other) = (turned(lower), turned(upper));
+                Bounds {
+                    lower: one.min(other),
+                    upper: one.max(other),
+                }
+            });
+            if outcome == ClaimOutcome::NotDecided {
+                let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));
+                self.part.more_trials = self.more_trials(difference, shared);
+            }
+        }
+        self.part.sentence = sentence::of_part(&self, alpha);
+        let alone = self.outcome(alpha);
+        if outcome == ClaimOutcome::NotDecided && alone != outcome {
+            let _ = write!(
+                self.part.sentence,
+                " By itself it would be {alone}: the error is shared by all claims."
+            );
+        }
+        self.part
+    }
+
+    fn more_trials(&self, difference: &Difference, alpha: f64) -> Option<MoreTrials> {
+        let AskedOfPart { claim, margin } = self.part.asked;
+        claim.map(|claim| difference.more_trials(claim, margin, alpha))
+    }
+}
+
+/// A part of which nothing is known yet but what it is about.
+pub(super) fn about(
+    asked: AskedOfPart,
+    of: &str,
+    candidate: &str,
+    baseline: Option<&str>,
+) -> ClaimPart {
+    let side = |subject: &str| PartSide {
+        subject: subject.to_owned(),
+        value: None,
+        trials: Vec::new(),
+    };
+    ClaimPart {
+        of: of.to_owned(),
+        benchmark: String::new(),
+        scenario: String::new(),
+        mode: Mode::Performance,
+        figure: String::new(),
+        unit: String::new(),
+        better: Better::Higher,
+        asked,
+        candidate: side(candidate),
+        baseline: baseline.map(side),
+        gaps: Vec::new(),
+        paired: false,
+        ratio: None,
+        bounds: None,
+        outcome: ClaimOutcome::NotDecided,
+        more_trials: None,
+        sentence: String::new(),
+    }
+}
+
+/// Whether a cell keeps the benchmark's own limits of accuracy.
+pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
+    let result = &measured.result;
+    let asked = |rule: &str| {
+        let named = measured.limited.iter().any(|limited| limited == rule);
+        named && figure.is_none_or(|figure| figure == rule)
+    };
+    let checked: Vec<_> = result.rules.iter().filter(|one| asked(&one.rule)).collect();
+    let broken = checked.iter().find(|one| !one.passed);
+    let told = |one: &crate::results::verdict::RuleCheck| {
+        format!("{} {}, asked {}", one.rule, one.found, one.asked)
+    };
+    if let Some(broken) = broken {
+        return Test::Limits(ClaimOutcome::Contradicted, told(broken));
+    }
+    if !result.valid {
+        return Test::Nothing(format!("it is {}: {}", result.outcome, result.sentence));
+    }
+    match checked.first() {
+        Some(first) => Test::Limits(ClaimOutcome::Supported, told(first)),
+        None => Test::Nothing("no limit of its accuracy is known".to_owned()),
+    }
+}

@@ -1,0 +1,256 @@
+//! One sentence on each part, each claim and the batch.
+
+use std::fmt::Write as _;
+
+use super::model::{ClaimOutcome, ClaimPart};
+use super::part::{Test, Tested};
+use crate::results::verdict::{MoreTrials, Outcome, number};
+use retrial_recipe::model::{Claim, Mode};
+
+/// What a part shows.
+pub(super) fn of_part(tested: &Tested, alpha: f64) -> String {
+    let part = &tested.part;
+    match &tested.test {
+        Test::Nothing(because) => format!("Not compared: {because}."),
+        Test::Limits(outcome, told) => {
+            let word = match outcome {
+                ClaimOutcome::Contradicted => "not accurate",
+                _ => "accurate",
+            };
+            format!(
+                "{} {}: {word}: {told}.",
+                part.candidate.subject, part.scenario
+            )
+        }
+        Test::Ratio(_) => format!("{}{}.", values(part), shown(part, alpha)),
+        Test::Gap(gap) => {
+            let gaps: Vec<String> = part
+                .gaps
+                .iter()
+                .filter_map(|gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell)))
+                .collect();
+            let to = part.gaps.first().map_or("", |gap| &gap.to.subject);
+            let head = format!("{}{to} is {}", place(part), gaps.join(" and "));
+            if part.outcome == ClaimOutcome::Contradicted && gap.there_is_none(alpha) {
+                let baseline = part.baseline.as_ref().map_or("", |one| &one.subject);
+                return format!("{head}: it is not ahead of {baseline}, and there is no gap.");
+            }
+            let closed = part.gaps.first().and_then(|gap| gap.ratio);
+            let closed = match closed.filter(|ratio| *ratio < 1.0) {
+                Some(_) if part.outcome == ClaimOutcome::Supported => " (closed)",
+                _ => "",
+            };
+            format!(
+                "{head}: {}{closed}.",
+                shown(part, alpha).trim_start_matches([':', ' '])
+            )
+        }
+    }
+}
+
+fn place(part: &ClaimPart) -> String {
+    let of = if part.of.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", part.of)
+    };
+    format!("{} {}{of}: ", part.scenario, part.figure)
+}
+
+/// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`
+fn values(part: &ClaimPart) -> String {
+    let (Some(ratio), Some(baseline)) = (part.ratio, part.baseline.as_ref()) else {
+        return place(part);
+    };
+    let (ours, theirs) = (
+        part.candidate.value.unwrap_or(f64::NAN),
+        baseline.value.unwrap_or(f64::NAN),
+    );
+    format!(
+        "{}{}'s {} is {} of {}'s {}",
+        place(part),
+        part.candidate.subject,
+        number::figure(ours, &part.unit),
+        // Better is above 1, whichever way the figure goes.
+        number::ratio(match part.better {
+            retrial_recipe::model::Better::Higher => ratio,
+            retrial_recipe::model::Better::Lower => ours / theirs,
+        }),
+        baseline.subject,
+        number::figure_like(theirs, &part.unit, ours),
+    )
+}
+
+fn shown(part: &ClaimPart, alpha: f64) -> String {
+    let at = number::percent(1.0 - alpha);
+    let what = match (part.mode, part.gaps.is_empty()) {
+        (_, false) => "the gap with the first is".to_owned(),
+        (Mode::Performance, true) => format!("{} is", "its speed"),
+        _ => "it is".to_owned(),
+    };
+    let Some(bounds) = part.bounds else {
+        return ": one trial, and nothing says how much trials scatter".to_owned();
+    };
+    let ground = ground(part);
+    let asked = asked(part);
+    let more = match (part.outcome, part.more_trials) {
+        (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
+        _ => String::new(),
+    };
+    let within = within(part, bounds.lower, bounds.upper);
+    format!(
+        ": {}; {what} {within} at {at} confidence ({ground}), asked {asked}{more}",
+        part.outcome
+    )
+}
+
+/// The bound that decided, or both.
+fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
+    let (lower, upper) = (number::ratio(lower), number::ratio(upper));
+    let is_gap = !part.gaps.is_empty();
+    match (part.asked.claim, part.outcome) {
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) if is_gap => {
+            format!("at most {upper}")
+        }
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) => {
+            format!("at least {lower}")
+        }
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Contradicted) if is_gap => {
+            format!("at least {lower}")
+        }
+        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Contradicted) => {
+            format!("at most {upper}")
+        }
+        _ => format!("between {lower} and {upper}, each bound"),
+    }
+}
+
+/// `above 1.10`
+fn asked(part: &ClaimPart) -> String {
+    let margin = part.asked.margin;
+    let keeps = number::ratio(1.0 - margin);
+    match (part.asked.claim, part.gaps.is_empty()) {
+        (Some(Claim::Better), false) => format!("below {keeps}"),
+        (Some(Claim::Better), true) => format!("above {}", number::ratio(1.0 / (1.0 - margin))),
+        (Some(Claim::NotWorse), _) => format!("at least {keeps}"),
+        (Some(Claim::Equivalent), _) => {
+            format!("{keeps} to {}", number::ratio(1.0 / (1.0 - margin)))
+        }
+        (None, _) => "the benchmark's limits".to_owned(),
+    }
+}
+
+fn ground(part: &ClaimPart) -> String {
+    let ours = part.candidate.trials.len();
+    let theirs = part.baseline.as_ref().map_or(0, |one| one.trials.len());
+    match (ours, theirs) {
+        (1, 1) if part.mode == Mode::Performance => {
+            "one trial each, their noise assumed".to_owned()
+        }
+        (1, 1) => "one trial each".to_owned(),
+        _ if part.paired => format!("{ours} pairs of trials"),
+        (ours, theirs) if ours == theirs => format!("{ours} trials each"),
+        _ => format!("{ours} and {theirs} trials"),
+    }
+}
+
+fn words(more: MoreTrials) -> String {
+    match more {
+        MoreTrials::AtLeast(1) | MoreTrials::About(1) => {
+            "one more trial of each would decide".to_owned()
+        }
+        MoreTrials::AtLeast(count) => format!("at least {count} more trials of each are needed"),
+        MoreTrials::About(count) => format!("about {count} more trials of each would decide"),
+        MoreTrials::MoreThan(count) => {
+            format!("more than {count} more trials of each would be needed")
+        }
+        MoreTrials::Never => "no number of trials would decide".to_owned(),
+    }
+}
+
+/// What a claim's parts show together.
+pub(super) fn of_claim(outcome: ClaimOutcome, parts: &[ClaimPart]) -> String {
+    let of = |wanted: ClaimOutcome| parts.iter().filter(move |part| part.outcome == wanted);
+    let [only] = parts else {
+        let count = parts.len();
+        let decides = of(outcome).count();
+        let first = of(outcome).next().map_or("", |part| &part.sentence);
+        return match outcome {
+            ClaimOutcome::Supported => {
+                let ratios = parts.iter().filter_map(|part| part.ratio);
+                let (least, most) = ratios
+                    .fold((f64::INFINITY, 0.0_f64), |(least, most), ratio| {
+                        (least.min(ratio), most.max(ratio))
+                    });
+                if least > most {
+                    format!("All {count} parts hold.")
+                } else {
+                    format!(
+                        "All {count} parts hold, at {} to {}.",
+                        number::ratio(least),
+                        number::ratio(most)
+                    )
+                }
+            }
+            ClaimOutcome::Contradicted => {
+                format!("{decides} of {count} parts do not hold. {first}")
+            }
+            ClaimOutcome::NotDecided => {
+                let holds = of(ClaimOutcome::Supported).count();
+                format!("{holds} of {count} parts hold, {decides} are not decided. {first}")
+            }
+        };
+    };
+    only.sentence.clone()
+}
+
+/// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`
+pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
+    let mut words: Vec<String> = Outcome::ALL
+        .into_iter()
+        .map(|outcome| {
+            (
+                cells.iter().filter(|one| **one == Some(outcome)).count(),
+                outcome.word(),
+            )
+        })
+        .chain([(
+            cells.iter().filter(|one| one.is_none()).count(),
+            "without a result",
+        )])
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    if words.is_empty() {
+        words.push("nothing was run".to_owned());
+    }
+    let cells = match cells.len() {
+        1 => "1 cell".to_owned(),
+        count => format!("{count} cells"),
+    };
+    let mut sentence = format!("{cells}: {}.", words.join(", "));
+    if !claims.is_empty() {
+        let of = [
+            ClaimOutcome::Supported,
+            ClaimOutcome::Contradicted,
+            ClaimOutcome::NotDecided,
+        ];
+        let counts: Vec<String> = of
+            .into_iter()
+            .map(|outcome| {
+                (
+                    claims.iter().filter(|one| **one == outcome).count(),
+                    outcome,
+                )
+            })
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, outcome)| format!("{count} {outcome}"))
+            .collect();
+        let claims = match claims.len() {
+            1 => "1 claim".to_owned(),
+            count => format!("{count} claims"),
+        };
+        let _ = write!(sentence, " {claims}: {}.", counts.join(", "));
+    }
+    sentence
+}

@@ -1,0 +1,139 @@
+//! A cell, or another host's runs, as far as comparisons need them.
+
+use crate::results::verdict::comparison::Measurement;
+use crate::results::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdict, judge};
+use retrial_recipe::model::Mode;
+
+use super::RunEvidence;
+use super::pool::pool;
+
+/// A cell or another host's runs, judged.
+pub(super) struct Subject {
+    pub name: String,
+    /// One for each benchmark.
+    pub verdicts: Vec<Verdict>,
+    pub measured: Vec<Rounds>,
+    /// A cell's trials belong to rounds; another host's to none.
+    pub is_cell: bool,
+}
+
+/// One scenario in one mode, and what its limits are.
+pub(super) struct Rounds {
+    pub measurement: Measurement,
+    /// Which trial each of its values is, in their order.
+    pub trials: Vec<u32>,
+    pub result: ResultVerdict,
+    /// The figures that have limits of the benchmark's own.
+    pub limited: Vec<String>,
+}
+
+impl Subject {
+    /// Judges the trials of all runs together.
+    pub fn of(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
+        let mut subject = Self {
+            name: name.to_owned(),
+            verdicts: Vec::new(),
+            measured: Vec::new(),
+            is_cell,
+        };
+        for (context, evidence) in pool(runs) {
+            let verdict = judge(&context, &evidence);
+            let results = evidence.iter().zip(&verdict.results);
+            let measured = results.map(|(one, result)| Rounds::of(&context, one, result));
+            subject.measured.extend(measured);
+            subject.verdicts.push(verdict);
+        }
+        subject
+    }
+}
+
+impl Subject {
+    /// Whether a run of it failed.
+    pub fn has_failed(&self) -> bool {
+        let mut verdicts = self.verdicts.iter();
+        verdicts.any(|verdict| verdict.outcome == Outcome::Failed)
+    }
+}
+
+impl Rounds {
+    fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+        let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
+        let mut measurement = Measurement::of(context, evidence, result);
+        // An accuracy under its limit is no valid result, and yet a figure: how it stands to
+        // another's is what one would know.
+        let mut broken = result.rules.iter().filter(|rule| !rule.passed);
+        measurement.valid |= evidence.mode == Mode::Accuracy
+            && result.outcome == Outcome::Invalid
+            && broken.all(|rule| limited.contains(&rule.rule));
+        Self {
+            measurement,
+            trials: evidence.trials.iter().map(|trial| trial.trial).collect(),
+            result: result.clone(),
+            limited,
+        }
+    }
+
+    /// With the trials of these rounds only.
+    fn cut(&self, rounds: &[u32]) -> Measurement {
+        let mut cut = self.measurement.clone();
+        for figure in &mut cut.figures {
+            let Some(trials) = &mut figure.trials else {
+                continue;
+            };
+            let kept = trials.iter().zip(&self.trials);
+            let kept = kept.filter(|(_, round)| rounds.contains(round));
+            *trials = kept.map(|(value, _)| *value).collect();
+            if trials.is_empty() {
+                figure.trials = None;
+            }
+        }
+        cut
+    }
+}
+
+/// Two subjects as they are compared.
+pub(super) struct Both {
+    pub baseline: Vec<Measurement>,
+    pub candidate: Vec<Measurement>,
+    pub notes: Vec<String>,
+}
+
+/// Cuts two cells to the rounds that both have, where rounds make pairs.
+pub(super) fn both(baseline: &Subject, candidate: &Subject, paired: bool) -> Both {
+    let whole = |subject: &Subject| -> Vec<Measurement> {
+        let measured = subject.measured.iter();
+        measured.map(|one| one.measurement.clone()).collect()
+    };
+    let mut both = Both {
+        baseline: whole(baseline),
+        candidate: whole(candidate),
+        notes: Vec::new(),
+    };
+    if !paired {
+        return both;
+    }
+    for (at, ours) in baseline.measured.iter().enumerate() {
+        let like = |theirs: &Rounds| ours.measurement.is_like(&theirs.measurement, false);
+        let Some(position) = candidate.measured.iter().position(like) else {
+            continue;
+        };
+        let theirs = &candidate.measured[position];
+        let common = |round: &&u32| theirs.trials.contains(round);
+        let common: Vec<u32> = ours.trials.iter().filter(common).copied().collect();
+        if common.len() < ours.trials.len() || common.len() < theirs.trials.len() {
+            both.notes.push(format!(
+                "{} {}: {} and {} have {} of their {} and {} rounds in common, and only those are compared",
+                ours.measurement.scenario,
+                ours.measurement.mode,
+                candidate.name,
+                baseline.name,
+                common.len(),
+                theirs.trials.len(),
+                ours.trials.len(),
+            ));
+        }
+        both.baseline[at] = ours.cut(&common);
+        both.candidate[position] = theirs.cut(&common);
+    }
+    both
+}

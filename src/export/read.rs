@@ -1,0 +1,216 @@
+//! A run as an export needs it: what its steps left, and where.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::export::{FoundResult, Printed, RunRead};
+use crate::host::model::HostView;
+use crate::plan::step::{Action, Purpose};
+use crate::results::evidence::folder::{self, SUMMARY};
+use crate::results::evidence::run::RunFiles;
+use crate::results::evidence::texts::Text;
+use crate::results::verdict::Verdict;
+use crate::store::{StoreError, open};
+
+/// An accuracy.txt has a few lines; what a check printed may be more.
+const TEXT_CAP: u64 = 1 << 20;
+/// How deep below a result's folder files are looked for, and how many.
+const DEPTH: usize = 6;
+const MOST_FILES: usize = 10_000;
+/// What the verifications of the audit's tests write.
+const VERIFIED: [&str; 3] = [
+    "verify_accuracy.txt",
+    "verify_performance.txt",
+    "verify_output_len.txt",
+];
+
+/// Reads a run; `host` is its host.json.
+///
+/// # Errors
+/// Where host.json is missing or not what it should be.
+pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<RunRead, StoreError> {
+    let host: HostFile = files.directory.read_json("host.json")?;
+    let mut found = Vec::new();
+    for (index, measured) in files.plan.measurements.iter().enumerate() {
+        for trial in 1..=measured.trials.max {
+            let collected = measured.results_directory(trial);
+            found.extend(one(files, index, trial, &collected));
+        }
+    }
+    Ok(RunRead {
+        id: files.directory.id().to_owned(),
+        plan: files.plan.clone(),
+        host: host.host,
+        engine: host
+            .engine
+            .map(|engine| format!("{} {}", engine.product, engine.version)),
+        digests: files.state.digests.clone(),
+        models: files.state.models.clone(),
+        verdict,
+        found,
+    })
+}
+
+/// What host.json has that an export needs.
+#[derive(serde::Deserialize)]
+struct HostFile {
+    host: HostView,
+    engine: Option<EngineFile>,
+}
+
+#[derive(serde::Deserialize)]
+struct EngineFile {
+    product: String,
+    version: String,
+}
+
+/// What one trial left; none where nothing was collected.
+fn one(
+    files: &RunFiles<'_>,
+    measurement: usize,
+    trial: u32,
+    collected: &str,
+) -> Option<FoundResult> {
+    let root = files.directory.join(collected);
+    if !root.is_dir() {
+        return None;
+    }
+    let summaries = folder::find_all(&root);
+    // Several are of a whole scenario's folder, of which the caller knows the parts.
+    let inner = match &summaries[..] {
+        [only] => only.as_path(),
+        _ => Path::new(""),
+    };
+    let folder = Path::new(collected).join(inner).display().to_string();
+    let folder = folder.trim_end_matches('/').to_owned();
+    let place = files.directory.join(&folder);
+    let mut listed = BTreeMap::new();
+    list(&place, Path::new(""), DEPTH, &mut listed);
+    let text = |name: &str| {
+        listed.contains_key(name).then(|| {
+            open::read_text_beneath(&place, Path::new(name), TEXT_CAP)
+                .ok()
+                .filter(|text| !text.trim().is_empty())
+        })?
+    };
+    let run = if listed.contains_key(SUMMARY) {
+        folder::read(&place).ok()
+    } else {
+        None
+    };
+    Some(FoundResult {
+        measurement,
+        trial,
+        tests: tests_in(&listed, &came_from(files, measurement, trial)),
+        accuracy: text("accuracy.txt"),
+        printed: printed(files, measurement, trial),
+        parameters: run.map(|run| run.parameters()).unwrap_or_default(),
+        files: listed,
+        folder,
+    })
+}
+
+/// The regular files below a folder, with their sizes; links are no files.
+fn list(root: &Path, relative: &Path, depth: usize, listed: &mut BTreeMap<String, u64>) {
+    let entries = std::fs::read_dir(root.join(relative));
+    for entry in entries.into_iter().flatten().flatten() {
+        let path = relative.join(entry.file_name());
+        let Ok(known) = entry.metadata() else {
+            continue;
+        };
+        if known.is_dir() && depth > 0 {
+            list(root, &path, depth - 1, listed);
+        } else if known.is_file()
+            && listed.len() < MOST_FILES
+            && let Some(path) = path.to_str()
+        {
+            listed.insert(path.to_owned(), known.len());
+        }
+    }
+}
+
+/// Where the results lay in the container: the audit's tests are told apart by their folders' names.
+fn came_from(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
+    let collect = files.plan.steps.iter().find_map(|step| match &step.action {
+        Action::Collect {
+            measurement: of,
+            trial: its,
+            path,
+            ..
+        } if *of == measurement && *its == trial => Some(path.clone()),
+        _ => None,
+    });
+    collect.unwrap_or_default()
+}
+
+/// Folders of the audit's tests: those with a verification in them, by their names.
+fn tests_in(listed: &BTreeMap<String, u64>, came_from: &str) -> BTreeMap<String, String> {
+    let verified = listed.keys().filter_map(|path| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_one = VERIFIED.contains(&name);
+        is_one.then_some(folder)
+    });
+    verified
+        .filter_map(|folder| {
+            let whole = format!("{came_from}/{folder}");
+            let name = whole.split('/').rev().find(|part| is_test(part))?;
+            Some((name.to_owned(), folder.to_owned()))
+        })
+        .collect()
+}
+
+fn is_test(name: &str) -> bool {
+    name.strip_prefix("TEST")
+        .is_some_and(|number| number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What the check of a trial printed.
+fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Printed> {
+    let step = files.plan.steps.iter().find(|step| match &step.action {
+        Action::Exec(exec) => matches!(
+            exec.purpose,
+            Purpose::Check { measurement: of, trial: its, .. } if of == measurement && its == trial
+        ),
+        _ => false,
+    })?;
+    let output = Text::output_of(files.directory.path(), &step.directory());
+    let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
+    Some(Printed {
+        step: step.name.clone(),
+        text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[&str], came_from: &str) -> Vec<(String, String)> {
+        let listed = files.iter().map(|name| ((*name).to_owned(), 1)).collect();
+        tests_in(&listed, came_from).into_iter().collect()
+    }
+
+    #[test]
+    fn a_test_is_known_by_its_folder() {
+        let one = |name: &str, folder: &str| (name.to_owned(), folder.to_owned());
+        assert_eq!(
+            found(
+                &["verify_accuracy.txt", "accuracy/x.json"],
+                "/results/TEST06"
+            ),
+            [one("TEST06", "")]
+        );
+        assert_eq!(
+            found(
+                &[
+                    "TEST01/verify_accuracy.txt",
+                    "TEST01/verify_performance.txt",
+                    "a/TEST04/verify_performance.txt"
+                ],
+                "/results/compliance"
+            ),
+            [one("TEST01", "TEST01"), one("TEST04", "a/TEST04")]
+        );
+        assert!(found(&["verify_accuracy.txt"], "/results/audit").is_empty());
+    }
+}

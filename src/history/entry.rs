@@ -1,0 +1,164 @@
+//! What is known of a run at a glance, from its files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::history::Index;
+use crate::history::{Deciding, Row, Stand};
+use crate::host::model::HostView;
+use crate::plan::Plan;
+use crate::results::evidence::environment::{digest, gpus};
+use crate::results::evidence::measured;
+use crate::results::verdict::{ResultVerdict, Verdict};
+use crate::store::import::Mark;
+use crate::store::journal::{Event, State, What};
+use crate::store::open::read_beneath;
+use crate::store::{Home, RunDirectory};
+use retrial_recipe::model::Mode;
+
+/// A journal of one run is not larger.
+const LARGEST_JOURNAL: u64 = 64 << 20;
+
+/// What a glance takes out of host.json.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HostFile {
+    tool: String,
+    host: HostView,
+}
+
+/// The index of a home, up to date.
+#[must_use]
+pub fn open(home: &Home) -> Index {
+    Index::open(home, read)
+}
+
+/// What is known of a run; what its files do not say is empty.
+#[must_use]
+pub fn read(directory: &RunDirectory) -> Row {
+    let mut row = Row {
+        id: directory.id().to_owned(),
+        path: directory.path().to_owned(),
+        ..Row::default()
+    };
+    row.imported_from = Mark::of(directory).map(|mark| mark.host);
+    row.read_journal(directory);
+    let plan = directory.read_json::<Plan>("plan.json").ok();
+    if let Ok(host) = directory.read_json::<HostFile>("host.json") {
+        row.take_host(host);
+    }
+    if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
+        row.measured = plan.as_ref().and_then(|plan| {
+            let measured = measured::of_verdict(plan, &verdict);
+            serde_json::to_string(&measured).ok()
+        });
+        row.take_verdict(verdict);
+    }
+    if let Some(plan) = plan {
+        row.take_plan(plan);
+    }
+    row
+}
+
+impl Row {
+    /// Of a journal only the lines that say something of the whole run: reading all of them would
+    /// take longer than everything else together.
+    fn read_journal(&mut self, directory: &RunDirectory) {
+        let journal = Path::new("journal.jsonl");
+        let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
+        let mut state = State::default();
+        let mut ended: Option<Timestamp> = None;
+        for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
+            if matches!(event.what, What::RunEnded { .. }) {
+                ended = Some(event.time);
+            }
+            state.apply(&event);
+        }
+        self.began = state.since;
+        self.digest = digest(&state);
+        if let Some((exit_code, because)) = state.over {
+            self.stand = Stand::Ended;
+            self.ended = ended;
+            self.exit_code = Some(exit_code);
+            self.because = because;
+        }
+    }
+
+    fn take_plan(&mut self, plan: Plan) {
+        let params = plan.params.into_iter();
+        self.recipe = plan.recipe;
+        self.recipe_hash = plan.recipe_hash;
+        self.title = plan.title;
+        self.submission = plan.submission;
+        self.batch = plan.batch;
+        self.variant = plan.variant;
+        self.params = params
+            .map(|(name, value)| (name, value.to_string()))
+            .collect::<BTreeMap<_, _>>();
+        self.modified = plan.modified;
+        self.image = plan.image;
+    }
+
+    fn take_host(&mut self, written: HostFile) {
+        let host = written.host;
+        self.tool = written.tool;
+        self.gpus = gpus(&host.gpus);
+        self.host = host.hostname;
+        self.rocm = host.rocm.unwrap_or_default();
+        self.driver = host.amdgpu.or(host.nvidia).unwrap_or_default();
+        self.kernel = host.kernel;
+    }
+
+    fn take_verdict(&mut self, verdict: Verdict) {
+        self.deciding = deciding(&verdict);
+        self.outcome = Some(verdict.outcome);
+        let mut kinds: Vec<_> = verdict.qualifiers.iter().map(|one| one.kind).collect();
+        kinds.dedup();
+        self.qualifiers = kinds;
+        self.sentence = verdict.sentence;
+    }
+}
+
+/// An event that says something of the whole run.
+fn of_whole_run(line: &[u8]) -> Option<Event> {
+    // As `Event` writes it; in a text of another event the quotes would be escaped.
+    const TOLD: [&str; 4] = ["run_began", "run_ended", "image", "model_resolved"];
+    let text = std::str::from_utf8(line).ok()?;
+    let (_, event) = text.split_once("\"event\":\"")?;
+    let (event, _) = event.split_once('"')?;
+    TOLD.contains(&event)
+        .then(|| serde_json::from_str(text).ok())
+        .flatten()
+}
+
+/// The deciding figure of the result that made the outcome what it is; of speed before others.
+fn deciding(verdict: &Verdict) -> Option<Deciding> {
+    let decided =
+        |result: &&ResultVerdict| result.deciding.is_some() && result.outcome == verdict.outcome;
+    let mut all = verdict.results.iter().filter(decided);
+    let first = all.clone().next();
+    let result = all
+        .find(|result| result.mode == Mode::Performance)
+        .or(first)
+        .or_else(|| {
+            verdict
+                .results
+                .iter()
+                .find(|result| result.deciding.is_some())
+        })?;
+    let figure = result.deciding.clone()?;
+    let known = result.figures.get(&figure);
+    Some(Deciding {
+        scenario: result.scenario.clone(),
+        mode: result.mode,
+        value: known
+            .map(|known| known.value)
+            .filter(|value| value.is_finite()),
+        unit: known.map(|known| known.unit.clone()).unwrap_or_default(),
+        ratio: result.ratio,
+        figure,
+    })
+}

@@ -1,0 +1,190 @@
+//! From `requires.gpus` and `--gpus` to GPUs of the host.
+
+use std::collections::BTreeSet;
+
+use super::{Asked, GivenGpu, Way};
+use crate::host::model::Gpu;
+
+/// GPUs of the host.
+pub(crate) struct Selection {
+    /// Which, in the order of their indices where nothing was chosen.
+    pub gpus: Vec<GivenGpu>,
+    /// These are all that the host has of the vendor.
+    pub all: bool,
+}
+
+/// Chooses: what `--gpus` says; else all where the recipe's own keys give all; else as many as
+/// are asked for.
+pub(crate) fn select(asked: &Asked<'_>, way: Way) -> Result<Selection, String> {
+    let there = of_vendor(asked);
+    let gpus = if !asked.chosen.is_empty() {
+        chosen(asked, &there)?
+    } else if way == Way::AsWritten || asked.container.privileged {
+        written(asked, &there)
+    } else {
+        as_many_as_asked(asked, &there)
+    };
+    if way != Way::AsWritten
+        && let Some(masked) = gpus.iter().find(|given| given.gpu.masked)
+    {
+        return Err(format!(
+            "GPU {} ({}) has no device node here: {} is not there",
+            masked.index,
+            masked.gpu.pci,
+            masked.gpu.nodes.join(", ")
+        ));
+    }
+    Ok(Selection {
+        all: gpus.len() == there.len(),
+        gpus,
+    })
+}
+
+/// The host's GPUs of the vendor that is asked for.
+fn of_vendor(asked: &Asked<'_>) -> Vec<GivenGpu> {
+    let gpus = asked.host.gpus.iter();
+    (0..)
+        .zip(gpus.filter(|gpu| gpu.vendor == asked.request.vendor))
+        .map(|(index, gpu)| GivenGpu {
+            index,
+            gpu: gpu.clone(),
+        })
+        .collect()
+}
+
+/// How many cards GPUs are: partitions of one count once, each die of an MI250 counts, as with `ROCm`.
+pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
+    let addresses: BTreeSet<&str> = gpus.into_iter().map(|gpu| gpu.pci.as_str()).collect();
+    addresses.len()
+}
+
+/// What the recipe's own devices reach.
+fn written(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
+    let container = asked.container;
+    let is_listed = |node: &String| {
+        container
+            .devices
+            .iter()
+            .any(|device| device.split(':').next() == Some(node))
+    };
+    let named: Vec<GivenGpu> = there
+        .iter()
+        .filter(|given| given.gpu.nodes.iter().any(is_listed))
+        .cloned()
+        .collect();
+    if named.is_empty() || container.privileged {
+        there.to_vec()
+    } else {
+        named
+    }
+}
+
+/// The first cards that fit, then others, up to the count; in the order of their indices.
+fn as_many_as_asked(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
+    let fits = |gpu: &Gpu| asked.request.takes(&gpu.model);
+    let usable: Vec<&GivenGpu> = there.iter().filter(|given| !given.gpu.masked).collect();
+    let mut addresses: Vec<(bool, &str)> = Vec::new();
+    for given in &usable {
+        let one = (!fits(&given.gpu), given.gpu.pci.as_str());
+        if !addresses.contains(&one) {
+            addresses.push(one);
+        }
+    }
+    // Stable: those that fit first, each in the order of indices.
+    addresses.sort_by_key(|(other, _)| *other);
+    addresses.truncate(asked.request.count as usize);
+    let taken = |given: &&&GivenGpu| addresses.iter().any(|(_, pci)| *pci == given.gpu.pci);
+    usable.iter().filter(taken).copied().cloned().collect()
+}
+
+/// What `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
+fn chosen(asked: &Asked<'_>, there: &[GivenGpu]) -> Result<Vec<GivenGpu>, String> {
+    let mut gpus: Vec<GivenGpu> = Vec::new();
+    for word in asked.chosen {
+        let named = named(asked, there, word)?;
+        if let Some(twice) = named.iter().find(|one| gpus.contains(one)) {
+            return Err(format!("{} stands there twice", twice.index));
+        }
+        gpus.extend(named);
+    }
+    Ok(gpus)
+}
+
+fn named(asked: &Asked<'_>, there: &[GivenGpu], word: &str) -> Result<Vec<GivenGpu>, String> {
+    if let Some((first, last)) = range(word) {
+        // A range may be longer than any host has GPUs.
+        let all = (first..=last).take(there.len() + 1);
+        return all
+            .map(|index| {
+                there.get(index).cloned().ok_or_else(|| {
+                    format!("this host has {} such GPUs, counted from 0", there.len())
+                })
+            })
+            .collect();
+    }
+    let by_uuid = word
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("GPU-"));
+    if !by_uuid && !word.contains(':') {
+        return Err(format!(
+            "`{word}` is no number, no GPU-… and no PCI address: write --gpus 0,1"
+        ));
+    }
+    let is_meant = |given: &&GivenGpu| {
+        let uuid = given.gpu.uuid.as_deref().unwrap_or_default();
+        if by_uuid {
+            // As nvidia-smi and Docker take them: as much as tells it apart.
+            word.len() > 4
+                && uuid
+                    .to_ascii_lowercase()
+                    .starts_with(&word.to_ascii_lowercase())
+        } else {
+            same_address(&given.gpu.pci, word)
+        }
+    };
+    let found: Vec<GivenGpu> = there.iter().filter(is_meant).cloned().collect();
+    let several = by_uuid && cards(found.iter().map(|given| &given.gpu)) > 1;
+    match (found.is_empty(), several) {
+        (false, false) => Ok(found),
+        (false, true) => Err(format!("`{word}` is the beginning of several GPUs' ids")),
+        (true, _) => Err(format!(
+            "this host has no {} GPU `{word}`{}",
+            asked.request.vendor.name(),
+            has(there)
+        )),
+    }
+}
+
+fn has(there: &[GivenGpu]) -> String {
+    let names: Vec<String> = there
+        .iter()
+        .map(|given| format!("{} {}", given.index, given.gpu.pci))
+        .collect();
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; it has {}", names.join(", "))
+    }
+}
+
+/// `3` or `0-3`.
+fn range(word: &str) -> Option<(usize, usize)> {
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let number = |text: &str| text.parse::<usize>().ok();
+    Some((number(first)?, number(last)?)).filter(|(first, last)| first <= last)
+}
+
+/// `05:00.0` is `0000:05:00.0`; letters in any case; without a function, any.
+fn same_address(address: &str, word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let full = match word.matches(':').count() {
+        1 => format!("0000:{word}"),
+        _ => word,
+    };
+    let without_function = |text: &str| text.split('.').next().unwrap_or_default().to_owned();
+    if full.contains('.') {
+        full == address
+    } else {
+        full == without_function(address)
+    }
+}

@@ -1,0 +1,386 @@
+//! From requests and choices to flags.
+
+use rstest::rstest;
+
+use super::*;
+use crate::host::gpu_support::{CdiDevice, DriverFile, Giving};
+use crate::host::model::Partition;
+
+fn amd(model: &str, number: u32) -> Gpu {
+    Gpu {
+        vendor: GpuVendor::Amd,
+        model: model.to_owned(),
+        nodes: vec![format!("/dev/dri/renderD{}", 128 + 8 * number)],
+        // Not in the order of the indices, as on an MI300X board.
+        pci: format!(
+            "0000:{:02x}:00.0",
+            [0x75, 0x05, 0x65, 0x15, 0xf5, 0x85, 0xe5, 0x95][number as usize % 8]
+        ),
+        gfx: Some("gfx950".to_owned()),
+        vram: None,
+        compute_units: None,
+        uuid: Some(format!(
+            "GPU-{:016x}",
+            0xaa00_0000_0000_0000_u64 + u64::from(number)
+        )),
+        partition: None,
+        numa_node: None,
+        groups: vec![109],
+        masked: false,
+    }
+}
+
+fn nvidia(number: u32) -> Gpu {
+    Gpu {
+        vendor: GpuVendor::Nvidia,
+        model: "H200".to_owned(),
+        nodes: vec![format!("/dev/nvidia{number}")],
+        pci: format!("0000:{number:02x}:00.0"),
+        groups: Vec::new(),
+        ..amd("", number)
+    }
+}
+
+fn host(gpus: impl IntoIterator<Item = Gpu>) -> HostView {
+    HostView {
+        gpus: gpus.into_iter().collect(),
+        ..HostView::default()
+    }
+}
+
+fn request(vendor: GpuVendor, count: u32) -> GpuRequest {
+    GpuRequest {
+        vendor,
+        models: Vec::new(),
+        count,
+        partition: None,
+    }
+}
+
+fn guide() -> Container {
+    Container {
+        devices: ["/dev/kfd", "/dev/dri", "/dev/mem"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..Container::default()
+    }
+}
+
+fn of(
+    container: &Container,
+    request: &GpuRequest,
+    chosen: &[&str],
+    host: &HostView,
+) -> Result<(Flags, Given), String> {
+    let chosen: Vec<String> = chosen.iter().map(ToString::to_string).collect();
+    give(&Asked {
+        container,
+        request,
+        chosen: &chosen,
+        host,
+    })
+}
+
+fn eight() -> HostView {
+    host((0..8).map(|number| amd("MI355X", number)))
+}
+
+fn indices(given: &Given) -> Vec<u32> {
+    given.gpus.iter().map(|one| one.index).collect()
+}
+
+#[test]
+fn a_guides_devices_stay_as_they_are() {
+    let (flags, given) = of(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
+    assert_eq!(flags.devices, guide().devices);
+    assert_eq!((given.way, given.gpus.len()), (Way::AsWritten, 8));
+    assert!(given.isolated && flags.groups.is_empty() && flags.env.is_empty());
+}
+
+#[test]
+fn chosen_gpus_take_the_place_of_all() {
+    let (flags, given) = of(
+        &guide(),
+        &request(GpuVendor::Amd, 8),
+        &["0", "2-3"],
+        &eight(),
+    )
+    .unwrap();
+    let wanted = [
+        "/dev/kfd",
+        "/dev/dri/renderD128",
+        "/dev/dri/renderD144",
+        "/dev/dri/renderD152",
+        "/dev/mem",
+    ];
+    assert_eq!(flags.devices, wanted);
+    assert_eq!(
+        (flags.groups, indices(&given)),
+        (vec!["109".to_owned()], vec![0, 2, 3])
+    );
+    assert_eq!(
+        given.claims(),
+        ["0000:75:00.0", "0000:65:00.0", "0000:15:00.0"]
+    );
+    assert!(given.isolated && flags.env.is_empty());
+    let privileged = Container {
+        privileged: true,
+        ..guide()
+    };
+    let (flags, given) = of(&privileged, &request(GpuVendor::Amd, 8), &["2"], &eight()).unwrap();
+    assert_eq!(
+        flags.env,
+        [("ROCR_VISIBLE_DEVICES".to_owned(), "2".to_owned())]
+    );
+    assert!(!given.isolated);
+}
+
+#[rstest]
+#[case(&["1"], &[1])]
+#[case(&["0000:65:00.0"], &[2])]
+#[case(&["65:00.0", "05:00"], &[2, 1])]
+#[case(&["GPU-aa00000000000003"], &[3])]
+#[case(&["gpu-AA00000000000003"], &[3])]
+#[case(&["6-7", "0"], &[6, 7, 0])]
+fn a_gpu_is_named_by_index_address_or_id(#[case] names: &[&str], #[case] wanted: &[u32]) {
+    let (_, given) = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap();
+    assert_eq!(indices(&given), wanted);
+}
+
+#[rstest]
+#[case(&["8"], "this host has 8 such GPUs")]
+#[case(&["3-9999999999"], "this host has 8 such GPUs")]
+#[case(&["5-3"], "`5-3` is no number")]
+#[case(&["card1"], "`card1` is no number")]
+#[case(&["GPU-"], "no AMD GPU `GPU-`")]
+#[case(&["GPU-aa"], "the beginning of several")]
+#[case(&["GPU-bb"], "no AMD GPU `GPU-bb`; it has 0 0000:75:00.0, 1")]
+#[case(&["07:00.0"], "no AMD GPU `07:00.0`")]
+#[case(&["1", "0000:05:00.0"], "1 stands there twice")]
+#[case(&[""], "`` is no number")]
+fn what_names_no_gpu_is_refused(#[case] names: &[&str], #[case] because: &str) {
+    let told = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap_err();
+    assert!(told.contains(because), "{told}");
+}
+
+#[test]
+fn a_recipe_without_devices_gets_as_many_as_it_asks_for() {
+    let bare = Container::default();
+    let mut mixed = host([amd("W7900", 0), amd("RX 7900 XTX", 1), amd("W7900", 2)]);
+    let wanted = GpuRequest {
+        models: vec!["RX 7900 XTX".to_owned()],
+        ..request(GpuVendor::Amd, 1)
+    };
+    let (flags, given) = of(&bare, &wanted, &[], &mixed).unwrap();
+    assert_eq!(flags.devices, ["/dev/kfd", "/dev/dri/renderD136"]);
+    assert_eq!((given.way, indices(&given)), (Way::Devices, vec![1]));
+    // One that fits is not there for us: another one.
+    mixed.gpus[1].masked = true;
+    let (_, given) = of(&bare, &wanted, &[], &mixed).unwrap();
+    assert_eq!(indices(&given), [0]);
+    let told = of(&bare, &wanted, &["1"], &mixed).unwrap_err();
+    assert!(told.contains("/dev/dri/renderD136 is not there"), "{told}");
+}
+
+/// As the kernel shows an MI300X in CPX: eight nodes at one address, and minors 128 to 135.
+fn cpx() -> HostView {
+    host((0..16).map(|number| Gpu {
+        nodes: vec![format!("/dev/dri/renderD{}", 128 + number)],
+        pci: format!("0000:{:02x}:00.0", 5 + number / 8),
+        uuid: Some(format!("GPU-{:016x}", number / 8 + 1)),
+        partition: Some(Partition {
+            compute: "CPX".to_owned(),
+            memory: None,
+            index: number % 8,
+        }),
+        ..amd("MI300X", 0)
+    }))
+}
+
+#[test]
+fn partitions_are_given_one_by_one_or_by_the_card() {
+    let bare = Container::default();
+    let (flags, given) = of(&bare, &request(GpuVendor::Amd, 1), &[], &cpx()).unwrap();
+    assert_eq!(flags.devices.len(), 1 + 8, "a card is all its partitions");
+    assert_eq!(flags.devices[8], "/dev/dri/renderD135");
+    assert_eq!(
+        (
+            given.claims()[7].as_str(),
+            cards(given.gpus.iter().map(|one| &one.gpu))
+        ),
+        ("0000:05:00.0/7", 1)
+    );
+    let (flags, _) = of(&guide(), &request(GpuVendor::Amd, 1), &["9"], &cpx()).unwrap();
+    assert_eq!(
+        flags.devices,
+        ["/dev/kfd", "/dev/dri/renderD137", "/dev/mem"]
+    );
+    let (_, given) = of(&guide(), &request(GpuVendor::Amd, 1), &["06:00.0"], &cpx()).unwrap();
+    assert_eq!(indices(&given), (8..16).collect::<Vec<_>>());
+}
+
+fn forced(access: GpuAccess) -> Container {
+    Container {
+        gpu_access: access,
+        ..guide()
+    }
+}
+
+#[test]
+fn amds_toolkit_counts_by_address() {
+    let (flags, given) = of(
+        &forced(GpuAccess::Toolkit),
+        &request(GpuVendor::Amd, 8),
+        &["0", "1"],
+        &eight(),
+    )
+    .unwrap();
+    assert_eq!(flags.devices, ["/dev/mem"]);
+    assert_eq!(flags.runtime.as_deref(), Some("amd"));
+    // Index 0 has address 75, the fourth; index 1 has 05, the first.
+    assert_eq!(
+        flags.env,
+        [("AMD_VISIBLE_DEVICES".to_owned(), "0,3".to_owned())]
+    );
+    assert_eq!(given.way, Way::Toolkit);
+    let (flags, _) = of(
+        &forced(GpuAccess::Toolkit),
+        &request(GpuVendor::Amd, 8),
+        &[],
+        &eight(),
+    )
+    .unwrap();
+    assert_eq!(flags.env[0].1, "all");
+}
+
+#[test]
+fn the_interfaces_names_are_found_by_their_nodes() {
+    let mut host = eight();
+    let device = |name: &str, node: &str| CdiDevice {
+        name: format!("amd.com/gpu={name}"),
+        nodes: vec!["/dev/kfd".to_owned(), node.to_owned()],
+    };
+    host.giving = Giving {
+        cdi: Some(true),
+        cdi_devices: vec![
+            device("one", "/dev/dri/renderD128"),
+            device("two", "/dev/dri/renderD136"),
+            device("all", "/dev/dri/renderD128"),
+        ],
+        ..Giving::default()
+    };
+    let (flags, _) = of(
+        &forced(GpuAccess::Cdi),
+        &request(GpuVendor::Amd, 8),
+        &["1", "0", "2"],
+        &host,
+    )
+    .unwrap();
+    // The third is in no specification: by its number.
+    assert_eq!(
+        flags.devices,
+        [
+            "amd.com/gpu=two",
+            "amd.com/gpu=one",
+            "amd.com/gpu=2",
+            "/dev/mem"
+        ]
+    );
+    let (flags, _) = of(
+        &forced(GpuAccess::Cdi),
+        &request(GpuVendor::Amd, 8),
+        &[],
+        &host,
+    )
+    .unwrap();
+    assert_eq!(flags.devices, ["amd.com/gpu=all", "/dev/mem"]);
+}
+
+#[test]
+fn the_way_to_nvidias_gpus_is_what_the_host_has() {
+    let bare = Container::default();
+    let one = request(GpuVendor::Nvidia, 1);
+    let mut two = host([nvidia(0), nvidia(1)]);
+    let control = ["/dev/nvidiactl", "/dev/nvidia-uvm"]
+        .map(str::to_owned)
+        .to_vec();
+    two.giving.nvidia_control.clone_from(&control);
+    two.giving.nvidia_files = vec![DriverFile {
+        source: "/usr/lib/libcuda.so.1".to_owned(),
+        target: "/usr/lib64/libcuda.so.1".to_owned(),
+    }];
+    let (flags, given) = of(&bare, &one, &[], &two).unwrap();
+    assert_eq!(
+        flags.devices,
+        ["/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm"]
+    );
+    assert_eq!(
+        (given.way, flags.mounts.len(), flags.gpus),
+        (Way::Devices, 1, None)
+    );
+    assert!(flags.mounts[0].read_only && given.isolated);
+
+    two.giving.cdi = Some(true);
+    two.giving.cdi_devices = vec![CdiDevice {
+        name: "nvidia.com/gpu=all".to_owned(),
+        nodes: Vec::new(),
+    }];
+    let (flags, given) = of(&bare, &one, &["1"], &two).unwrap();
+    assert_eq!(
+        (given.way, flags.devices),
+        (Way::Cdi, vec!["nvidia.com/gpu=1".to_owned()])
+    );
+
+    two.giving.nvidia_toolkit = true;
+    let (flags, _) = of(&bare, &one, &[], &two).unwrap();
+    assert_eq!(flags.gpus, Some(GpuDevices::Ids(vec!["0".to_owned()])));
+    let (flags, _) = of(&bare, &request(GpuVendor::Nvidia, 2), &[], &two).unwrap();
+    assert_eq!(flags.gpus, Some(GpuDevices::All));
+    // Nothing is known: as the guides do.
+    let (flags, given) = of(&bare, &one, &[], &HostView::default()).unwrap();
+    assert_eq!(
+        (flags.gpus, given.claims()),
+        (Some(GpuDevices::All), vec!["all".to_owned()])
+    );
+}
+
+#[test]
+fn numbered_devices_of_a_recipe_are_narrowed() {
+    let listed = Container {
+        devices: ["/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..Container::default()
+    };
+    let two = host([nvidia(0), nvidia(1)]);
+    let (flags, _) = of(&listed, &request(GpuVendor::Nvidia, 1), &["1"], &two).unwrap();
+    assert_eq!(flags.devices, ["/dev/nvidiactl", "/dev/nvidia1"]);
+    let (flags, given) = of(&listed, &request(GpuVendor::Nvidia, 1), &[], &two).unwrap();
+    assert_eq!(
+        (flags.devices, given.way),
+        (listed.devices.clone(), Way::AsWritten)
+    );
+    let told = of(
+        &forced(GpuAccess::AsWritten),
+        &request(GpuVendor::Amd, 1),
+        &["1"],
+        &eight(),
+    );
+    assert!(told.unwrap_err().contains("as written"));
+}
+
+#[test]
+fn what_is_as_good_as_root_is_taken_away_and_told() {
+    let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\ncontainer:\n  privileged: true\n  pid: host\n  devices: [/dev/kfd, /dev/dri, /dev/mem]\n  cap_add: [CAP_SYS_ADMIN, SYS_PTRACE]\n  security_opt: [seccomp=unconfined]\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
+    let source = retrial_recipe::Source::new("r.yaml", text);
+    let resolved =
+        retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
+    let less = lessened(&resolved.recipe);
+    let container = &less.recipe.container;
+    assert!(!container.privileged && container.pid.is_none());
+    assert_eq!(container.devices, ["/dev/kfd", "/dev/dri"]);
+    assert_eq!(container.cap_add, ["SYS_PTRACE"]);
+    assert_eq!(container.security_opt, ["seccomp=unconfined"]);
+    assert_eq!(less.took_away.len(), 4, "{:?}", less.took_away);
+    assert_eq!(lessened(&less.recipe).took_away, [""; 0]);
+}

@@ -1,0 +1,148 @@
+//! What was found of a host, before it is judged.
+
+use serde::{Deserialize, Serialize};
+
+use super::services::ModelSeen;
+use crate::host::assign::Given;
+use crate::host::model::HostView;
+use retrial_recipe::model::{GpuRequest, Requires};
+
+/// A GPU at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// Memory in all as the driver counts it, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram_total: Option<u64>,
+    /// Memory in use, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram_used: Option<u64>,
+    /// How busy it is, per cent of the last moments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_percent: Option<u32>,
+    /// Programs that use it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Process>,
+    /// Memory and link errors since the driver was loaded, where it counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Errors>,
+    /// The power limit, watts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cap_w: Option<u32>,
+    /// `auto`, `perf_determinism`, `manual`: how the driver sets the clocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub performance_level: Option<String>,
+    /// An NVIDIA GPU is divided (MIG).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divided: Option<bool>,
+}
+
+/// A program on a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its process id on the host.
+    pub pid: u32,
+    /// Its name, where it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Memory of this GPU that it holds, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram: Option<u64>,
+}
+
+/// Errors that the hardware counted (RAS).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Put right by the hardware.
+    pub corrected: u64,
+    /// Not put right: results may be wrong, and the card wants a look.
+    pub uncorrected: u64,
+}
+
+/// Settings that change what a benchmark measures; absent where they cannot be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The clock governor of the processors, where all have the same; else each that is there.
+    pub governor: Option<String>,
+    /// Whether the second idle state, which is slow to leave, is disabled.
+    pub deep_idle_disabled: Option<bool>,
+    /// `kernel.nmi_watchdog`
+    pub nmi_watchdog: Option<String>,
+    /// `kernel.numa_balancing`
+    pub numa_balancing: Option<String>,
+    /// `kernel.randomize_va_space`
+    pub randomize_va_space: Option<String>,
+    /// Transparent huge pages: `always`, `madvise`, `never`.
+    pub huge_pages: Option<String>,
+    /// When memory is defragmented for huge pages.
+    pub huge_pages_defrag: Option<String>,
+    /// Whether processors run two threads a core.
+    pub smt: Option<String>,
+    /// The kernel's command line.
+    pub command_line: Option<String>,
+}
+
+/// Free room on one disk, and what lies there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    /// `runs`, `images`, `models`, …
+    pub what: String,
+    /// Where.
+    pub path: String,
+    /// Bytes; none where it cannot be told.
+    pub free: Option<u64>,
+    /// The network file system that it lies on, if it does.
+    pub network: Option<String>,
+    /// We may write there; the engine's own disk is not ours to write.
+    pub writable: bool,
+}
+
+/// The engine, as far as it could be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EngineFound {
+    /// It answers: product, version, API version, and where.
+    Answers {
+        /// `Docker Engine 28.2.2`
+        product: String,
+        /// `1.50`
+        api: String,
+        /// Where, and how that was chosen.
+        endpoint: String,
+        /// It runs without root.
+        rootless: bool,
+    },
+    /// It does not, with its own words on why and what to do.
+    Fails(String),
+}
+
+/// All that was found.
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
+    /// The host.
+    pub host: &'a HostView,
+    /// Its GPUs at this moment, in their order.
+    pub conditions: &'a [Condition],
+    /// Its settings.
+    pub settings: &'a Settings,
+    /// The engine.
+    pub engine: EngineFound,
+    /// Disks that a run writes to.
+    pub disks: Vec<Disk>,
+    /// What the recipe asks, if one is asked about.
+    pub requires: Option<&'a Requires>,
+    /// The `ROCm` release of the image, where the image or the recipe tells.
+    pub image_rocm: Option<String>,
+    /// The GPUs that a container would be given, and how.
+    pub given: Option<&'a Given>,
+    /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
+    pub claims: Vec<String>,
+    /// Models of the hub that are asked for.
+    pub models: Vec<ModelSeen>,
+    /// Ports of this host on which somebody listens.
+    pub listening: Vec<u16>,
+}
+
+impl Facts<'_> {
+    pub(crate) fn asked(&self) -> Option<&GpuRequest> {
+        self.requires?.gpus.as_ref()
+    }
+}

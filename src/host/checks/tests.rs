@@ -1,0 +1,351 @@
+//! Checks of hosts that are right, and of hosts that are not.
+
+use super::*;
+use crate::host::model::{Gpu, HostView, Partition};
+use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
+
+fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
+    Gpu {
+        vendor: GpuVendor::Amd,
+        model: model.to_owned(),
+        nodes: vec!["/dev/dri/renderD128".to_owned()],
+        pci: format!("0000:{number:02x}:00.0"),
+        gfx: Some(gfx.to_owned()),
+        vram: Some(288 << 30),
+        compute_units: Some(256),
+        uuid: None,
+        partition: Some(Partition {
+            compute: "SPX".to_owned(),
+            memory: Some("NPS1".to_owned()),
+            index: 0,
+        }),
+        numa_node: Some(0),
+        groups: Vec::new(),
+        masked: false,
+    }
+}
+
+fn eight() -> HostView {
+    HostView {
+        gpus: (0..8)
+            .map(|number| gpu("MI355X", "gfx950", number))
+            .collect(),
+        amdgpu: Some("6.16.6".to_owned()),
+        rocm: Some("7.1.1-38".to_owned()),
+        memory: 3 << 40,
+        ..HostView::default()
+    }
+}
+
+fn asks(models: &[&str], count: u32) -> Requires {
+    Requires {
+        gpus: Some(GpuRequest {
+            vendor: GpuVendor::Amd,
+            models: models.iter().map(|model| (*model).to_owned()).collect(),
+            count,
+            partition: None,
+        }),
+        rocm: Some(">=7.1.0".to_owned()),
+        disk: Some(500 << 30),
+        memory: None,
+        ports: Vec::new(),
+    }
+}
+
+fn tuned() -> Settings {
+    let word = |word: &str| Some(word.to_owned());
+    Settings {
+        governor: word("performance"),
+        deep_idle_disabled: Some(true),
+        nmi_watchdog: word("0"),
+        numa_balancing: word("0"),
+        randomize_va_space: word("0"),
+        huge_pages: word("always"),
+        huge_pages_defrag: word("always"),
+        smt: word("off"),
+        command_line: word("root=/dev/sda pci=realloc=off iommu=pt"),
+    }
+}
+
+fn facts<'a>(
+    host: &'a HostView,
+    conditions: &'a [Condition],
+    settings: &'a Settings,
+    requires: &'a Requires,
+) -> Facts<'a> {
+    Facts {
+        host,
+        conditions,
+        settings,
+        engine: EngineFound::Answers {
+            product: "Docker Engine 28.2.2".to_owned(),
+            api: "1.50".to_owned(),
+            endpoint: "unix:///var/run/docker.sock (default socket)".to_owned(),
+            rootless: false,
+        },
+        disks: vec![Disk {
+            what: "runs".to_owned(),
+            path: "/data".to_owned(),
+            free: Some(1 << 40),
+            network: None,
+            writable: true,
+        }],
+        requires: Some(requires),
+        image_rocm: Some("7.1.1".to_owned()),
+        given: None,
+        claims: Vec::new(),
+        models: Vec::new(),
+        listening: Vec::new(),
+    }
+}
+
+fn of<'a>(checks: &'a [Check], name: &str) -> &'a Check {
+    checks
+        .iter()
+        .find(|check| check.name == name)
+        .unwrap_or_else(|| panic!("no check {name}: {checks:#?}"))
+}
+
+#[test]
+fn a_tuned_host_with_the_right_gpus_is_ready() {
+    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let idle = vec![
+        Condition {
+            vram_used: Some(300 << 20),
+            errors: Some(Errors::default()),
+            ..Condition::default()
+        };
+        8
+    ];
+    let checks = examine(&facts(&host, &idle, &settings, &requires));
+    assert!(
+        checks
+            .iter()
+            .all(|check| check.state == CheckState::Ok && check.mend.is_empty()),
+        "{checks:#?}"
+    );
+}
+
+#[test]
+fn too_few_gpus_are_an_error_and_other_ones_a_warning() {
+    let (host, settings) = (eight(), tuned());
+    let sixteen = asks(&["MI355X"], 16);
+    let other = asks(&["MI300X"], 8);
+    let checks = examine(&facts(&host, &[], &settings, &sixteen));
+    assert_eq!(of(&checks, "gpus").state, CheckState::Error);
+    assert_eq!(of(&checks, "gpus").wanted, "16 x MI355X");
+    let checks = examine(&facts(&host, &[], &settings, &other));
+    assert_eq!(of(&checks, "gpus").state, CheckState::Warning);
+    assert!(of(&checks, "gpus").mend.contains("--force"));
+}
+
+#[test]
+fn programs_on_a_gpu_are_named_with_the_way_to_end_them() {
+    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let mut conditions = vec![
+        Condition {
+            vram_used: Some(0),
+            ..Condition::default()
+        };
+        8
+    ];
+    conditions[3] = Condition {
+        vram_used: Some(200 << 30),
+        processes: vec![Process {
+            pid: 4711,
+            name: Some("vllm".to_owned()),
+            vram: None,
+        }],
+        errors: Some(Errors {
+            corrected: 2,
+            uncorrected: 1,
+        }),
+        ..Condition::default()
+    };
+    let checks = examine(&facts(&host, &conditions, &settings, &requires));
+    let idle = of(&checks, "gpus idle");
+    assert_eq!(idle.state, CheckState::Warning);
+    assert_eq!(idle.found, "GPU 3: 200 GiB in use by vllm (4711)");
+    assert!(idle.mend.starts_with("ps -fp 4711"));
+    assert_eq!(of(&checks, "gpus healthy").state, CheckState::Warning);
+}
+
+#[test]
+fn partitions_that_a_recipe_does_not_name_are_in_the_way() {
+    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    for gpu in &mut host.gpus {
+        gpu.partition = Some(Partition {
+            compute: "CPX".to_owned(),
+            memory: None,
+            index: 0,
+        });
+    }
+    let checks = examine(&facts(&host, &[], &settings, &requires));
+    assert_eq!(of(&checks, "partition").state, CheckState::Error);
+    assert!(
+        of(&checks, "partition")
+            .mend
+            .contains("amd-smi set --compute-partition SPX")
+    );
+}
+
+#[test]
+fn a_release_without_code_for_the_gpu_cannot_work() {
+    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let mut old = facts(&host, &[], &settings, &requires);
+    old.image_rocm = Some("6.4.1".to_owned());
+    let checks = examine(&old);
+    let target = of(&checks, "image for these GPUs");
+    assert_eq!(
+        (target.state, target.found.as_str()),
+        (CheckState::Error, "ROCm 6.4.1 has no code for gfx950")
+    );
+    assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Ok);
+    let mut newer = host.clone();
+    newer.amdgpu = Some("6.19.4".to_owned());
+    let checks = examine(&facts(&newer, &[], &settings, &requires));
+    assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Warning);
+    newer.amdgpu = None;
+    let checks = examine(&facts(&newer, &[], &settings, &requires));
+    assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Unknown);
+}
+
+#[test]
+fn settings_and_disks_are_told_with_the_command_that_mends_them() {
+    let (host, requires) = (eight(), asks(&["MI355X"], 8));
+    let settings = Settings {
+        governor: Some("powersave".to_owned()),
+        command_line: Some("quiet".to_owned()),
+        ..tuned()
+    };
+    let mut found = facts(&host, &[], &settings, &requires);
+    found.disks[0].free = Some(20 << 30);
+    found.engine =
+        EngineFound::Fails("no container engine answers at unix:///x\n  is it running?".to_owned());
+    let checks = examine(&found);
+    assert_eq!(
+        of(&checks, "clock governor").mend,
+        "sudo cpupower frequency-set -g performance"
+    );
+    assert_eq!(
+        of(&checks, "kernel command line").found,
+        "without pci=realloc=off iommu=pt"
+    );
+    let disk = of(&checks, "disk for runs");
+    assert_eq!(
+        (disk.state, disk.found.as_str()),
+        (CheckState::Warning, "20 GiB free at /data")
+    );
+    let engine = of(&checks, "engine");
+    assert_eq!(
+        (engine.state, engine.mend.as_str()),
+        (CheckState::Error, "is it running?")
+    );
+}
+
+#[test]
+fn what_a_run_asks_of_others_is_looked_at() {
+    let (host, settings) = (eight(), tuned());
+    let requires = Requires {
+        ports: vec![8000, 8001],
+        ..asks(&["MI355X"], 8)
+    };
+    let mut found = facts(&host, &[], &settings, &requires);
+    found.listening = vec![22, 8001];
+    found.claims = vec!["0000:05:00.0 by run 1 of alice".to_owned()];
+    let seen = |name: &str, access| ModelSeen {
+        repository: name.to_owned(),
+        access,
+    };
+    found.models = vec![
+        seen("a/given", Access::Given),
+        seen(
+            "a/gated",
+            Access::Refused("it is gated, and there is no token\n  set HF_TOKEN".to_owned()),
+        ),
+        seen("a/silent", Access::Silent("no answer".to_owned())),
+        seen("a/offline", Access::NotAsked("HF_HUB_OFFLINE".to_owned())),
+    ];
+    found.disks[0].writable = false;
+    let checks = examine(&found);
+    let state = |name: &str| of(&checks, name).state;
+    assert_eq!(state("ports"), CheckState::Error);
+    assert_eq!(of(&checks, "ports").found, "8001 in use");
+    assert!(of(&checks, "ports").mend.ends_with("'sport = :8001'"));
+    assert_eq!(state("model a/given"), CheckState::Ok);
+    assert_eq!(state("model a/gated"), CheckState::Error);
+    assert_eq!(of(&checks, "model a/gated").mend, "set HF_TOKEN");
+    assert_eq!(state("model a/silent"), CheckState::Warning);
+    assert_eq!(state("model a/offline"), CheckState::Unknown);
+    assert_eq!(state("gpus claimed"), CheckState::Warning);
+    assert_eq!(state("disk for runs"), CheckState::Error);
+}
+
+#[test]
+fn a_way_that_the_engine_has_not_is_in_the_way() {
+    use crate::host::assign::{Given, Way};
+    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let given = Given {
+        way: Way::Cdi,
+        because: "the recipe asks for it".to_owned(),
+        gpus: Vec::new(),
+        isolated: false,
+    };
+    let with = |host: &HostView| {
+        let mut found = facts(host, &[], &settings, &requires);
+        found.given = Some(&given);
+        let checks = examine(&found);
+        of(&checks, "gpus into a container").clone()
+    };
+    // No engine was asked: it may have it.
+    assert_eq!(with(&host).state, CheckState::Ok);
+    host.giving.api = Some("1.41".to_owned());
+    host.giving.cdi = Some(false);
+    assert_eq!(with(&host).state, CheckState::Error);
+    assert!(
+        with(&host).mend.contains("Docker 28.2"),
+        "{:?}",
+        with(&host)
+    );
+    host.giving.cdi = Some(true);
+    assert!(
+        with(&host).mend.contains("amd-ctk cdi generate"),
+        "{:?}",
+        with(&host)
+    );
+}
+
+#[test]
+fn partitions_dies_and_slices_are_told() {
+    let (mut host, settings, requires) = (eight(), tuned(), asks(&[], 4));
+    for (number, gpu) in host.gpus.iter_mut().enumerate() {
+        gpu.model = "MI250X".to_owned();
+        gpu.masked = number == 7;
+    }
+    host.unread = vec!["/sys/x: permission denied".to_owned()];
+    let sliced = vec![
+        Condition {
+            divided: Some(true),
+            ..Condition::default()
+        };
+        8
+    ];
+    let checks = examine(&facts(&host, &sliced, &settings, &requires));
+    assert_eq!(of(&checks, "gpus").found, "8 x MI250X (dies, two a card)");
+    assert_eq!(
+        of(&checks, "gpu devices").found,
+        "GPU 7: no /dev/dri/renderD128"
+    );
+    assert_eq!(
+        of(&checks, "gpus readable").found,
+        "/sys/x: permission denied"
+    );
+    assert!(of(&checks, "gpus whole").found.contains("GPU 3 is divided"));
+    let told: Vec<String> = checks.iter().filter_map(Check::warning).collect();
+    assert!(
+        told.contains(
+            &"gpus readable: /sys/x: permission denied; wanted: every GPU of the host".to_owned()
+        ),
+        "{told:?}"
+    );
+}

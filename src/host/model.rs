@@ -1,0 +1,91 @@
+//! What a plan needs to know of the host. Filled by `host`, planted by tests.
+
+use serde::{Deserialize, Serialize};
+
+use super::gpu_support::Giving;
+use retrial_recipe::model::GpuVendor;
+
+/// The host, as far as a plan depends on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostView {
+    /// Its name.
+    pub hostname: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// The processor's model name.
+    pub cpu: String,
+    /// Logical processors.
+    pub cpus: u32,
+    /// Processors as one holds them in one's hand, where the kernel tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sockets: Option<u32>,
+    /// Cores of each of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores_per_socket: Option<u32>,
+    /// Memory, bytes.
+    pub memory: u64,
+    /// GPUs, in the order of their indices.
+    pub gpus: Vec<Gpu>,
+    /// `ROCm` release installed on the host, if any.
+    pub rocm: Option<String>,
+    /// Version of the amdgpu driver (DKMS), if any.
+    pub amdgpu: Option<String>,
+    /// Version of the NVIDIA driver, if any.
+    pub nvidia: Option<String>,
+    /// Free disk where runs are kept, bytes.
+    pub disk_free: Option<u64>,
+    /// What can give GPUs to containers here.
+    #[serde(default)]
+    pub giving: Giving,
+    /// What of the GPUs could not be read, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
+}
+
+/// A GPU of the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gpu {
+    /// Who made it.
+    pub vendor: GpuVendor,
+    /// Model, for example `MI355X`; the PCI id where it is not known.
+    pub model: String,
+    /// Device nodes that give it to a container.
+    pub nodes: Vec<String>,
+    /// PCI address.
+    pub pci: String,
+    /// `gfx950`, for AMD.
+    pub gfx: Option<String>,
+    /// Memory, bytes.
+    pub vram: Option<u64>,
+    /// Compute units of an AMD GPU, or of the partition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute_units: Option<u32>,
+    /// What names this very card: `GPU-` and hexadecimal digits, as `ROCR_VISIBLE_DEVICES` and
+    /// `nvidia-smi -L` have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// How an AMD GPU is divided, where its driver says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Partition>,
+    /// The memory node of the processors that it is attached to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa_node: Option<u32>,
+    /// Groups of the host, by number, that may use its device nodes; not root's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<u32>,
+    /// Its device node is not there: whoever runs us was not given this GPU.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masked: bool,
+}
+
+/// How an AMD GPU is divided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Partition {
+    /// `SPX` is one GPU; `DPX`, `QPX` and `CPX` are several.
+    pub compute: String,
+    /// `NPS1`, `NPS2`, `NPS4`: how its memory is divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// Which of the card's partitions this one is, from 0.
+    pub index: u32,
+}

@@ -1,0 +1,159 @@
+//! The figures of an `accuracy.txt` or of a check's output, where no recipe says how they are printed.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::results::verdict::{FigureValue, TrialEvidence};
+use crate::store::{blocks, open};
+use retrial_mlperf::accuracy::{Accuracy, Reader};
+use retrial_mlperf::check::Check;
+
+/// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
+pub const ACCURACY: &str = "accuracy.txt";
+/// The log of an accuracy run, which is cut short before it is published.
+pub const LOG: &str = "mlperf_log_accuracy.json";
+/// The rule that the log was cut short.
+pub const CUT_SHORT: &str = "accuracy log cut short";
+/// How long the log may be once it was cut short; its hash says what it was.
+pub const MOST_LOG: u64 = 10 << 10;
+
+/// The largest that is read: the longest that was published has 140 kB.
+const CAP: u64 = 64 << 20;
+
+/// What an `accuracy.txt` beneath a folder says; `asked` are the names of the figures that the
+/// round asks for, where it is known.
+///
+/// # Errors
+/// A fragment: where it is missing, no regular file, too long, or cannot be read.
+pub fn read(folder: &Path, file: &Path, asked: &[String]) -> Result<Accuracy, String> {
+    let opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
+    let mut reader = Reader::new().asking(asked.iter().cloned());
+    // A file may grow while it is read, so what was read counts too.
+    let mut length = opened.metadata().map_or(0, |known| known.len());
+    if length <= CAP {
+        length = blocks::each(opened.take(CAP + 1), |block| reader.push(block))
+            .map_err(|error| format!("it cannot be read: {error}"))?;
+    }
+    if length > CAP {
+        let most = crate::format::size(CAP);
+        return Err(format!("it is larger than {most}"));
+    }
+    Ok(reader.finish())
+}
+
+/// Adds the figures that a text says, and why one is none, to a trial that has not read them
+/// itself: a recipe's own figures stay as the recipe reads them. `asked` as for [`read`].
+pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, asked: &[String]) {
+    match read(folder, file, asked) {
+        Ok(accuracy) => add(trial, &accuracy),
+        Err(because) if file == Path::new(ACCURACY) => {
+            trial.missing.insert(ACCURACY.to_owned(), because);
+        }
+        Err(_) => {}
+    }
+}
+
+/// Adds figures that a trial does not have yet, and why one is none.
+pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
+    for (name, found) in &accuracy.figures {
+        if trial.figure(name).is_none() {
+            let value = FigureValue::new(found.value, found.unit);
+            trial.figures.insert((*name).to_owned(), value);
+        }
+    }
+    let broken = accuracy.not_numbers.iter().map(|(name, text)| {
+        let because = format!("it was printed as `{text}`, which is no number");
+        (*name, because)
+    });
+    let cut = accuracy
+        .cut
+        .iter()
+        .map(|name| (*name, "the text ends within it".to_owned()));
+    for (name, because) in broken.chain(cut) {
+        if trial.figure(name).is_none() {
+            trial.missing.entry(name.to_owned()).or_insert(because);
+        }
+    }
+}
+
+/// The rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
+/// short, and each figure was printed once. `log` is the log's length, where there is one.
+#[must_use]
+pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
+    let hash = accuracy.hash.as_deref();
+    let mut checks = vec![Check::new(
+        "accuracy log's hash",
+        hash.map_or_else(
+            || format!("no line hash=… in {ACCURACY}"),
+            |hash| format!("hash={hash}"),
+        ),
+        format!("a line hash=… in {ACCURACY}"),
+        hash.is_some(),
+    )];
+    let most = crate::format::size(MOST_LOG);
+    let found = log.map_or_else(|| format!("no {LOG}"), |length| crate::format::size(length));
+    let is_short = log.is_some_and(|length| length <= MOST_LOG);
+    checks.push(Check::new(
+        CUT_SHORT,
+        found,
+        format!("{LOG} of at most {most}"),
+        is_short,
+    ));
+    for (name, found) in &accuracy.figures {
+        if !found.others.is_empty() {
+            let others: Vec<String> = found.others.iter().map(ToString::to_string).collect();
+            checks.push(Check::new(
+                format!("{name} once"),
+                format!("{} after {}", found.value, others.join(", ")),
+                "one value of it",
+                false,
+            ));
+        }
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_and_why_there_are_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut trial = TrialEvidence::finished(1, "accuracy");
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
+        assert_eq!(trial.missing[ACCURACY], "it is missing");
+        let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
+        std::fs::write(folder.path().join(ACCURACY), text).unwrap();
+        let mut trial = TrialEvidence::finished(1, "accuracy");
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
+        assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
+        assert!(trial.missing["ROUGE2"].contains("`nan`"));
+    }
+
+    #[test]
+    fn a_file_without_end_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(folder.path().join(ACCURACY)).unwrap();
+        file.set_len(5 << 30).unwrap();
+        let error = read(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
+        assert_eq!(error, "it is larger than 64 MiB");
+    }
+
+    #[test]
+    fn the_log_is_hashed_and_cut_short() {
+        let passed = |text: &str, log| -> Vec<bool> {
+            let read = retrial_mlperf::accuracy::parse_bytes(text.as_bytes());
+            checks(&read, log)
+                .iter()
+                .map(|check| check.passed)
+                .collect()
+        };
+        assert_eq!(passed("mAP=37.3%\nhash=0f\n", Some(10 << 10)), [true, true]);
+        assert_eq!(passed("mAP=37.3%\n", Some(10_241)), [false, false]);
+        assert_eq!(
+            passed("mAP=37.3%\nmAP=36.1%\nhash=0f\n", None),
+            [true, false, false]
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! The audit's tests in their folders, `TEST01/` … `TEST09/`, against what a round asks of them.
+
+use std::path::Path;
+
+use super::accuracy;
+use crate::store::open;
+use retrial_mlperf::compliance::{self, Asked, ComplianceResult, Files, Test};
+use retrial_mlperf::rounds::Rules;
+
+/// The largest text that is read: the longest that was published has 140 kB.
+const CAP: u64 = 16 << 20;
+/// More names than this are no folder of a test.
+const MOST_NAMES: usize = 100;
+
+/// What the rules of a round ask of a test, for one benchmark in one scenario. `always_logs`:
+/// TEST01's accuracy logs are asked for also where it passed, as up to v5.1.
+#[must_use]
+pub fn asked(test: Test, rules: &Rules, always_logs: bool) -> Asked {
+    let mut known = rules.compliance.iter();
+    let known = known
+        .find(|(name, _)| name == test.name())
+        .map(|(_, known)| known);
+    Asked {
+        test,
+        scenario: Some(rules.scenario),
+        within: known.and_then(|known| known.within),
+        above: known.and_then(|known| known.above),
+        limits: known.map(|known| known.limits.clone()).unwrap_or_default(),
+        deltas: rules.accuracy_delta.clone(),
+        always_logs,
+    }
+}
+
+/// Reads a test's folder and looks at it.
+#[must_use]
+pub fn read(folder: &Path, asked: &Asked) -> ComplianceResult {
+    let text = |name: &str| {
+        open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.because())
+    };
+    let figures: Vec<String> = asked.deltas.iter().map(|(name, _)| name.clone()).collect();
+    let accuracy = |name: &str| accuracy::read(folder, &Path::new("accuracy").join(name), &figures);
+    let mut files = Files::default();
+    match asked.test {
+        Test::Test01 => {
+            files.verify_accuracy = text("verify_accuracy.txt");
+            files.verify_performance = text("verify_performance.txt");
+            files.accuracy = names(&folder.join("accuracy"));
+            files.performance = names(&folder.join("performance/run_1"));
+            files.baseline = accuracy("baseline_accuracy.txt");
+            files.compliance = accuracy("compliance_accuracy.txt");
+        }
+        Test::Test04 | Test::Test05 => {
+            files.verify_performance = text("verify_performance.txt");
+            files.performance = names(&folder.join("performance/run_1"));
+        }
+        Test::Test06 | Test::Test07 | Test::Test08 => {
+            files.verify_accuracy = text("verify_accuracy.txt");
+        }
+        Test::Test09 => files.verify_output_len = text("verify_output_len.txt"),
+    }
+    compliance::check(asked, &files)
+}
+
+/// The files in a folder, sorted; nothing where it is none, or a link.
+fn names(folder: &Path) -> Option<Vec<String>> {
+    let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir());
+    let entries = is_folder.then(|| std::fs::read_dir(folder).ok())??;
+    let files = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut names: Vec<String> = files
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .take(MOST_NAMES)
+        .collect();
+    names.sort();
+    Some(names)
+}

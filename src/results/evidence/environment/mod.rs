@@ -1,0 +1,171 @@
+//! Where a run was measured: what its `host.json`, its plan, its journal and its `packages.json` say
+//! of machine, drivers, settings, image, packages and environment. A run that came from another
+//! machine has the same files.
+
+mod host;
+mod packages;
+
+use serde_json::Value;
+
+use self::host::{gpus as cards, machine, settings};
+use crate::plan::Plan;
+use crate::plan::step::{Action, Purpose};
+use crate::results::verdict::comparison::{Fact, FactGroup};
+use crate::store::RunDirectory;
+use crate::store::journal::Journal;
+use crate::store::journal::{Event, State};
+
+pub(crate) use host::models as gpus;
+pub use packages::of_run as packages;
+
+/// Stands in place of a value that was not kept.
+const SECRET: &str = "(set, and not kept: it may be a secret)";
+
+/// Everything that is known of a run, in the order in which it is told.
+#[must_use]
+pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
+    let host: Value = directory.read_json("host.json").unwrap_or_default();
+    let plan: Option<Plan> = directory.read_json("plan.json").ok();
+    let state = State::of(&Journal::read::<Event>(&directory.journal()).unwrap_or_default());
+    let mut facts = of_files(&host, plan.as_ref(), &state);
+    facts.extend(packages::of_run(directory));
+    facts
+}
+
+/// What is known of a run but for its packages, from its files as they were read.
+#[must_use]
+pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+    let mut facts = image(host, plan, state);
+    facts.extend(parameters(plan, state));
+    facts.extend(variables(host, plan));
+    facts.extend(cards(host));
+    facts.extend(machine(host));
+    facts.extend(settings(host));
+    facts.retain(|fact| !fact.value.is_empty());
+    facts
+}
+
+fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+    let fact = |what: &str, value: String| Fact::new(FactGroup::Image, what, value);
+    let mut facts = vec![
+        fact(
+            "image",
+            plan.map(|plan| plan.image.clone()).unwrap_or_default(),
+        ),
+        fact("image digest", digest(state)),
+    ];
+    let labels = host.pointer("/container/labels").and_then(Value::as_object);
+    facts.extend(labels.into_iter().flatten().filter_map(|(name, value)| {
+        Some(fact(&format!("label {name}"), value.as_str()?.to_owned()))
+    }));
+    facts
+}
+
+/// The image's own digest, wherever it was pulled from; its id where it was built.
+pub(crate) fn digest(state: &State) -> String {
+    let mut digests = state.digests.iter();
+    let digest = digests.find_map(|digest| Some(digest.split_once('@')?.1.to_owned()));
+    digest.or_else(|| state.image.clone()).unwrap_or_default()
+}
+
+fn parameters(plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+    let fact = |what: String, value: String| Fact::new(FactGroup::Parameters, what, value);
+    let models = state.models.iter();
+    let mut facts: Vec<Fact> = models
+        .map(|(name, commit)| fact(format!("model {name}"), commit.clone()))
+        .collect();
+    if let Some(plan) = plan {
+        facts.push(fact("recipe".to_owned(), plan.recipe.clone()));
+        let variant = plan.variant.iter();
+        facts.extend(variant.map(|(axis, value)| fact(format!("variant {axis}"), value.clone())));
+        let params = plan.params.iter();
+        facts.extend(params.map(|(name, value)| fact(format!("param {name}"), value.to_string())));
+    }
+    facts
+}
+
+/// The container's environment, and what the commands that measured were given besides.
+fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
+    let fact = |name: &str, value: &str| Fact::new(FactGroup::Variables, name, value);
+    let kept = host.pointer("/container/variables");
+    let mut facts: Vec<Fact> = kept
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| match value.as_str() {
+            Some("") => fact(name, "(empty)"),
+            Some(value) => fact(name, value),
+            None => fact(name, SECRET),
+        })
+        .collect();
+    let Some(plan) = plan else {
+        return facts;
+    };
+    // A run that was made before this was kept has what its recipe gave.
+    if kept.is_none() {
+        let given = plan.container.env.iter();
+        facts.extend(given.map(|(name, value)| fact(name, value)));
+    }
+    let steps = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Exec(exec) if exec.purpose != Purpose::Prepare => Some((&step.name, &exec.env)),
+        _ => None,
+    });
+    for (step, env) in steps {
+        for (name, value) in env {
+            let known = facts.iter().find(|known| known.what == *name);
+            match known {
+                Some(known) if known.value == *value => {}
+                Some(_) => facts.push(fact(&format!("{name} of {step}"), value)),
+                None => facts.push(fact(name, value)),
+            }
+        }
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_known_of_a_folder_with_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(of_run(&RunDirectory::at(folder.path().to_owned())), []);
+    }
+
+    #[test]
+    fn a_variable_that_may_be_a_secret_is_there_without_its_value() {
+        let host = json!({ "container": {
+            "variables": { "HF_TOKEN": null, "PATH": "/bin", "EMPTY": "" },
+            "labels": { "version": "6.4", "odd": 7 },
+        }});
+        let facts = of_files(&host, None, &State::default());
+        let shown: Vec<String> = facts
+            .iter()
+            .map(|fact| format!("{}: {}", fact.what, fact.value))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "label version: 6.4",
+                "HF_TOKEN: (set, and not kept: it may be a secret)",
+                "PATH: /bin",
+                "EMPTY: (empty)",
+            ]
+        );
+    }
+
+    #[test]
+    fn files_of_any_shape_are_read() {
+        for host in [
+            json!(null),
+            json!([1]),
+            json!({ "host": 7, "settings": [], "conditions": {}, "engine": "x", "container": [] }),
+            json!({ "container": { "variables": [1], "labels": "x" }, "conditions": [1, null] }),
+        ] {
+            assert_eq!(of_files(&host, None, &State::default()), []);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A recipe's own figures: patterns, JSON and CSV over a step's output or a file of its results.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Seek, SeekFrom};
+
+use super::scan;
+pub use super::texts::Text;
+use crate::results::verdict::FigureValue;
+use crate::store::blocks;
+use retrial_readings::json::{self, JsonError};
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::nearest::NearestLine;
+use retrial_readings::pattern::{Pattern, PatternError};
+use retrial_readings::rows;
+use retrial_readings::take::Taking;
+use retrial_recipe::model::{FigureSource, Find};
+
+/// The largest JSON or CSV file that is read.
+const DOCUMENT_CAP: u64 = 256 << 20;
+/// How much of an output's end is looked at for the nearest line.
+const NEAREST_CAP: u64 = 4 << 20;
+
+/// A figure by its name; the entries of a table each by its own.
+pub type Found = BTreeMap<String, FigureValue>;
+
+/// Finds a figure in the first of the texts that has it.
+///
+/// # Errors
+/// A sentence: where it was looked for, why there is none, and what is nearest.
+pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<Found, String> {
+    let mut because = None;
+    for text in texts {
+        match find_in(name, source, text) {
+            Ok(found) => return Ok(found),
+            // What the first text says counts: the others are looked at in its place.
+            Err(error) => drop(because.get_or_insert(error)),
+        }
+    }
+    Err(because.unwrap_or_else(|| "there is no output to look in".to_owned()))
+}
+
+fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<Found, String> {
+    let files = text.files()?;
+    let shown = text.file.display().to_string();
+    let entries = entries(source, &files).map_err(|because| format!("{shown}: {because}"))?;
+    let unit = source.unit.clone().unwrap_or_default();
+    entries
+        .into_iter()
+        .map(|(entry, taking)| {
+            let full = if source.by.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{name}[{entry}]")
+            };
+            match taking.one() {
+                Ok(printed) => Ok((full, FigureValue::new(printed.value, unit.clone()))),
+                Err(because) => Err(format!("{shown}: {full}: {because}")),
+            }
+        })
+        .collect()
+}
+
+fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Taking>, String> {
+    match &source.find {
+        Find::Pattern(expression) => by_pattern(source, expression, files),
+        Find::Json { path, value } => by_json(source, path, value.as_deref(), files),
+        Find::Csv(cell) => {
+            let mut all: BTreeMap<String, Taking> = BTreeMap::new();
+            for file in files {
+                let found = rows::read(&file.read(DOCUMENT_CAP)?, cell, &source.by, source.take)
+                    .map_err(|error| error.to_string())?;
+                join(&mut all, found);
+            }
+            Ok(all)
+        }
+        Find::Mllog(_) => Err("figures of a training log are read run by run".to_owned()),
+    }
+}
+
+fn join(all: &mut BTreeMap<String, Taking>, after: BTreeMap<String, Taking>) {
+    for (name, taking) in after {
+        match all.get_mut(&name) {
+            Some(before) => before.join(taking),
+            None => drop(all.insert(name, taking)),
+        }
+    }
+}
+
+fn by_pattern(
+    source: &FigureSource,
+    expression: &str,
+    files: &[Text],
+) -> Result<BTreeMap<String, Taking>, String> {
+    let unit = source.unit.clone().unwrap_or_default();
+    let pattern = Pattern::new(expression, source.take, unit)
+        .and_then(|pattern| pattern.by(&source.by))
+        .map_err(|error| error.to_string())?;
+    let mut reader = pattern.reader();
+    for file in files {
+        let read = scan::file(&pattern, &file.open()?);
+        reader.join(read.map_err(|error| format!("it cannot be read: {error}"))?);
+    }
+    reader.entries().map_err(|error| match error {
+        PatternError::NoMatch { .. } => format!("{error}{}", nearest_line(expression, files)),
+        error => error.to_string(),
+    })
+}
+
+fn by_json(
+    source: &FigureSource,
+    path: &str,
+    value: Option<&str>,
+    files: &[Text],
+) -> Result<BTreeMap<String, Taking>, String> {
+    let say = |error: JsonError| error.to_string();
+    let mut reader = json::Reader::new(path, &source.by, value, source.take).map_err(say)?;
+    for file in files {
+        if source.file.is_some() {
+            reader.read(&file.read(DOCUMENT_CAP)?);
+        } else {
+            let mut opened = file.open()?;
+            each_line(&mut opened, |line| reader.feed_line(line))?;
+        }
+    }
+    reader.entries().map_err(say)
+}
+
+/// Every line of a file.
+pub(crate) fn each_line(file: &mut impl Read, mut feed: impl FnMut(&str)) -> Result<(), String> {
+    let mut splitter = LineSplitter::new();
+    blocks::each(file, |block| splitter.push(block, |line| feed(&line.text)))
+        .map_err(|error| format!("it cannot be read: {error}"))?;
+    splitter.finish(|line| feed(&line.text));
+    Ok(())
+}
+
+/// What may have been meant, near the end of the last of the files.
+fn nearest_line(expression: &str, files: &[Text]) -> String {
+    let mut nearest = NearestLine::to(expression);
+    let Some(mut file) = files.last().and_then(|file| file.open().ok()) else {
+        return String::new();
+    };
+    let length = file.metadata().map_or(0, |known| known.len());
+    let begin = length.saturating_sub(NEAREST_CAP);
+    if file.seek(SeekFrom::Start(begin)).is_err() || length == 0 {
+        return "; it is empty".to_owned();
+    }
+    // What cannot be read has no nearest line.
+    let _ = each_line(&mut file, |line| nearest.feed(line));
+    nearest.words()
+}

@@ -1,0 +1,163 @@
+//! One result folder: `LoadGen`'s summary and detail log.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::store::{StoreError, blocks, open};
+use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
+
+/// The largest summary that is read: a real one has 4 kB.
+const SUMMARY_CAP: u64 = 4 << 20;
+/// How deep below a result folder a summary is looked for.
+const DEPTH: usize = 4;
+
+/// The name of `LoadGen`'s summary.
+pub const SUMMARY: &str = "mlperf_log_summary.txt";
+/// The name of `LoadGen`'s detail log.
+pub const DETAIL: &str = "mlperf_log_detail.txt";
+
+/// Why a folder gives no result.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// There is no summary.
+    #[error("no {SUMMARY} in it")]
+    NoSummary,
+    /// There are several.
+    #[error("several {SUMMARY} in it: {0}")]
+    Several(String),
+    /// It cannot be read as one.
+    #[error("{path}: {because}")]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// Why.
+        because: String,
+    },
+    /// It cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Reads the one `LoadGen` result in or below a folder.
+///
+/// # Errors
+/// Where there is none, there are several, or it cannot be read.
+pub fn read(folder: &Path) -> Result<Run, FolderError> {
+    let mut found = Vec::new();
+    find(folder, Path::new(""), DEPTH, &mut found);
+    found.sort();
+    let relative = match &found[..] {
+        [] => return Err(FolderError::NoSummary),
+        [one] => one.clone(),
+        several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            return Err(FolderError::Several(names.join(", ")));
+        }
+    };
+    let summary = summary_at(folder, &relative)?;
+    let detail = match detail_at(folder, &relative) {
+        Ok(detail) => Some(detail),
+        Err(error) if is_missing(&error) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Run {
+        summary: Some(summary),
+        detail,
+    })
+}
+
+/// The two logs of one folder, as far as they can be read, and what is wrong with a file: its name
+/// and why it cannot be read. A log that is not there is no fault: whether it must be is a rule.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Logs {
+    /// What could be read.
+    pub run: Run,
+    /// Files that are there and cannot be read.
+    pub faults: Vec<(&'static str, String)>,
+}
+
+/// Reads the logs of exactly this folder.
+#[must_use]
+pub fn logs(root: &Path, folder: &Path) -> Logs {
+    let mut logs = Logs::default();
+    match summary_at(root, folder) {
+        Ok(summary) => logs.run.summary = Some(summary),
+        Err(FolderError::Store(error)) if is_missing(&error) => {}
+        Err(FolderError::Unreadable { because, .. }) => logs.faults.push((SUMMARY, because)),
+        Err(error) => logs.faults.push((SUMMARY, error.to_string())),
+    }
+    match detail_at(root, folder) {
+        Ok(detail) if detail.entries == 0 => {
+            let because = "no line of it is LoadGen's".to_owned();
+            logs.faults.push((DETAIL, because));
+        }
+        Ok(detail) => logs.run.detail = Some(detail),
+        Err(error) if is_missing(&error) => {}
+        Err(error) => logs.faults.push((DETAIL, error.to_string())),
+    }
+    logs
+}
+
+/// Reads the summary of a folder.
+///
+/// # Errors
+/// Where it is missing, cannot be opened, or is no summary.
+pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
+    let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
+    summary::parse(&text).map_err(|error| FolderError::Unreadable {
+        path: folder.join(SUMMARY).display().to_string(),
+        because: error.to_string(),
+    })
+}
+
+/// Reads the detail log of a folder, of any length, in bounded memory.
+///
+/// # Errors
+/// Where it is missing or cannot be read.
+pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreError> {
+    let relative = folder.join(DETAIL);
+    let file = open::open_beneath(root, &relative)?;
+    stream(file).map_err(StoreError::io("read", &root.join(relative)))
+}
+
+/// Whether the file is not there at all.
+#[must_use]
+pub fn is_missing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Every folder in or below a directory that holds a summary, sorted; links are not followed.
+#[must_use]
+pub fn find_all(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    find(directory, Path::new(""), 16, &mut found);
+    found.sort();
+    found
+}
+
+/// Reads a detail log of any length in bounded memory.
+fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
+    let mut parser = detail::Parser::new();
+    blocks::each(file, |block| parser.push(block))?;
+    Ok(parser.finish())
+}
+
+fn find(folder: &Path, relative: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder.join(relative)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() && depth > 0 {
+            find(folder, &relative.join(entry.file_name()), depth - 1, found);
+        } else if entry.file_name() == SUMMARY {
+            found.push(relative.to_owned());
+        }
+    }
+}

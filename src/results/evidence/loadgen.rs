@@ -1,0 +1,60 @@
+//! What `LoadGen`'s logs say of a trial.
+
+use crate::plan::measurement::MeasurementPlan;
+use crate::results::verdict::{FigureValue, TrialEvidence, Validity};
+use retrial_mlperf::loadgen::{self, Run, Standing};
+use retrial_recipe::model::Mode;
+
+/// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
+/// the recipe expects, validity, and what was asked for.
+pub fn loadgen_evidence(
+    run: &Run,
+    measured: &MeasurementPlan,
+    trial: &mut TrialEvidence,
+    published: &mut Option<String>,
+) {
+    let all = run.figures();
+    let value =
+        |figure: &retrial_readings::Figure| FigureValue::new(figure.value, figure.unit.clone());
+    trial.figures.extend(
+        all.iter()
+            .map(|(name, figure)| (name.to_string(), value(figure))),
+    );
+    let named = measured
+        .expect
+        .iter()
+        .map(|(name, _)| name)
+        .chain(measured.limits.iter().map(|(name, _)| name));
+    for name in named {
+        if let Some(found) = run.resolve(name) {
+            trial.figures.insert(name.clone(), value(&found.figure));
+        }
+    }
+    if let (Some(scenario), Mode::Performance) = (run.scenario(), measured.mode) {
+        let tokens = all
+            .keys()
+            .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
+        let of_round = measured
+            .rules
+            .as_ref()
+            .map(|rules| rules.metric.figure.as_str());
+        let metric = of_round
+            .filter(|name| all.contains_key(*name))
+            .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
+        *published = Some(metric.to_owned());
+    }
+    let validity = run.validity();
+    let mut reasons = validity.reasons;
+    for disagreement in run.disagreements() {
+        reasons.push(format!(
+            "{}: the summary says {}, the detail log {}",
+            disagreement.name, disagreement.summary.value, disagreement.detail.value
+        ));
+    }
+    trial.validity = match validity.verdict {
+        Standing::Valid if reasons.is_empty() => Validity::Valid,
+        Standing::Unknown if reasons.is_empty() => Validity::NotStated,
+        _ => Validity::Invalid(reasons),
+    };
+    trial.statement = Some(run.statement());
+}

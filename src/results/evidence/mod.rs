@@ -1,0 +1,21 @@
+//! From files to what a verdict is made of: a run's own directory, and one result folder.
+//! Every file is opened by the store, which trusts nothing in it.
+
+pub mod accuracy;
+pub mod compliance;
+pub mod context;
+pub mod endpoints;
+pub mod environment;
+pub mod figures;
+pub mod folder;
+pub mod loadgen;
+pub mod measured;
+pub mod place;
+pub mod readings;
+pub mod run;
+mod scan;
+pub mod telemetry;
+pub mod texts;
+pub mod tree;
+mod trial;
+mod window;

@@ -1,0 +1,173 @@
+//! Scans a file for a pattern in parts, on more than one core: a long output is scanned as fast as
+//! its pages can be copied, and one core copies only so many. For the last match it begins at the
+//! end, where benchmarks print what they measured.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use retrial_readings::pattern::{MOST_VALUES, Pattern, Reader, Take};
+use retrial_readings::scan::Scanner;
+
+/// A part of a file, at least. The same on every machine, so that sums are rounded the same.
+const PART: u64 = 1 << 20;
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// More threads than this only wait for memory.
+const MOST_THREADS: usize = 8;
+
+/// What a pattern takes from a file, as long as it is now.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn file<'a>(pattern: &'a Pattern, file: &File) -> io::Result<Reader<'a>> {
+    in_parts(pattern, file, PART)
+}
+
+fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Reader<'a>> {
+    let parts = parts(file, size)?;
+    let threads =
+        thread::available_parallelism().map_or(1, |threads| threads.get().min(MOST_THREADS));
+    let mut whole = pattern.reader();
+    let mut left = &parts[..];
+    // Few at first: the first or the last match may be near.
+    let mut count = threads;
+    while !left.is_empty() && !whole.is_decided() {
+        count = count.min(left.len());
+        if pattern.take() == Take::Last {
+            let (before, now) = left.split_at(left.len() - count);
+            let mut joined = pattern.reader();
+            for part in in_threads(pattern, file, now, threads)? {
+                joined.join(part);
+            }
+            joined.join(whole);
+            (whole, left) = (joined, before);
+        } else {
+            let (now, after) = left.split_at(count);
+            for part in in_threads(pattern, file, now, threads)? {
+                whole.join(part);
+            }
+            left = after;
+        }
+        count *= 4;
+    }
+    Ok(whole)
+}
+
+fn in_threads<'a>(
+    pattern: &'a Pattern,
+    file: &File,
+    parts: &[(u64, u64)],
+    threads: usize,
+) -> io::Result<Vec<Reader<'a>>> {
+    let next = AtomicUsize::new(0);
+    let work = || -> io::Result<Vec<(usize, Reader<'a>)>> {
+        let mut block = vec![0; BLOCK];
+        let mut done = Vec::new();
+        let mut matches = 0;
+        // More values make no figure, and later parts would only fill the memory.
+        while pattern.take() != Take::All || matches <= MOST_VALUES as u64 {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some((begin, end)) = parts.get(index) else {
+                break;
+            };
+            let reader = scanned(pattern, file, *begin, *end, &mut block)?;
+            matches += reader.matches();
+            done.push((index, reader));
+        }
+        Ok(done)
+    };
+    let mut done = thread::scope(|scope| {
+        let others = threads.min(parts.len()).saturating_sub(1);
+        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+        let mut done = work()?;
+        for other in others {
+            let found = other
+                .join()
+                .map_err(|_| io::Error::other("a thread panicked"))?;
+            done.extend(found?);
+        }
+        io::Result::Ok(done)
+    })?;
+    done.sort_by_key(|(index, _)| *index);
+    Ok(done.into_iter().map(|(_, reader)| reader).collect())
+}
+
+fn scanned<'a>(
+    pattern: &'a Pattern,
+    file: &File,
+    begin: u64,
+    end: u64,
+    block: &mut [u8],
+) -> io::Result<Reader<'a>> {
+    let mut scanner = Scanner::new(pattern);
+    let mut at = begin;
+    while at < end {
+        let most = usize::try_from(end - at).unwrap_or(usize::MAX);
+        let wanted = most.min(block.len());
+        let count = file.read_at(&mut block[..wanted], at)?;
+        if count == 0 {
+            break;
+        }
+        scanner.push(&block[..count]);
+        at += count as u64;
+    }
+    Ok(scanner.end())
+}
+
+/// Begin and end of the parts: each but the last ends with a line.
+fn parts(file: &File, size: u64) -> io::Result<Vec<(u64, u64)>> {
+    let length = file.metadata()?.len();
+    let mut block = vec![0; 4 << 10];
+    let mut parts = Vec::new();
+    let mut begin = 0;
+    let mut at = size;
+    while at < length {
+        let count = file.read_at(&mut block, at)?;
+        if count == 0 {
+            break;
+        }
+        match memchr::memchr(b'\n', &block[..count]) {
+            Some(found) => {
+                let end = at + found as u64 + 1;
+                parts.push((begin, end));
+                (begin, at) = (end, end + size);
+            }
+            None => at += count as u64,
+        }
+    }
+    if begin < length {
+        parts.push((begin, length));
+    }
+    Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use retrial_readings::pattern::Taken;
+
+    proptest! {
+        #[test]
+        fn parts_give_what_the_whole_gives(
+            lines in prop::collection::vec("(speed [0-9]{1,3}|speed x|[a-z]{0,9})\r?", 0..60),
+            size in 1_u64..80,
+            take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Max, Take::Mean]),
+        ) {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(lines.join("\n").as_bytes()).unwrap();
+            let pattern = Pattern::new(r"speed (\d+)", take, "").unwrap();
+            let mut scanner = Scanner::new(&pattern);
+            scanner.push(lines.join("\n").as_bytes());
+            let found = in_parts(&pattern, &file, size).unwrap().finish();
+            let figures = |taken: Taken| taken.figures;
+            prop_assert_eq!(found.map(figures), scanner.end().finish().map(figures));
+        }
+    }
+}

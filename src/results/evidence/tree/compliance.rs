@@ -1,0 +1,274 @@
+//! A scenario's compliance tests, each a folder `TEST06` of its own.
+
+use std::path::{Path, PathBuf};
+
+use super::files::Missing;
+use super::find::folders;
+use super::gather::{broken, empty, measurement, told};
+use super::inferred;
+use super::layout::is_test;
+use super::performance::missing;
+use super::place::{Part, Place};
+use crate::results::evidence::compliance;
+use crate::results::evidence::folder;
+use crate::results::evidence::loadgen::loadgen_evidence;
+use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
+use retrial_mlperf::check::Check;
+use retrial_mlperf::compliance::{Asked, Test};
+use retrial_mlperf::loadgen::{Run, Scenario};
+use retrial_mlperf::rounds::{ComplianceTest, Rules};
+use retrial_recipe::model::Mode;
+
+/// The run of a test whose speed counts.
+const RUN: &str = "performance/run_1";
+/// How much more than a limit a ratio of two rounded figures may be.
+const ROUNDING: f64 = 2e-5;
+/// What LoadGen calls an error where it finds `audit.config`, which each of these tests needs.
+const AUDIT_CONFIG: &str = "Multiple conf files are used";
+
+/// One test of a place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tested {
+    /// `TEST06`
+    name: String,
+    /// What its files say.
+    pub evidence: Evidence,
+}
+
+/// Reads the tests of a place; `performance` is its performance run.
+pub(crate) fn gather(
+    place: &Place,
+    rules: Option<&Rules>,
+    performance: Option<&Evidence>,
+    files: &mut Vec<Missing>,
+) -> Vec<Tested> {
+    find(place)
+        .into_iter()
+        .filter(|(name, _)| place.wants(&Part::Test(name.clone())))
+        .map(|(name, path)| {
+            let evidence = one(place, rules, performance, &name, &path, files);
+            Tested { name, evidence }
+        })
+        .collect()
+}
+
+fn one(
+    place: &Place,
+    rules: Option<&Rules>,
+    performance: Option<&Evidence>,
+    name: &str,
+    path: &Path,
+    files: &mut Vec<Missing>,
+) -> Evidence {
+    let mut evidence = empty(place, Mode::Compliance, path);
+    let mut trial = TrialEvidence::finished(1, path.display().to_string());
+    let asked = rules.and_then(|rules| {
+        let mut tests = rules.compliance.iter();
+        Some((rules, &tests.find(|(known, _)| known == name)?.1))
+    });
+    if let Some(because) = not_asked(place, rules.is_some(), asked.is_some()) {
+        evidence
+            .checks
+            .push(told(Check::new("asked for", because, name, true)));
+        evidence.trials.push(trial);
+        return evidence;
+    }
+    match name.parse::<Test>() {
+        Ok(test) => {
+            let words = match rules {
+                Some(rules) => compliance::asked(test, rules, !place.submitter.in_one_folder),
+                None => Asked::new(test),
+            };
+            let found = compliance::read(&place.submitter.root.join(path), &words);
+            for check in found.checks {
+                // That a log is missing beside verify_*.txt, which are there, is a file's matter.
+                if check.passed || !check.rule.ends_with(" logs") {
+                    evidence.checks.push(told(check));
+                } else {
+                    files.push(Missing(path.join(check.found)));
+                }
+            }
+            if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
+                speed(place, asked, path, &mut evidence, &mut trial, files);
+                let performance = performance.and_then(|one| one.trials.first());
+                if let (Some((rules, test)), Some(performance)) = (asked, performance) {
+                    evidence
+                        .checks
+                        .extend(against(rules, test, &trial, performance));
+                }
+            }
+        }
+        Err(error) => {
+            let check = broken("test", error.to_string(), "a test of the audit");
+            evidence.checks.push(check);
+        }
+    }
+    evidence.trials.push(trial);
+    evidence
+}
+
+/// Why a test is not asked for, where it is not: it is then told, and breaks nothing.
+fn not_asked(place: &Place, is_known: bool, is_asked: bool) -> Option<&'static str> {
+    if place.submitter.is_open() {
+        Some("not in the open division")
+    } else if is_known && !is_asked {
+        Some("not of this benchmark")
+    } else {
+        None
+    }
+}
+
+/// The test's own performance run.
+fn speed(
+    place: &Place,
+    asked: Option<(&Rules, &ComplianceTest)>,
+    path: &Path,
+    evidence: &mut Evidence,
+    trial: &mut TrialEvidence,
+    files: &mut Vec<Missing>,
+) {
+    let mut logs = folder::logs(&place.submitter.root, &path.join(RUN));
+    evidence
+        .checks
+        .extend(missing(&logs, &path.join(RUN), files));
+    if logs.run.summary.is_none() && logs.run.detail.is_none() {
+        return;
+    }
+    without_audit_config(&mut logs.run);
+    let measured = measurement(place, Mode::Compliance);
+    loadgen_evidence(&logs.run, &measured, trial, &mut None);
+    let Some((rules, test)) = asked else {
+        return;
+    };
+    let metric = rules.metric.name();
+    if let Some(figure) = inferred::figure(&logs.run, rules) {
+        let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
+        trial.figures.insert(metric.clone(), figure);
+    }
+    evidence.published_metric = Some(metric);
+    let mut rules = rules.clone();
+    rules.seeds = test.seeds.unwrap_or(rules.seeds);
+    let statement = logs.run.statement();
+    let figures = |name: &str| {
+        let found = logs.run.resolve(name)?;
+        Some((found.figure.value, found.figure.unit.into_owned()))
+    };
+    let checks = rules.check_performance(&statement, &figures);
+    evidence.checks.extend(checks.into_iter().map(told));
+}
+
+/// The test's speed next to the published run's. Where both were run in another scenario than they
+/// are published in, by the figure of that one.
+fn against(
+    rules: &Rules,
+    test: &ComplianceTest,
+    found: &TrialEvidence,
+    published: &TrialEvidence,
+) -> Option<RuleCheck> {
+    let ran = |trial: &TrialEvidence| trial.statement.as_ref().and_then(|one| one.scenario);
+    let metric = match ran(published) {
+        Some(Scenario::SingleStream | Scenario::MultiStream) => {
+            "early_stopping_latency_ns".to_owned()
+        }
+        _ => rules.metric.name(),
+    };
+    let (found, published) = (found.figures.get(&metric)?, published.figures.get(&metric)?);
+    let ratio = found.value / published.value;
+    let is_time = metric.starts_with("early_stopping");
+    let (kept, asked) = match (test.within, test.above) {
+        (Some(share), _) => {
+            let kept = (ratio - 1.0).abs() <= share + ROUNDING;
+            (kept, format!("within {} of it", number::percent(share)))
+        }
+        (None, Some(share)) if is_time => (
+            ratio >= 1.0 - share - ROUNDING,
+            format!("at most {} less", number::percent(share)),
+        ),
+        (None, Some(share)) => (
+            ratio <= 1.0 + share + ROUNDING,
+            format!("at most {} more", number::percent(share)),
+        ),
+        (None, None) => return None,
+    };
+    let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
+    Some(told(Check::new(
+        "speed next to the performance run",
+        format!(
+            "{}, {} of {}",
+            shown(found),
+            number::ratio(ratio),
+            shown(published)
+        ),
+        asked,
+        kept,
+    )))
+}
+
+/// Leaves the error out that every run with an `audit.config` has.
+fn without_audit_config(run: &mut Run) {
+    let Some(detail) = &mut run.detail else {
+        return;
+    };
+    let before = detail.error_messages.len();
+    detail
+        .error_messages
+        .retain(|message| !message.text.contains(AUDIT_CONFIG));
+    let left_out = (before - detail.error_messages.len()) as u64;
+    detail.errors = detail.errors.saturating_sub(left_out);
+    if let Some(errors) = run
+        .summary
+        .as_mut()
+        .and_then(|summary| summary.errors.as_mut())
+    {
+        *errors = errors.saturating_sub(left_out);
+    }
+}
+
+/// What the tests say of the performance result: the closed division asks for all of its
+/// benchmark's, and that each is passed.
+pub(crate) fn passed(place: &Place, rules: Option<&Rules>, tests: &[Tested]) -> Vec<RuleCheck> {
+    if place.submitter.is_open() {
+        return Vec::new();
+    }
+    let asked = rules.into_iter().flat_map(|rules| &rules.compliance);
+    asked
+        .map(|(name, _)| {
+            let Some(test) = tests.iter().find(|test| test.name == *name) else {
+                return broken(name, "missing", "a compliance test of this benchmark");
+            };
+            let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
+            let said = test
+                .evidence
+                .trials
+                .iter()
+                .find_map(|trial| match &trial.validity {
+                    Validity::Invalid(reasons) => Some(reasons.join("; ")),
+                    _ => None,
+                });
+            match (failed.next(), said) {
+                (Some(first), _) => {
+                    broken(name, format!("{}: {}", first.rule, first.found), "passed")
+                }
+                (None, Some(reasons)) => {
+                    broken(name, format!("its run is INVALID ({reasons})"), "passed")
+                }
+                (None, None) => told(Check::new(name, "passed", "passed", true)),
+            }
+        })
+        .collect()
+}
+
+/// The folders of tests, by name; where there are several of one name, the first.
+fn find(place: &Place) -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    for at in place.compliance() {
+        for name in folders(&place.submitter.root.join(&at)) {
+            let upper = name.to_uppercase();
+            if is_test(&name) && !found.iter().any(|(known, _)| *known == upper) {
+                found.push((upper, at.join(name)));
+            }
+        }
+    }
+    found.sort();
+    found
+}

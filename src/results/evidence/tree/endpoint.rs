@@ -1,0 +1,129 @@
+//! A scenario that was measured at an endpoint: no `LoadGen` logs, but its configuration and results
+//! as YAML and JSON (v6.1 and later).
+
+use std::path::Path;
+
+use super::gather::{broken, empty, told};
+use super::place::Place;
+use crate::results::evidence::endpoints;
+use crate::results::evidence::folder::{DETAIL, SUMMARY};
+use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
+use retrial_mlperf::rounds::Rules;
+use retrial_readings::units;
+use retrial_recipe::model::Mode;
+
+/// Whether a place is one of an endpoint, and not of `LoadGen`: accuracy scripts leave an
+/// `accuracy_results.json` beside `LoadGen`'s logs, too.
+pub(crate) fn is_one(place: &Place) -> bool {
+    let folder = folder(place);
+    let has_logs = ["performance/run_1", "accuracy"].iter().any(|run| {
+        let logs = [SUMMARY, DETAIL].map(|log| folder.join(run).join(log));
+        logs.iter()
+            .any(|log| std::fs::symlink_metadata(log).is_ok())
+    });
+    !has_logs && endpoints::is_there(&folder)
+}
+
+/// Reads its performance.
+pub(crate) fn performance(place: &Place, rules: Option<&Rules>, allowed: bool) -> Evidence {
+    let path = place.results().join("performance");
+    let mut evidence = begun(place, Mode::Performance, &path, allowed);
+    let run = match endpoints::performance(&folder(place)) {
+        Ok(run) => run,
+        Err(because) => {
+            evidence.checks.push(unreadable(because));
+            return evidence;
+        }
+    };
+    let mut trial = TrialEvidence::finished(1, evidence.path.clone());
+    for (name, figure) in &run.figures {
+        let value = FigureValue::new(figure.value, figure.unit.clone());
+        trial.figures.insert(name.to_string(), value);
+    }
+    if let Some(rules) = rules {
+        let logged = run.metric(&rules.metric.figure);
+        let name = logged.strip_suffix("_ns").map_or_else(
+            || logged.to_owned(),
+            |stem| format!("{stem}_{}", rules.metric.unit),
+        );
+        if let Some(figure) = run.figures.get(logged) {
+            // Rates keep their value: what is published as queries is logged as samples.
+            let factor = units::factor(&figure.unit, &rules.metric.unit).unwrap_or(1.0);
+            let value = FigureValue::new(figure.value * factor, rules.metric.unit.clone());
+            trial.figures.insert(name.clone(), value);
+        }
+        evidence.published_metric = Some(name);
+        evidence
+            .checks
+            .extend(rules.check_endpoint(&run).into_iter().map(told));
+    }
+    trial.statement = Some(run.statement());
+    evidence.trials.push(trial);
+    evidence
+}
+
+/// Reads its accuracy.
+pub(crate) fn accuracy(place: &Place, rules: Option<&Rules>, allowed: bool) -> Evidence {
+    let path = place.results().join("accuracy");
+    let mut evidence = begun(place, Mode::Accuracy, &path, allowed);
+    let results = match endpoints::accuracy(&folder(place)) {
+        Ok(results) => results,
+        Err(because) => {
+            evidence.checks.push(unreadable(because));
+            return evidence;
+        }
+    };
+    let mut trial = TrialEvidence::finished(1, evidence.path.clone());
+    if let Some(rules) = rules {
+        let checks = rules.check_endpoint_accuracy(&results);
+        if !place.submitter.is_open() {
+            evidence.checks.extend(checks.into_iter().map(told));
+        }
+        for (name, value) in rules.endpoint_accuracy(&results) {
+            trial.figures.insert(name, FigureValue::new(value, ""));
+        }
+        evidence.published_metric = rules.accuracy.first().map(|(name, _)| name.clone());
+        // That its limits were checked is what lets its performance count.
+        evidence.limits.clone_from(&rules.accuracy);
+        evidence
+            .limits
+            .retain(|(name, _)| trial.figures.contains_key(name));
+        if place.submitter.is_open() {
+            evidence.limits.clear();
+        }
+    } else {
+        for score in &results.scores {
+            let value = score.value.map(|value| FigureValue::new(value, ""));
+            trial
+                .figures
+                .extend(value.map(|value| (score.dataset.clone(), value)));
+        }
+    }
+    evidence.trials.push(trial);
+    evidence
+}
+
+fn begun(place: &Place, mode: Mode, path: &Path, allowed: bool) -> Evidence {
+    let mut evidence = empty(place, mode, path);
+    evidence.loadgen = false;
+    if !allowed {
+        evidence.checks.push(broken(
+            "LoadGen's logs",
+            "an endpoint's results",
+            "LoadGen's logs, which this round's results are made of",
+        ));
+    }
+    evidence
+}
+
+fn unreadable(because: String) -> RuleCheck {
+    broken(
+        "endpoint's files",
+        because,
+        "config.yaml, and the results of its runs",
+    )
+}
+
+fn folder(place: &Place) -> std::path::PathBuf {
+    place.submitter.root.join(place.results())
+}

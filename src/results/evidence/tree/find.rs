@@ -1,0 +1,253 @@
+//! Walks a submission tree: which benchmarks there are, on which systems, in which scenarios.
+//! Only folders are looked at; nothing is opened but a submitter's own names of benchmarks.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::layout::{self, DIVISIONS, Position, is_test};
+use super::place::{Benchmark, Part, Place, Submitter};
+use crate::results::evidence::folder;
+use crate::store::open;
+
+/// The largest list of names that is read.
+const NAMES_CAP: u64 = 1 << 20;
+/// The submitter's own names of benchmarks.
+const NAMES: &str = "model_mapping.json";
+/// How many folders above a tree's root are looked through for it.
+const DEPTH: usize = 3;
+
+/// What a directory holds of submission trees.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// The trees' roots.
+    pub roots: Vec<PathBuf>,
+    /// What is to be judged, in the order of the paths.
+    pub benchmarks: Vec<Benchmark>,
+    /// What is wrong with the tree itself.
+    pub faults: Vec<Fault>,
+}
+
+/// Something that is wrong with the tree itself, and belongs to no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where, below the root.
+    pub path: PathBuf,
+    /// What is there.
+    pub found: String,
+    /// What should be.
+    pub asked: String,
+    /// It breaks a rule; else it is only told.
+    pub is_wrong: bool,
+}
+
+/// Everything in a directory, which may be a whole tree, several, or any folder of one; `None`
+/// where it has to do with none.
+///
+/// # Errors
+/// Where the directory cannot be read.
+pub fn find(directory: &Path) -> std::io::Result<Option<Found>> {
+    let directory = directory.canonicalize()?;
+    std::fs::read_dir(&directory)?;
+    if let Some(position) = layout::position(&directory) {
+        return Ok(Some(walk(&position)));
+    }
+    let mut roots = Vec::new();
+    find_roots(&directory, DEPTH, &mut roots);
+    let mut found = Found::default();
+    for root in roots {
+        let one = walk(&Position {
+            root,
+            ..Position::default()
+        });
+        found.roots.extend(one.roots);
+        found.benchmarks.extend(one.benchmarks);
+        found.faults.extend(one.faults);
+    }
+    Ok((!found.roots.is_empty()).then_some(found))
+}
+
+fn find_roots(directory: &Path, depth: usize, roots: &mut Vec<PathBuf>) {
+    if layout::is_root(directory) {
+        roots.push(directory.to_owned());
+    } else if depth > 0 {
+        for name in folders(directory) {
+            find_roots(&directory.join(name), depth - 1, roots);
+        }
+    }
+}
+
+fn walk(position: &Position) -> Found {
+    let divisions = match &position.division {
+        Some(division) => vec![division.clone()],
+        None => DIVISIONS.map(str::to_owned).to_vec(),
+    };
+    let submitters = divisions.iter().flat_map(|division| {
+        let at = position.root.join(division);
+        let names = one_or_all(position.submitter.as_ref(), &at).into_iter();
+        names.map(move |name| (division, name))
+    });
+    let submitters: Vec<(&String, String)> = submitters.collect();
+    let walked: Vec<Found> = submitters
+        .par_iter()
+        .map(|(division, name)| walk_submitter(position, division, name))
+        .collect();
+    let mut found = Found {
+        roots: vec![position.root.clone()],
+        ..Found::default()
+    };
+    for one in walked {
+        found.benchmarks.extend(one.benchmarks);
+        found.faults.extend(one.faults);
+    }
+    found
+}
+
+fn walk_submitter(position: &Position, division: &str, name: &str) -> Found {
+    let mut found = Found::default();
+    let relative = Path::new(division).join(name);
+    let results = position.root.join(&relative).join("results");
+    if !results.is_dir() {
+        return found;
+    }
+    let names = match names(&position.root, &relative.join(NAMES)) {
+        Ok(names) => names,
+        Err(because) => {
+            found.faults.push(Fault {
+                path: relative.join(NAMES),
+                found: because,
+                asked: "a JSON object of names".to_owned(),
+                is_wrong: true,
+            });
+            BTreeMap::new()
+        }
+    };
+    let submitter = Arc::new(Submitter {
+        root: position.root.clone(),
+        division: division.to_owned(),
+        name: name.to_owned(),
+        names,
+        in_one_folder: !position.root.join(&relative).join("measurements").is_dir(),
+    });
+    let systems = one_or_all(position.system.as_ref(), &results);
+    for system in &systems {
+        let before = found.benchmarks.len();
+        for benchmark in one_or_all(position.benchmark.as_ref(), &results.join(system)) {
+            let folder = results.join(system).join(&benchmark);
+            let scenarios = one_or_all(position.scenario.as_ref(), &folder);
+            let places: Vec<Place> = scenarios
+                .into_iter()
+                .map(|scenario| Place {
+                    submitter: Arc::clone(&submitter),
+                    system: system.clone(),
+                    benchmark: benchmark.clone(),
+                    folder: scenario,
+                    only: position.part.clone(),
+                })
+                .filter(|place| place.scenario().is_some() || holds_results(place))
+                .collect();
+            if !places.is_empty() {
+                found.benchmarks.push(Benchmark {
+                    submitter: Arc::clone(&submitter),
+                    system: system.clone(),
+                    name: benchmark,
+                    places,
+                    whole: position.scenario.is_none() && position.part.is_none(),
+                });
+            }
+        }
+        if found.benchmarks.len() == before {
+            found.faults.push(Fault {
+                path: relative.join("results").join(system),
+                found: "no result".to_owned(),
+                asked: "results of a benchmark".to_owned(),
+                is_wrong: true,
+            });
+        }
+    }
+    if position.system.is_none() {
+        systems_without_results(&submitter, &systems, &mut found);
+    }
+    found
+}
+
+/// Whether a folder whose name is no scenario holds results all the same.
+fn holds_results(place: &Place) -> bool {
+    let folder = place.submitter.root.join(place.results());
+    let parts = folders(&folder);
+    parts
+        .iter()
+        .any(|name| name == "performance" || name == "accuracy" || is_test(name))
+}
+
+fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mut Found) {
+    let described = submitter.relative().join("systems");
+    let Ok(entries) = std::fs::read_dir(submitter.root.join(&described)) else {
+        found.faults.push(Fault {
+            path: described,
+            found: "missing".to_owned(),
+            asked: "a description of each system".to_owned(),
+            is_wrong: true,
+        });
+        return;
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.strip_suffix(".json").map(str::to_owned)
+        })
+        .collect();
+    names.sort();
+    for name in names.iter().filter(|name| !systems.contains(name)) {
+        found.faults.push(Fault {
+            path: submitter.system_file(name),
+            found: "a system without results".to_owned(),
+            asked: format!("results/{name}"),
+            is_wrong: false,
+        });
+    }
+}
+
+fn one_or_all(one: Option<&String>, directory: &Path) -> Vec<String> {
+    one.map_or_else(|| folders(directory), |one| vec![one.clone()])
+}
+
+/// The folders in a directory, sorted; links are not followed, and hidden ones are no results.
+pub(crate) fn folders(directory: &Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| !name.starts_with('.'))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The submitter's own names of benchmarks; none where there is no such file.
+fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
+    match open::read_text_beneath(root, relative, NAMES_CAP) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+        Err(error) if folder::is_missing(&error) => Ok(BTreeMap::new()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Part {
+    /// The folder's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Performance => "performance",
+            Self::Accuracy => "accuracy",
+            Self::Compliance => "compliance",
+            Self::Test(name) => name,
+        }
+    }
+}

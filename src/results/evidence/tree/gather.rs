@@ -1,0 +1,130 @@
+//! The evidence of one place: a scenario's performance, accuracy and compliance.
+
+use super::files::Missing;
+use super::place::{Part, Place};
+use super::{Frame, accuracy, compliance, endpoint, files, names, performance};
+use crate::plan::measurement::MeasurementPlan;
+use crate::results::evidence::run::without_trials;
+use crate::results::verdict::{Evidence, RuleCheck};
+use retrial_mlperf::check::Check;
+use retrial_mlperf::rounds::Rules;
+use retrial_recipe::model::{Mode, Trials};
+
+/// What the files of a place say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gathered {
+    /// What the round asks of it, where round, benchmark and scenario are known.
+    pub rules: Option<Rules>,
+    /// Performance, accuracy, and each compliance test.
+    pub evidence: Vec<Evidence>,
+    /// Files without figures that are missing.
+    pub missing: Vec<Missing>,
+    /// Rules that are the benchmark's, not a result's.
+    pub rules_of_benchmark: Vec<RuleCheck>,
+}
+
+/// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
+/// is told in the evidence.
+#[must_use]
+pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
+    let rules = rules(place, frame);
+    let (mut missing, rules_of_benchmark) = if place.only.is_none() {
+        files::of_place(place)
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let of_endpoint = endpoint::is_one(place);
+    let allowed = frame.round.is_none_or(|round| round.endpoints);
+    let mut evidence = Vec::new();
+    let performance = place.wants(&Part::Performance).then(|| {
+        let mut one = if of_endpoint {
+            endpoint::performance(place, rules.as_ref(), allowed)
+        } else {
+            performance::gather(place, rules.as_ref(), &mut missing)
+        };
+        performance::expect(&mut one, place, frame);
+        one
+    });
+    let accuracy = place.wants(&Part::Accuracy).then(|| {
+        if of_endpoint {
+            endpoint::accuracy(place, rules.as_ref(), allowed)
+        } else {
+            accuracy::gather(place, rules.as_ref(), &mut missing)
+        }
+    });
+    let tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
+    if let Some(mut performance) = performance {
+        if place.only.is_none() && !of_endpoint {
+            performance
+                .checks
+                .extend(compliance::passed(place, rules.as_ref(), &tests));
+        }
+        evidence.push(performance);
+    }
+    evidence.extend(accuracy);
+    evidence.extend(tests.into_iter().map(|test| test.evidence));
+    Gathered {
+        rules,
+        evidence,
+        missing,
+        rules_of_benchmark,
+    }
+}
+
+/// What is asked of the place's own results, in its division.
+pub(crate) fn asked_of(place: &Place, rules: Option<&Rules>) -> Option<Rules> {
+    let rules = rules?;
+    Some(Rules {
+        // The checker asks every division for the whole data set.
+        accuracy_samples: rules.accuracy_samples,
+        ..rules.clone().in_division(&place.submitter.division)
+    })
+}
+
+/// What the round asks of a place.
+fn rules(place: &Place, frame: &Frame<'_>) -> Option<Rules> {
+    let own = || names::official(&place.submitter, &place.benchmark, frame.round);
+    let named = frame.benchmark.unwrap_or_else(own);
+    frame.round?.rules(named, place.scenario()?)
+}
+
+/// Evidence of a place without trials.
+pub(crate) fn empty(place: &Place, mode: Mode, path: &std::path::Path) -> Evidence {
+    let mut evidence = without_trials(&measurement(place, mode));
+    evidence.path = path.display().to_string();
+    evidence.loadgen = true;
+    evidence
+}
+
+/// A measurement of which nothing is known but what it is.
+pub(crate) fn measurement(place: &Place, mode: Mode) -> MeasurementPlan {
+    let scenario = place.scenario_name();
+    MeasurementPlan {
+        key: scenario.clone(),
+        scenario,
+        loadgen: true,
+        mode,
+        trials: Trials::default(),
+        target_qps: None,
+        figures: Vec::new(),
+        expect: Vec::new(),
+        limits: Vec::new(),
+        rules: None,
+    }
+}
+
+/// A check as a verdict has it.
+pub(crate) fn told(check: Check) -> RuleCheck {
+    RuleCheck {
+        rule: check.rule,
+        trial: None,
+        found: check.found,
+        asked: check.asked,
+        passed: check.passed,
+    }
+}
+
+/// A rule that was not kept.
+pub(crate) fn broken(rule: &str, found: impl Into<String>, asked: impl Into<String>) -> RuleCheck {
+    told(Check::new(rule, found, asked, false))
+}

@@ -1,0 +1,40 @@
+//! The published figure of a run, also where it is inferred: an edge result may be submitted in a
+//! scenario with the logs of another one, and its figure is then worked out of theirs.
+
+use retrial_mlperf::loadgen::{Run, Scenario};
+use retrial_mlperf::rounds::Rules;
+use retrial_readings::figure::Figure;
+
+/// Samples in one of MultiStream's queries.
+const MULTI_STREAM_SAMPLES: f64 = 8.0;
+
+/// By what the run is published in the scenario of these rules.
+pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
+    let logged = run.scenario();
+    match (logged, rules.scenario) {
+        (Some(Scenario::SingleStream), Scenario::Offline) => run
+            .figure("queries_per_second_without_loadgen_overhead")
+            .cloned(),
+        (Some(Scenario::MultiStream), Scenario::Offline) => {
+            let latency = run.figure("latency_mean_ns")?;
+            let samples = run
+                .parameters()
+                .samples_per_query
+                .map_or(MULTI_STREAM_SAMPLES, real);
+            let mut figure = latency.scaled(1.0, rules.metric.unit.clone());
+            figure.value = samples * 1e9 / latency.value;
+            Some(figure)
+        }
+        (Some(Scenario::SingleStream), Scenario::MultiStream) => {
+            // LoadGen estimates the 99th percentile in a SingleStream run for this.
+            let latency = run.figure("early_stopping_p99_ns")?;
+            Some(latency.scaled(MULTI_STREAM_SAMPLES * 1e-6, rules.metric.unit.clone()))
+        }
+        _ => run.resolve(&rules.metric.name()).map(|found| found.figure),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a query has few samples")]
+fn real(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,141 @@
+//! A scenario's performance: `performance/run_1`, the run that `MLCommons` publishes.
+
+use std::path::Path;
+
+use super::files::Missing;
+use super::find::folders;
+use super::gather::{asked_of, broken, empty, measurement, told};
+use super::place::Place;
+use super::{Frame, inferred, power};
+use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
+use crate::results::evidence::loadgen::loadgen_evidence;
+use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
+use retrial_mlperf::check::Check;
+use retrial_mlperf::loadgen;
+use retrial_mlperf::rounds::Rules;
+use retrial_recipe::model::Mode;
+
+/// The folder of the run that counts.
+const RUN: &str = "performance/run_1";
+
+/// Reads the performance run of a place.
+pub(crate) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missing>) -> Evidence {
+    let path = place.results().join(RUN);
+    let mut evidence = empty(place, Mode::Performance, &path);
+    let logs = folder::logs(&place.submitter.root, &path);
+    evidence.checks.extend(missing(&logs, &path, files));
+    if logs.run.summary.is_none() && logs.run.detail.is_none() {
+        return evidence;
+    }
+    let mut trial = TrialEvidence::finished(1, path.display().to_string());
+    let measured = measurement(place, Mode::Performance);
+    loadgen_evidence(
+        &logs.run,
+        &measured,
+        &mut trial,
+        &mut evidence.published_metric,
+    );
+    if let Some(rules) = rules {
+        let metric = rules.metric.name();
+        if let Some(figure) = inferred::figure(&logs.run, rules) {
+            let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
+            trial.figures.insert(metric.clone(), figure);
+        }
+        evidence.published_metric = Some(metric);
+        evidence.rules = asked_of(place, Some(rules));
+    }
+    match power::figure(place, &logs.run, files) {
+        Some(Ok((name, figure))) => {
+            trial.figures.insert(name, figure);
+        }
+        Some(Err(check)) => evidence.checks.push(check),
+        None => {}
+    }
+    evidence.checks.extend(other_mode(&logs));
+    evidence.checks.extend(other_runs(place));
+    evidence.trials.push(trial);
+    evidence
+}
+
+/// Compares a performance result with what was published for it, where anything was.
+pub(crate) fn expect(evidence: &mut Evidence, place: &Place, frame: &Frame<'_>) {
+    if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
+        let figure = evidence
+            .trials
+            .first()
+            .and_then(|trial| trial.figures.get(metric));
+        let unit = figure.map_or("", |figure| figure.unit.as_str());
+        let found = published.of(place, unit);
+        let found = found.map(|expected| (metric.clone(), vec![expected]));
+        evidence.expect.extend(found);
+    }
+}
+
+/// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
+/// is missing, the other is one.
+pub(crate) fn missing(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec<RuleCheck> {
+    let run = &logs.run;
+    let there = [
+        (SUMMARY, run.summary.is_some()),
+        (DETAIL, run.detail.is_some()),
+    ];
+    let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
+    let mut checks = Vec::new();
+    for (name, _) in there.into_iter().filter(|(_, there)| !there) {
+        match logs.faults.iter().find(|(file, _)| *file == name) {
+            Some((_, because)) => {
+                checks.push(broken(name, because.as_str(), "LoadGen's log of this run"));
+            }
+            None if none => checks.push(broken(name, "missing", "LoadGen's log of this run")),
+            None => files.push(Missing(path.join(name))),
+        }
+    }
+    checks.extend(cut(logs));
+    checks
+}
+
+/// A detail log without its test's end, or with lines that are none: it was cut off or changed, and
+/// what it says of errors and figures is not all.
+fn cut(logs: &Logs) -> Option<RuleCheck> {
+    let detail = logs.run.detail.as_ref()?;
+    let found = match (detail.is_complete(), detail.malformed) {
+        (true, 0) => return None,
+        (true, lines) => format!("{lines} of its lines cannot be read"),
+        (false, 0) => "it ends before its test does".to_owned(),
+        (false, lines) => {
+            format!("it ends before its test does, and {lines} of its lines cannot be read")
+        }
+    };
+    Some(broken(DETAIL, found, "the whole log"))
+}
+
+/// The log of an accuracy run says nothing of speed.
+fn other_mode(logs: &Logs) -> Option<RuleCheck> {
+    let mode = logs
+        .run
+        .mode()
+        .filter(|mode| *mode != loadgen::Mode::Performance)?;
+    let asked = loadgen::Mode::Performance.to_string();
+    Some(broken("mode", mode.to_string(), asked))
+}
+
+/// Runs beside the one that counts are told, so that nobody takes them for it.
+fn other_runs(place: &Place) -> Option<RuleCheck> {
+    let folder = place
+        .submitter
+        .root
+        .join(place.results())
+        .join("performance");
+    let others: Vec<String> = folders(&folder)
+        .into_iter()
+        .filter(|name| name.starts_with("run_") && Path::new(name) != Path::new("run_1"))
+        .collect();
+    (!others.is_empty()).then(|| {
+        told(Check::new(
+            "runs",
+            format!("run_1, and beside it {}", others.join(", ")),
+            "run_1, which is published; the others do not count",
+            true,
+        ))
+    })
+}

@@ -1,0 +1,71 @@
+//! One published result.
+
+/// One published result.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    /// `6.0-0002`
+    pub id: Option<String>,
+    /// `closed`
+    pub division: Option<String>,
+    /// Who submitted it.
+    pub submitter: Option<String>,
+    /// The system's folder.
+    pub platform: Option<String>,
+    /// The system's name.
+    pub system: Option<String>,
+    /// The benchmark, by the submitter's name.
+    pub benchmark: String,
+    /// The benchmark, by the suite's name.
+    pub official: Option<String>,
+    /// The scenario.
+    pub scenario: String,
+    /// The figure.
+    pub value: f64,
+    /// Its unit, in small letters: `tokens/s`, `ms`.
+    pub unit: String,
+    /// Its accuracy, as printed.
+    pub accuracy: Option<String>,
+    /// Where it lies: `closed/AMD/results/…`.
+    pub location: Option<String>,
+}
+
+impl Row {
+    /// Whether it is of a system of this name.
+    #[must_use]
+    pub fn is_of_system(&self, name: &str) -> bool {
+        let is = |known: &Option<String>| known.as_deref() == Some(name);
+        is(&self.platform) || is(&self.system)
+    }
+
+    /// Where it stands, for a person.
+    #[must_use]
+    pub fn source(&self, table: &str) -> String {
+        match (&self.id, &self.submitter, &self.platform) {
+            (Some(id), ..) => id.clone(),
+            (None, Some(submitter), Some(system)) => format!("{table}: {submitter} {system}"),
+            _ => table.to_owned(),
+        }
+    }
+}
+
+/// A unit as tables print it, `Latency (ms)` or `Tokens/s`, as ours.
+#[must_use]
+pub(crate) fn unit(printed: &str) -> String {
+    let inside = printed
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .map_or(printed, |(inside, _)| inside);
+    inside.trim().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_of_tables() {
+        assert_eq!(unit("Latency (ms)"), "ms");
+        assert_eq!(unit("Tokens/s"), "tokens/s");
+        assert_eq!(unit("Latency (s)"), "s");
+    }
+}

@@ -1,0 +1,78 @@
+//! What a benchmark on a system must have beside the results that are there.
+
+use super::gather::broken;
+use super::place::Benchmark;
+use super::{Frame, names};
+use crate::results::verdict::RuleCheck;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::SystemType;
+
+/// Rules of the benchmark as a whole.
+pub(crate) fn check(
+    benchmark: &Benchmark,
+    system: Option<SystemType>,
+    frame: &Frame<'_>,
+) -> Vec<RuleCheck> {
+    let mut checks = Vec::new();
+    for place in benchmark
+        .places
+        .iter()
+        .filter(|place| place.scenario().is_none())
+    {
+        checks.push(broken(
+            "scenario",
+            format!("folder {}", place.folder),
+            "one of MLPerf's scenarios",
+        ));
+    }
+    let Some(round) = frame.round else {
+        return checks;
+    };
+    let named = frame
+        .benchmark
+        .unwrap_or_else(|| names::official(&benchmark.submitter, &benchmark.name, frame.round));
+    let Some((official, rules)) = round.benchmark(named) else {
+        checks.push(broken(
+            "benchmark",
+            named,
+            format!(
+                "a benchmark of round {}, or a name that model_mapping.json explains",
+                round.round
+            ),
+        ));
+        return checks;
+    };
+    if benchmark.submitter.is_open() {
+        return checks;
+    }
+    let found: Vec<Scenario> = benchmark
+        .places
+        .iter()
+        .filter_map(super::Place::scenario)
+        .collect();
+    for scenario in &found {
+        let known = rules.scenarios.iter().find(|(known, _)| known == scenario);
+        let taken = known.is_some_and(|(_, rules)| {
+            system.is_none_or(|system| {
+                rules.required.contains(&system) || rules.optional.contains(&system)
+            })
+        });
+        if !taken {
+            checks.push(broken(
+                "scenario",
+                scenario.to_string(),
+                format!("a scenario of {official} for this type of system"),
+            ));
+        }
+    }
+    if let (Some(system), true) = (system, benchmark.whole) {
+        for missing in round.missing_scenarios(named, system, &found) {
+            checks.push(broken(
+                "required scenario",
+                format!("{missing} is missing"),
+                missing,
+            ));
+        }
+    }
+    checks
+}

@@ -1,0 +1,63 @@
+//! A system's description, `systems/SYSTEM.json`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::gather::{broken, told};
+use super::place::Benchmark;
+use crate::results::evidence::folder::is_missing;
+use crate::results::verdict::RuleCheck;
+use crate::store::open;
+use retrial_mlperf::rounds::SystemType;
+use retrial_mlperf::submission;
+
+/// The largest description that is read: real ones have 3 kB.
+const CAP: u64 = 1 << 20;
+
+/// What is known of a system.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct System {
+    /// Datacenter or edge.
+    pub kind: Option<SystemType>,
+    /// What is wrong with its description.
+    pub checks: Vec<RuleCheck>,
+}
+
+/// Reads the description of a benchmark's system.
+pub(crate) fn read(benchmark: &Benchmark) -> System {
+    let submitter = &benchmark.submitter;
+    let file = submitter.system_file(&benchmark.system);
+    let rule = file.display().to_string();
+    let asked = "a description of the system";
+    let object = match object(&submitter.root, &file) {
+        Ok(object) => object,
+        Err(because) => {
+            return System {
+                checks: vec![broken(&rule, because, asked)],
+                ..System::default()
+            };
+        }
+    };
+    let mut system = System::default();
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    match text("system_type").parse() {
+        Ok(kind) => system.kind = Some(kind),
+        Err(error) => {
+            let asked = "system_type datacenter, edge or both";
+            system.checks.push(broken(&rule, error.to_string(), asked));
+        }
+    }
+    let checks = submission::check_system(&object, &submitter.division, &submitter.name);
+    system.checks.extend(checks.into_iter().map(told));
+    system
+}
+
+fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
+    let text = match open::read_text_beneath(root, file, CAP) {
+        Ok(text) => text,
+        Err(error) if is_missing(&error) => return Err("missing".to_owned()),
+        Err(error) => return Err(error.to_string()),
+    };
+    submission::object(&text)
+}

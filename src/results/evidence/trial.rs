@@ -1,0 +1,281 @@
+//! One trial of a run: how its step ended, and what it gave.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::figures::Text;
+use super::folder::{self, FolderError};
+use super::loadgen::loadgen_evidence;
+use super::readings::{Reading, readings};
+use super::run::RunFiles;
+use super::window::measured_window;
+use super::{accuracy, telemetry};
+use crate::plan::measurement::MeasurementPlan;
+use crate::plan::step::{Action, Purpose, Step};
+use crate::results::verdict::{StepOutcome, TrialEvidence};
+use crate::store::journal::{StepEnd, StepFault};
+use crate::telemetry::Summary;
+use retrial_mlperf::loadgen::Run;
+use retrial_recipe::model::Mode;
+
+/// How far a log's own start may lie outside its step: it is kept in whole seconds.
+const CLOCK_SLACK_S: i64 = 2;
+
+/// One trial of one measurement.
+pub(crate) struct Trial<'a> {
+    pub files: &'a RunFiles<'a>,
+    pub index: usize,
+    pub measured: &'a MeasurementPlan,
+    pub number: u32,
+}
+
+impl Trial<'_> {
+    /// What it gave: nothing where it was not needed, several trials where its step trained several
+    /// times.
+    pub fn gather(&self, published: &mut Option<String>) -> Vec<TrialEvidence> {
+        let Some(Begun {
+            mut trial,
+            measure,
+            check,
+            folder,
+        }) = self.begun()
+        else {
+            return Vec::new();
+        };
+        trial.telemetry = self.watched(measure, None);
+        let Some(folder) = folder else {
+            return vec![trial];
+        };
+        if self.measured.loadgen
+            && let Some(run) = self.read_loadgen(measure, &folder, &mut trial, published)
+            && let Some(window) = measured_window(&run)
+        {
+            trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
+        }
+        let readings = self.readings(measure, check, &folder);
+        let trials = readings.into_iter().map(|reading| {
+            let mut one = trial.clone();
+            reading.add_to(&mut one);
+            if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
+                self.read_accuracy(&mut one, check.unwrap_or(measure), &folder);
+            }
+            one
+        });
+        trials.collect()
+    }
+
+    /// How its step ended, with its steps and, where there is something to read, its results.
+    fn begun(&self) -> Option<Begun<'_>> {
+        let measure = self.step(|step| match &step.action {
+            Action::Exec(exec) => matches!(&exec.purpose, Purpose::Measure { measurements, trial } if measurements.contains(&self.index) && *trial == self.number),
+            _ => false,
+        })?;
+        let check = self.step(|step| match &step.action {
+            Action::Exec(exec) => matches!(exec.purpose, Purpose::Check { measurement, trial, .. } if measurement == self.index && trial == self.number),
+            _ => false,
+        });
+        let collect = self.step(|step| matches!(step.action, Action::Collect { measurement, trial, .. } if measurement == self.index && trial == self.number));
+        let ended = self
+            .files
+            .state
+            .ended
+            .get(&measure.number)
+            .map(|(end, _)| end);
+        if matches!(&measure.when, crate::plan::Condition::UntilDecided { .. })
+            && !matches!(ended, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
+        {
+            // A trial that was not needed, or not reached: no evidence either way.
+            return None;
+        }
+        let begun = |trial, folder| Begun {
+            trial,
+            measure,
+            check,
+            folder,
+        };
+        let relative = self.measured.results_directory(self.number);
+        let mut trial = TrialEvidence::finished(self.number, relative.clone());
+        trial.outcome = outcome(self.files, ended);
+        if trial.outcome != StepOutcome::Finished {
+            return Some(begun(trial, None));
+        }
+        if let Some(collect) = collect
+            && let Some(because) = self.not_collected(collect)
+        {
+            trial.outcome = StepOutcome::NoNewResult { because };
+            return Some(begun(trial, None));
+        }
+        if let Some(check) = check
+            && let Some((
+                StepEnd::Failed {
+                    because, exit_code, ..
+                },
+                _,
+            )) = self.files.state.ended.get(&check.number)
+        {
+            let code = exit_code.and_then(|code| i32::try_from(code).ok());
+            trial.outcome = StepOutcome::Failed {
+                because: format!("its check failed: {because}"),
+                code,
+            };
+        }
+        let folder = self.files.directory.join(&relative);
+        Some(begun(trial, Some(folder)))
+    }
+
+    fn step(&self, wanted: impl Fn(&Step) -> bool) -> Option<&Step> {
+        self.files.plan.steps.iter().find(|step| wanted(step))
+    }
+
+    fn not_collected(&self, collect: &Step) -> Option<String> {
+        match self.files.state.ended.get(&collect.number) {
+            Some((StepEnd::Done { .. }, _)) => None,
+            Some((StepEnd::Failed { because, .. } | StepEnd::Skipped { because }, _)) => {
+                Some(because.trim_start_matches("no new result: ").to_owned())
+            }
+            Some((StepEnd::Stopped, _)) | None => Some("its results were not fetched".to_owned()),
+        }
+    }
+
+    fn read_loadgen(
+        &self,
+        measure: &Step,
+        folder: &Path,
+        trial: &mut TrialEvidence,
+        published: &mut Option<String>,
+    ) -> Option<Run> {
+        let run = match folder::read(folder) {
+            Ok(run) => run,
+            // An audit's folder need not hold a LoadGen run (TEST06): its check decides.
+            Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
+            Err(error) => {
+                trial.outcome = StepOutcome::NoNewResult {
+                    because: error.to_string(),
+                };
+                return None;
+            }
+        };
+        if let Some(because) = self.stale(measure, &run) {
+            trial.outcome = StepOutcome::NoNewResult { because };
+            return None;
+        }
+        loadgen_evidence(&run, self.measured, trial, published);
+        Some(run)
+    }
+
+    /// What was seen while the step ran, or within a window of it.
+    fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
+        let began = *self.files.state.began.get(&measure.number)?;
+        let (_, ended) = self.files.state.ended.get(&measure.number)?;
+        telemetry::of_step(
+            self.files.plan,
+            &self.files.telemetry,
+            measure.number,
+            (began, *ended),
+            window,
+        )
+    }
+
+    /// Why a log cannot be of this step: its own start lies outside.
+    fn stale(&self, measure: &Step, run: &Run) -> Option<String> {
+        let started = run.started_at()?;
+        let began = self.files.state.began.get(&measure.number)?;
+        let ended = self
+            .files
+            .state
+            .ended
+            .get(&measure.number)
+            .map(|(_, time)| *time)?;
+        let early = started.as_second() < began.as_second() - CLOCK_SLACK_S;
+        let late = started.as_second() > ended.as_second() + CLOCK_SLACK_S;
+        (early || late).then(|| {
+            format!("its log began at {started}, outside of the step ({began} to {ended})")
+        })
+    }
+
+    /// What the suite's accuracy script printed: into its file, or in the step that ran it.
+    fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
+        let output = Text::output_of(self.files.directory.path(), &said.directory());
+        let rules = self.measured.rules.iter();
+        let asked: Vec<String> = rules
+            .flat_map(|rules| &rules.accuracy)
+            .map(|(name, _)| name.clone())
+            .collect();
+        accuracy::add_to(trial, &output.directory, &output.file, &asked);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &asked);
+    }
+
+    /// What each run of the step gave by the recipe's own figures.
+    fn readings(&self, measure: &Step, check: Option<&Step>, folder: &Path) -> Vec<Reading> {
+        readings(&self.measured.figures, &|source| match &source.file {
+            Some(file) => vec![Text {
+                directory: folder.to_owned(),
+                file: file.0.clone().into(),
+            }],
+            None => check
+                .into_iter()
+                .chain([measure])
+                .map(|step| Text::output_of(self.files.directory.path(), &step.directory()))
+                .collect(),
+        })
+    }
+}
+
+/// How a trial's step ended, and where what it left is.
+struct Begun<'a> {
+    trial: TrialEvidence,
+    measure: &'a Step,
+    check: Option<&'a Step>,
+    /// None where there is nothing to read.
+    folder: Option<PathBuf>,
+}
+
+fn outcome(files: &RunFiles<'_>, ended: Option<&StepEnd>) -> StepOutcome {
+    match ended {
+        Some(StepEnd::Done { .. }) => StepOutcome::Finished,
+        Some(StepEnd::Failed {
+            fault: StepFault::Timeout,
+            because,
+            ..
+        }) => StepOutcome::TimedOut {
+            because: because.clone(),
+        },
+        Some(StepEnd::Failed {
+            because, exit_code, ..
+        }) => StepOutcome::Failed {
+            because: because.clone(),
+            code: exit_code.and_then(|code| i32::try_from(code).ok()),
+        },
+        Some(StepEnd::Skipped { because }) => StepOutcome::NotRun {
+            because: why(files, because),
+        },
+        Some(StepEnd::Stopped) => StepOutcome::NotRun {
+            because: "the run was stopped".to_owned(),
+        },
+        None => StepOutcome::NotRun {
+            because: "it was not reached".to_owned(),
+        },
+    }
+}
+
+/// Why a step was left out: where that is the failure of another one, with that one's own reason.
+fn why(files: &RunFiles<'_>, because: &str) -> String {
+    let blamed = files
+        .plan
+        .steps
+        .iter()
+        .find(|step| because == format!("{} failed", step.name));
+    let end = blamed.and_then(|step| files.state.ended.get(&step.number));
+    match end {
+        Some((
+            StepEnd::Failed {
+                because: reason, ..
+            },
+            _,
+        )) => {
+            format!("{because}: {}", reason.lines().next().unwrap_or_default())
+        }
+        _ => because.to_owned(),
+    }
+}

@@ -1,0 +1,186 @@
+//! One published figure against its trials: what is compared, and on which side of the margin the
+//! bounds lie.
+
+use super::{Context, Evidence, FigureValue, convergence, reference};
+use retrial_recipe::model::{Aggregate, Better, Expectation};
+use retrial_stats::{AcceptanceRegion, Decision, step_down};
+use retrial_stats::{Comparison, Estimate, aggregate};
+
+/// One published figure and its trials.
+#[derive(Debug, Clone)]
+pub(crate) struct Compared {
+    pub figure: String,
+    pub unit: String,
+    /// In the order of the trials; empty where one of them has no usable figure.
+    pub values: Vec<f64>,
+    pub aggregate: Aggregate,
+    pub better: Better,
+    pub expectations: Vec<Expectation>,
+    /// Position of the expectation that decides.
+    pub decisive: usize,
+    /// None where the published figure or the trials have no logarithm.
+    pub estimate: Option<Estimate>,
+    pub margin: f64,
+    /// The log ratios that the claim lets through.
+    pub asked: AcceptanceRegion,
+    /// Error of each bound.
+    pub alpha: f64,
+    /// Declared deviation of the published figure.
+    pub sigma: f64,
+    /// What the trials made one are multiplied with, where reference convergence points are known.
+    pub factor: Option<f64>,
+}
+
+/// Every figure that something was published for.
+pub(crate) fn compare(context: &Context, evidence: &Evidence) -> Vec<Compared> {
+    evidence
+        .expect
+        .iter()
+        .filter_map(|(name, expectations)| compare_one(context, evidence, name, expectations))
+        .collect()
+}
+
+fn compare_one(
+    context: &Context,
+    evidence: &Evidence,
+    name: &str,
+    expectations: &[Expectation],
+) -> Option<Compared> {
+    let decisive = reference::decisive(expectations)?;
+    let expectation = &expectations[decisive];
+    let found: Vec<Option<&FigureValue>> = evidence
+        .trials
+        .iter()
+        .map(|trial| trial.figure(name))
+        .collect();
+    let usable = |value: f64| value.is_finite() && value > 0.0;
+    let dropped = convergence::dropped(evidence, name);
+    let values: Option<Vec<f64>> = found
+        .iter()
+        .enumerate()
+        .map(|(position, figure)| {
+            figure
+                .map(|figure| figure.value)
+                .filter(|value| usable(*value) || dropped == Some(position))
+        })
+        .collect();
+    let values = values.unwrap_or_default();
+    let unit = unit(evidence, name);
+    let meta = reference::meta(evidence, name, &unit);
+    let sigma = expectation
+        .sigma
+        .filter(|sigma| sigma.is_finite() && *sigma > 0.0)
+        .unwrap_or(0.0);
+    let comparison = Comparison {
+        reference: expectation.value,
+        sigma,
+        better: meta.better,
+        aggregate: meta.aggregate,
+        noise: reference::noise(context, evidence, name, Some(expectation)),
+    };
+    // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
+    let factor = convergence::of(evidence, name)
+        .and_then(Result::ok)
+        .map(|convergence| convergence.factor);
+    let estimate = (!values.is_empty() && usable(expectation.value))
+        .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), meta.better));
+    let margin = reference::margin(context, evidence.mode, expectation);
+    Some(Compared {
+        figure: name.to_owned(),
+        unit,
+        values,
+        aggregate: meta.aggregate,
+        better: meta.better,
+        expectations: expectations.to_vec(),
+        decisive,
+        estimate,
+        margin,
+        asked: AcceptanceRegion::of(expectation.claim, margin),
+        alpha: context.alpha(evidence.stages.len()),
+        sigma,
+        factor,
+    })
+}
+
+/// A figure's unit: what the trials say, else the recipe.
+pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
+    evidence
+        .trials
+        .iter()
+        .filter_map(|trial| trial.figure(name))
+        .map(|figure| figure.unit.clone())
+        .find(|unit| !unit.is_empty())
+        .or_else(|| evidence.meta_of(name)?.unit.clone())
+        .unwrap_or_default()
+}
+
+impl Compared {
+    /// On which side of what was asked the figure lies, with error `alpha` on either side.
+    pub fn decide(&self, alpha: f64) -> Decision {
+        self.estimate
+            .as_ref()
+            .and_then(|estimate| estimate.bounds(alpha))
+            .map_or(Decision::Open, |(lower, upper)| {
+                self.asked.decide(lower, upper)
+            })
+    }
+
+    /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
+    pub fn is_statistical(&self) -> bool {
+        self.estimate
+            .as_ref()
+            .and_then(|estimate| estimate.bounds(self.alpha))
+            .is_some_and(|(lower, upper)| upper > lower)
+    }
+
+    /// The expectation that decides.
+    pub fn expectation(&self) -> &Expectation {
+        &self.expectations[self.decisive]
+    }
+
+    /// The trials made one.
+    pub fn measured(&self) -> Option<FigureValue> {
+        let value = aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
+        Some(FigureValue::new(value, self.unit.clone()))
+    }
+
+    /// The measured figure next to `reference`; above 1 is better.
+    pub fn ratio_to(&self, reference: f64) -> Option<f64> {
+        let estimate = self.estimate.as_ref()?;
+        let published = self.expectation().value;
+        if !reference.is_finite() || reference <= 0.0 {
+            return None;
+        }
+        let shift = match self.better {
+            Better::Higher => published.ln() - reference.ln(),
+            Better::Lower => reference.ln() - published.ln(),
+        };
+        Some(exp(estimate.center + shift))
+    }
+}
+
+/// `exp` that stays a number that JSON can hold.
+pub(crate) fn exp(log: f64) -> f64 {
+    log.exp().min(f64::MAX)
+}
+
+/// Which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
+/// without a width are compared as they are, and share no error.
+pub(crate) fn worse(figures: &[&Compared]) -> Vec<bool> {
+    let worse_at =
+        |figure: &Compared, share: f64| figure.decide(figure.alpha / share) == Decision::Worse;
+    let mut worse: Vec<bool> = figures
+        .iter()
+        .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
+        .collect();
+    let tested: Vec<usize> = (0..figures.len())
+        .filter(|position| figures[*position].is_statistical())
+        .collect();
+    let rejected = step_down(tested.len(), |one, share| {
+        worse_at(figures[tested[one]], share)
+    });
+    for (position, rejected) in tested.into_iter().zip(rejected) {
+        worse[position] |= rejected;
+    }
+    worse
+}

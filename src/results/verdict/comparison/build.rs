@@ -1,0 +1,284 @@
+//! From the evidence of several runs to one table: who is faster, corrected for all figures.
+
+use super::environment::{EnvironmentGroup, environments};
+use super::fact::Fact;
+use super::measurement::{MeasuredFigure, Measurement};
+use super::model::{Change, Comparison, SubjectSummary};
+use super::pair::{Measured, Pair};
+use super::{FailIf, Subject, sentence};
+use crate::results::verdict::{ExitCode, number};
+use retrial_recipe::model::Mode;
+use retrial_stats::{Decision, step_down};
+
+/// Version of the document.
+const SCHEMA: u32 = 1;
+/// Rates that differ by less are one: `LoadGen` prints six digits.
+const PRINTED_RATE: f64 = 1e-5;
+/// Answers of other runs of one model differ in length by some tenths of a per cent.
+const LENGTH: f64 = 0.01;
+
+/// How to compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Confidence of each two-sided interval.
+    pub confidence: f64,
+    /// Trials were taken in turns.
+    pub paired: bool,
+    /// What a candidate may not lose.
+    pub fail_if: Option<FailIf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            confidence: 0.95,
+            paired: false,
+            fail_if: None,
+        }
+    }
+}
+
+/// Compares every subject with the first.
+#[must_use]
+pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
+    let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
+    let measured: Vec<Vec<Measured<'_>>> = subjects
+        .iter()
+        .zip(&letters)
+        .map(|(subject, letter)| {
+            let measured = subject.measured.iter();
+            measured
+                .map(|measured| Measured { letter, measured })
+                .collect()
+        })
+        .collect();
+    let mut notes: Vec<String> = Vec::new();
+    let mut pairs = Vec::new();
+    if let Some((baseline, others)) = measured.split_first() {
+        for candidate in others {
+            pair_up(baseline, candidate, options.paired, &mut pairs, &mut notes);
+        }
+    }
+    notes.extend(subjects.iter().flat_map(|subject| subject.notes.clone()));
+    let alpha = 1.0 - options.confidence;
+    let changes = changes(&pairs, alpha);
+    let limits = limits(&pairs, options, alpha);
+    let figures = pairs
+        .iter()
+        .zip(changes)
+        .zip(&limits)
+        .map(|((pair, change), limit)| {
+            let mut figure = pair.finish(alpha, change, *limit);
+            figure.sentence = sentence::of(pair, &figure, options);
+            figure
+        })
+        .collect();
+    Comparison {
+        schema: SCHEMA,
+        title: None,
+        paired: options.paired,
+        confidence: options.confidence,
+        figures,
+        notes,
+        environment: environment(subjects, &letters),
+        fail_if: options.fail_if,
+        exit_code: exit_code(&pairs, &limits, options),
+        notice: subjects.iter().find_map(|subject| subject.notice.clone()),
+        subjects: subjects
+            .iter()
+            .zip(letters.iter().cloned())
+            .map(|(subject, letter)| SubjectSummary {
+                letter,
+                name: subject.name.clone(),
+                title: subject.title.clone(),
+                runs: subject.runs,
+                outcome: subject.outcome,
+            })
+            .collect(),
+    }
+}
+
+/// `A`, `B`, …, `Z`, `A1`, ….
+fn letter(position: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(position % 26).unwrap_or_default());
+    match position / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{round}"),
+    }
+}
+
+/// What is known of where they were measured, and what was seen meanwhile.
+fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup> {
+    let facts: Vec<Vec<Fact>> = subjects
+        .iter()
+        .map(|subject| {
+            let seen = subject.measured.iter().flat_map(Measurement::facts);
+            subject.environment.iter().cloned().chain(seen).collect()
+        })
+        .collect();
+    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
+    environments(letters, &facts)
+}
+
+/// Every figure that both have, and what only one has.
+pub(crate) fn pair_up<'a>(
+    baseline: &[Measured<'a>],
+    candidate: &[Measured<'a>],
+    paired: bool,
+    pairs: &mut Vec<Pair<'a>>,
+    notes: &mut Vec<String>,
+) {
+    // Folders of one benchmark each may be named as somebody pleased.
+    let of_one = |all: &[Measured<'_>]| {
+        let mut names = all.iter().map(|one| &one.measured.benchmark);
+        let first = names.next();
+        names.all(|name| Some(name) == first)
+    };
+    let by_name = !(of_one(baseline) && of_one(candidate));
+    let same =
+        |one: &Measured<'_>, other: &Measured<'_>| one.measured.is_like(other.measured, by_name);
+    let compared = |one: &&Measured<'a>| one.measured.mode != Mode::Compliance;
+    for one in baseline.iter().filter(compared) {
+        let Some(other) = candidate.iter().find(|other| same(one, other)) else {
+            notes.push(only(one));
+            continue;
+        };
+        notes.extend(other_target(one, other));
+        for figure in &one.measured.figures {
+            if is_length(one.measured.mode, &figure.name) {
+                notes.extend(other_length(one, other, figure));
+                continue;
+            }
+            match Pair::of(*one, *other, figure, paired) {
+                Some(pair) => pairs.push(pair),
+                None => notes.push(format!("{} of {}", only(one), figure.name)),
+            }
+        }
+    }
+    let unmatched = |other: &&Measured<'_>| !baseline.iter().any(|one| same(one, other));
+    notes.extend(
+        candidate
+            .iter()
+            .filter(compared)
+            .filter(unmatched)
+            .map(only),
+    );
+}
+
+/// How much a model said is no quality: neither more nor less of it is better.
+fn is_length(mode: Mode, figure: &str) -> bool {
+    let name = figure.to_ascii_lowercase();
+    mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
+}
+
+/// Told where a model says clearly more or less than before: its speed is then of another work.
+fn other_length(
+    one: &Measured<'_>,
+    other: &Measured<'_>,
+    figure: &MeasuredFigure,
+) -> Option<String> {
+    let ours = *figure.trials.as_ref()?.first()?;
+    let theirs = *other.figure(&figure.name)?.trials.as_ref()?.first()?;
+    let ratio = theirs / ours;
+    ((ratio - 1.0).abs() > LENGTH).then(|| {
+        format!(
+            "{} {}: {} of {} is {} and of {} {}: what they answer differs in length",
+            one.measured.scenario,
+            one.measured.mode,
+            figure.name,
+            one.letter,
+            number::grouped(ours),
+            other.letter,
+            number::grouped(theirs)
+        )
+    })
+}
+
+/// `only A has Offline performance`
+fn only(one: &Measured<'_>) -> String {
+    format!(
+        "only {} has {} {}",
+        one.letter, one.measured.scenario, one.measured.mode
+    )
+}
+
+/// A server's throughput is the rate that it was asked for, as long as it keeps up.
+fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
+    let scenario = one.measured.scenario.to_ascii_lowercase();
+    if one.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
+        return None;
+    }
+    let (ours, theirs) = (one.measured.target_qps?, other.measured.target_qps?);
+    ((ours - theirs).abs() > PRINTED_RATE * ours.abs()).then(|| {
+        format!(
+            "{}: {} was asked for {} queries/s and {} for {}: throughput follows what is asked for",
+            one.measured.scenario,
+            one.letter,
+            number::grouped(ours),
+            other.letter,
+            number::grouped(theirs)
+        )
+    })
+}
+
+/// What each interval shows, with error `alpha` that any of them shows what is not there.
+pub(crate) fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
+    let shown = |pair: &Pair<'_>, share: f64| pair.shown(alpha / 2.0 / share);
+    let rejected = step_down(pairs.len(), |one, share| {
+        shown(&pairs[one], share).is_difference()
+    });
+    pairs
+        .iter()
+        .zip(rejected)
+        .map(|(pair, rejected)| match shown(pair, 1.0) {
+            change if change.is_difference() && !rejected => Change::NoDifference,
+            change => change,
+        })
+        .collect()
+}
+
+/// On which side of `--fail-if` each lies: slower with error `alpha` for all of them together.
+fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decision>> {
+    let Some(limit) = options.fail_if else {
+        return vec![None; pairs.len()];
+    };
+    let tested: Vec<usize> = (0..pairs.len())
+        .filter(|position| pairs[*position].is_performance())
+        .collect();
+    let worse = step_down(tested.len(), |one, share| {
+        pairs[tested[one]].decide(limit, alpha / share) == Decision::Worse
+    });
+    let mut sides = vec![None; pairs.len()];
+    for (position, worse) in tested.into_iter().zip(worse) {
+        sides[position] = Some(match pairs[position].decide(limit, alpha) {
+            _ if worse => Decision::Worse,
+            Decision::Holds => Decision::Holds,
+            Decision::Worse | Decision::Open => Decision::Open,
+        });
+    }
+    sides
+}
+
+/// Without a limit nothing can fail. With one, what is not shown to keep it is no pass.
+fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Decision>], options: &Options) -> ExitCode {
+    if options.fail_if.is_none() {
+        return ExitCode::Success;
+    }
+    let codes: Vec<ExitCode> = pairs
+        .iter()
+        .zip(limits)
+        .filter_map(|(pair, side)| {
+            let candidate = pair.candidate.measured;
+            Some(match (*side)? {
+                Decision::Open if !candidate.valid => ExitCode::from(candidate.outcome),
+                Decision::Holds => ExitCode::Success,
+                Decision::Worse => ExitCode::NotReproduced,
+                Decision::Open => ExitCode::Inconclusive,
+            })
+        })
+        .collect();
+    if codes.is_empty() {
+        return ExitCode::Inconclusive;
+    }
+    ExitCode::first(codes)
+}

@@ -1,0 +1,93 @@
+//! One sentence on each compared figure.
+
+use super::FailIf;
+use super::build::Options;
+use super::model::ComparedFigure;
+use super::pair::{Measured, Pair};
+use crate::results::verdict::number;
+use retrial_stats::Decision;
+
+/// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; at 95 % confidence 1.012–1.028 (…).`
+pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+    let (Some(ratio), Some(ours), Some(theirs)) =
+        (figure.ratio, figure.baseline.value, figure.candidate.value)
+    else {
+        return format!(
+            "{}: not compared: {}.",
+            figure.figure,
+            obstacle(pair, options)
+        );
+    };
+    let head = format!(
+        "{}: {}'s {} is {} of {}'s {}",
+        figure.figure,
+        figure.candidate.subject,
+        number::figure(theirs, &figure.unit),
+        number::ratio(ratio),
+        figure.baseline.subject,
+        number::figure_like(ours, &figure.unit, theirs),
+    );
+    let word = figure.change;
+    let ground = ground(figure, options);
+    let at = number::percent(options.confidence);
+    let alone = pair.shown((1.0 - options.confidence) / 2.0);
+    let shown = match figure.interval {
+        None => format!("{word}: {ground}, and their noise is not known"),
+        Some(interval) if interval.upper <= interval.lower => {
+            format!("{word} (compared as printed)")
+        }
+        Some(interval) => {
+            let corrected = if alone == figure.change {
+                String::new()
+            } else {
+                format!(" ({alone} alone, but not corrected for all these figures)")
+            };
+            format!(
+                "{word}{corrected}; at {at} confidence it lies between {} and {} ({ground})",
+                number::ratio(interval.lower),
+                number::ratio(interval.upper)
+            )
+        }
+    };
+    let limit = options
+        .fail_if
+        .and_then(|limit| Some(beside(limit, figure.limit?)));
+    format!("{head}: {shown}{}.", limit.unwrap_or_default())
+}
+
+fn beside(limit: FailIf, side: Decision) -> String {
+    match side {
+        Decision::Holds => format!("; {limit} is ruled out"),
+        Decision::Worse => format!("; it is {limit}"),
+        Decision::Open => format!("; whether it is {limit} is not decided"),
+    }
+}
+
+/// `3 and 5 trials`
+fn ground(figure: &ComparedFigure, options: &Options) -> String {
+    let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
+    match (ours, theirs) {
+        (1, 1) => "one trial each".to_owned(),
+        _ if options.paired => format!("{ours} pairs of trials"),
+        (ours, theirs) if ours == theirs => format!("{ours} trials each"),
+        _ => format!("{ours} and {theirs} trials"),
+    }
+}
+
+fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
+    let broken = |one: &Measured<'_>| {
+        (!one.measured.valid).then(|| format!("{} is {}", one.letter, one.measured.outcome))
+    };
+    let broken: Vec<String> = [&pair.baseline, &pair.candidate]
+        .into_iter()
+        .filter_map(broken)
+        .collect();
+    let [ours, theirs] = pair.trials();
+    if !broken.is_empty() {
+        broken.join(", ")
+    } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
+        format!("{ours} and {theirs} trials make no pairs")
+    } else {
+        "a trial of it has no figure".to_owned()
+    }
+}

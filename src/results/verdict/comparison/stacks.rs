@@ -1,0 +1,87 @@
+//! The software by whose releases benchmarks of GPUs become faster or slower: of several hundred
+//! packages that changed, these are told first.
+
+/// Beginnings of names, most telling first.
+const STACKS: [&str; 44] = [
+    "rocm",
+    "hip",
+    "miopen",
+    "rccl",
+    "rocblas",
+    "rocsolver",
+    "rocsparse",
+    "rocfft",
+    "composablekernel",
+    "composable_kernel",
+    "migraphx",
+    "half",
+    "amdgpu",
+    "amd-smi",
+    "aiter",
+    "amd_aiter",
+    "cuda",
+    "libcublas",
+    "libcudnn",
+    "cudnn",
+    "libnccl",
+    "nccl",
+    "nvidia-",
+    "tensorrt",
+    "libnvinfer",
+    "torch",
+    "pytorch",
+    "triton",
+    "vllm",
+    "sglang",
+    "flash_attn",
+    "flash-attn",
+    "xformers",
+    "transformer_engine",
+    "transformers",
+    "onnxruntime",
+    "onnx",
+    "tensorflow",
+    "jax",
+    "deepspeed",
+    "mlcommons",
+    "mlperf",
+    "numpy",
+    "python3",
+];
+
+/// Where a package stands among them; all others stand last.
+pub(crate) fn rank(package: &str) -> usize {
+    let name = package.to_lowercase();
+    let at = |name: &str| STACKS.iter().position(|stack| name.starts_with(stack));
+    // Debian names a library `librccl1`, and Python's packages `python3-numpy`.
+    let bare = name
+        .strip_prefix("python3-")
+        .or_else(|| name.strip_prefix("lib"));
+    let ranks = [at(&name), bare.and_then(at)];
+    ranks.into_iter().flatten().min().unwrap_or(STACKS.len())
+}
+
+/// Whether a package is one of them.
+#[must_use]
+pub fn is_known_stack(package: &str) -> bool {
+    rank(package) < STACKS.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("rocm-core (dpkg)", true)]
+    #[case("hipBLASLt (rpm)", true)]
+    #[case("librccl1 (dpkg)", true)]
+    #[case("python3-numpy (dpkg)", true)]
+    #[case("onnxruntime-migraphx (python)", true)]
+    #[case("bash (dpkg)", false)]
+    #[case("", false)]
+    fn stacks(#[case] package: &str, #[case] known: bool) {
+        assert_eq!(is_known_stack(package), known);
+    }
+}

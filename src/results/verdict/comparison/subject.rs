@@ -1,0 +1,196 @@
+//! What is compared: a run, a folder of results, or several runs of one thing, pooled.
+
+use std::collections::BTreeMap;
+
+use super::environment::merged;
+use super::fact::Fact;
+use super::measurement::Measurement;
+use crate::results::verdict::{Context, Evidence, Outcome, judge, notice};
+use retrial_recipe::model::Submission;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// What it is called.
+    pub name: String,
+    /// What it measured: suite, round, benchmark, variant.
+    pub title: String,
+    /// Its own outcome.
+    pub outcome: Outcome,
+    /// How many runs it is made of; 0 for a folder of results.
+    pub runs: usize,
+    /// Each scenario in each mode.
+    pub measured: Vec<Measurement>,
+    /// What is known of where it was measured, in the order in which it is told.
+    pub environment: Vec<Fact>,
+    /// What is worth knowing of it.
+    pub notes: Vec<String>,
+    /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
+    pub notice: Option<String>,
+}
+
+impl Subject {
+    /// Of evidence; each group is judged by itself.
+    #[must_use]
+    pub fn of(
+        name: impl Into<String>,
+        groups: &[(Context, Vec<Evidence>)],
+        environment: Vec<Fact>,
+    ) -> Self {
+        let mut measured = Vec::new();
+        let mut titles = Vec::new();
+        let mut outcome = Outcome::Measured;
+        for (context, evidence) in groups {
+            let verdict = judge(context, evidence);
+            outcome = outcome.max(verdict.outcome);
+            titles.push(title(&context.submission, &context.variant));
+            let results = evidence.iter().zip(&verdict.results);
+            measured.extend(results.map(|(one, result)| Measurement::of(context, one, result)));
+        }
+        titles.dedup();
+        let title = match titles.as_slice() {
+            [] => String::new(),
+            [one] => one.clone(),
+            several => format!("{} benchmarks", several.len()),
+        };
+        let mut contexts = groups.iter().map(|(context, _)| context);
+        Self {
+            name: name.into(),
+            title,
+            outcome,
+            runs: 0,
+            measured,
+            environment,
+            notes: Vec::new(),
+            notice: contexts.find_map(|context| notice(&context.submission)),
+        }
+    }
+
+    /// Of a run, by what was kept of its verdict.
+    #[must_use]
+    pub fn kept(
+        name: impl Into<String>,
+        (submission, variant): (&Submission, &BTreeMap<String, String>),
+        measured: Vec<Measurement>,
+        environment: Vec<Fact>,
+    ) -> Self {
+        let outcomes = measured.iter().map(|measured| measured.outcome);
+        Self {
+            name: name.into(),
+            title: title(submission, variant),
+            outcome: outcomes.max().unwrap_or(Outcome::Failed),
+            runs: 1,
+            measured,
+            environment,
+            notes: Vec::new(),
+            notice: notice(submission),
+        }
+    }
+
+    /// The trials of several runs one after the other, in the order in which they are given. What a
+    /// run broke the rules in is left out, as long as another run kept them: that is told.
+    #[must_use]
+    pub fn pooled(name: impl Into<String>, runs: Vec<Self>) -> Self {
+        let facts: Vec<&[Fact]> = runs.iter().map(|run| run.environment.as_slice()).collect();
+        let (environment, several) = merged(&facts);
+        let count = runs.len();
+        let mut pool = Self {
+            name: name.into(),
+            title: runs
+                .first()
+                .map(|run| run.title.clone())
+                .unwrap_or_default(),
+            outcome: Outcome::Measured,
+            runs: count,
+            measured: Vec::new(),
+            environment,
+            notes: Vec::new(),
+            notice: runs.iter().find_map(|run| run.notice.clone()),
+        };
+        if runs.iter().any(|run| run.title != pool.title) {
+            pool.notes.push(format!(
+                "the {count} runs of {} did not measure one thing",
+                pool.name
+            ));
+        }
+        if !several.is_empty() {
+            pool.notes.push(format!(
+                "the {count} runs of {} differ among themselves in {}",
+                pool.name,
+                some_of(&several)
+            ));
+        }
+        let mut broken = Vec::new();
+        for run in runs {
+            pool.notes.extend(run.notes);
+            for measured in run.measured {
+                if measured.valid {
+                    pool.add(measured);
+                } else {
+                    broken.push((run.name.clone(), measured));
+                }
+            }
+        }
+        let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (run, measured) in broken {
+            let mut known = pool.measured.iter();
+            if known.any(|known| known.valid && known.is_like(&measured, true)) {
+                let what = format!("{} {}", measured.scenario, measured.mode);
+                let runs = left_out.entry(what).or_default();
+                runs.push(format!("{run} ({})", measured.outcome));
+            } else {
+                pool.add(measured);
+            }
+        }
+        for (what, runs) in left_out {
+            pool.notes.push(format!(
+                "{what} of {} leaves out {} of its {count} runs: {}",
+                pool.name,
+                runs.len(),
+                some_of(&runs)
+            ));
+        }
+        let outcomes = pool.measured.iter().map(|measured| measured.outcome);
+        pool.outcome = outcomes.max().unwrap_or(Outcome::Measured);
+        pool
+    }
+
+    fn add(&mut self, measured: Measurement) {
+        let mut known = self.measured.iter_mut();
+        match known.find(|known| known.is_like(&measured, true)) {
+            Some(known) => known.append(measured),
+            None => self.measured.push(measured),
+        }
+    }
+}
+
+/// The first of several names, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    const TOLD: usize = 6;
+    let told = names[..names.len().min(TOLD)].join(", ");
+    match names.len().saturating_sub(TOLD) {
+        0 => told,
+        more => format!("{told} and {more} more"),
+    }
+}
+
+fn title(submission: &Submission, variant: &BTreeMap<String, String>) -> String {
+    let words = [
+        submission.submitter.as_deref(),
+        Some(submission.suite.as_str()),
+        submission.round.as_deref(),
+        Some(submission.benchmark.as_str()),
+    ];
+    let mut words: Vec<String> = words
+        .into_iter()
+        .flatten()
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    words.extend(
+        variant
+            .iter()
+            .map(|(axis, value)| format!("{axis} {value}")),
+    );
+    words.join(" ")
+}

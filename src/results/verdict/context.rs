@@ -1,0 +1,72 @@
+//! What holds for a whole run, whatever its scenarios measured.
+
+use std::collections::BTreeMap;
+
+use super::Qualifier;
+use retrial_recipe::model::{JudgeRules, Submission};
+
+/// The margin where nothing else is said.
+pub(crate) const MARGIN: f64 = 0.05;
+/// The margin on the same SKU: `MLPerf`'s audit guideline calls 2 % materially different.
+pub(crate) const MARGIN_SAME_SKU: f64 = 0.02;
+
+/// What holds for a whole run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Context {
+    /// What was published.
+    pub submission: Submission,
+    /// The recipe's rules of judgement.
+    pub rules: JudgeRules,
+    /// Chosen value of each variant axis.
+    pub variant: BTreeMap<String, String>,
+    /// What the runner found: `modified`, `other hardware`, `unpinned image`.
+    pub qualifiers: Vec<Qualifier>,
+    /// What was unwise on the host.
+    pub warnings: Vec<String>,
+    /// The recipe's system and the host are the same SKU.
+    pub same_sku: bool,
+    /// `--require-accuracy`
+    pub require_accuracy: bool,
+    /// The scenarios (spelled as in the evidence) whose accuracy the recipe can measure, whether or
+    /// not this run did.
+    pub accuracy_scenarios: Vec<String>,
+    /// How many published performance figures the run has in all, for the error that is shared
+    /// between them while it runs; 0: those of the evidence at hand.
+    pub published_figures: usize,
+}
+
+impl Context {
+    /// The margin of performance figures that state none of their own.
+    pub(crate) fn margin(&self) -> f64 {
+        let default = if self.same_sku {
+            MARGIN_SAME_SKU
+        } else {
+            MARGIN
+        };
+        self.rules
+            .margin
+            .filter(|margin| usable_margin(*margin))
+            .unwrap_or(default)
+    }
+
+    /// One-sided error of one look at the evidence, of `looks`.
+    pub(crate) fn alpha(&self, looks: usize) -> f64 {
+        let confidence = self.rules.confidence;
+        let confidence = if confidence > 0.5 && confidence < 1.0 {
+            confidence
+        } else {
+            JudgeRules::default().confidence
+        };
+        (1.0 - confidence) / f64::from(u32::try_from(looks.max(1)).unwrap_or(u32::MAX))
+    }
+
+    /// `MLPerf` Inference asks for accuracy in every scenario.
+    pub(crate) fn is_mlperf_inference(&self) -> bool {
+        self.submission.suite.starts_with("mlperf-inference")
+    }
+}
+
+/// A margin of 1 would call anything reproduced; a negative one asks for better than published.
+pub(crate) fn usable_margin(margin: f64) -> bool {
+    margin.is_finite() && margin < 1.0
+}

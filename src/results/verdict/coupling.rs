@@ -1,0 +1,61 @@
+//! What accuracy does to performance.
+
+use super::qualifier::merge;
+use super::{Context, Evidence, Outcome, Qualifier, QualifierKind, ResultVerdict};
+use retrial_recipe::model::Mode;
+
+/// Speed without accuracy is qualified, speed with an accuracy that failed is invalid.
+pub(crate) fn couple_accuracy(
+    context: &Context,
+    evidence: &[Evidence],
+    results: &mut [ResultVerdict],
+) {
+    let accuracy: Vec<(String, Outcome, bool, String)> = results
+        .iter()
+        .zip(evidence)
+        .filter(|(result, _)| result.mode == Mode::Accuracy)
+        .map(|(result, evidence)| {
+            let judged = result.outcome == Outcome::Reproduced
+                || (result.outcome == Outcome::Measured
+                    && evidence.limited_figures().next().is_some());
+            (
+                result.scenario.clone(),
+                result.outcome,
+                judged,
+                result.sentence.clone(),
+            )
+        })
+        .collect();
+    for result in results
+        .iter_mut()
+        .filter(|result| result.mode == Mode::Performance)
+    {
+        let own = accuracy
+            .iter()
+            .find(|(scenario, ..)| *scenario == result.scenario);
+        if let Some((_, Outcome::Invalid, _, sentence)) = own
+            && result.valid
+        {
+            result.outcome = Outcome::Invalid;
+            result.valid = false;
+            result.sentence = format!("accuracy failed, so its speed does not count: {sentence}");
+            continue;
+        }
+        let has_own = own.is_some() || context.accuracy_scenarios.contains(&result.scenario);
+        let shown = if has_own || context.is_mlperf_inference() {
+            own.is_some_and(|(_, _, judged, _)| *judged)
+        } else {
+            let asked = !accuracy.is_empty() || !context.accuracy_scenarios.is_empty();
+            !asked && !context.require_accuracy || accuracy.iter().any(|(_, _, judged, _)| *judged)
+        };
+        if result.valid && !shown {
+            let because = if own.is_some() {
+                format!("the accuracy of {} was not judged", result.scenario)
+            } else {
+                format!("the accuracy of {} was not measured", result.scenario)
+            };
+            let qualifier = Qualifier::new(QualifierKind::PerformanceOnly, because);
+            merge(&mut result.qualifiers, [qualifier]);
+        }
+    }
+}

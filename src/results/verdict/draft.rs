@@ -1,0 +1,288 @@
+//! One result: its rules checked and its figures compared, then worded.
+
+use super::compare::{Compared, compare, exp};
+use super::figures::{aggregated, main_figure, measured_sentence};
+use super::qualifier::merge;
+use super::rules::{Checked, check};
+use super::{
+    Bounds, Context, Evidence, Judgement, Noise, Outcome, Qualifier, QualifierKind, Reference,
+    ResultVerdict, TrialVerdict, number, sentence, telemetry,
+};
+use retrial_recipe::model::{Claim, Mode};
+use retrial_stats::Decision;
+use retrial_stats::Method;
+use retrial_stats::more_trials;
+use retrial_stats::outliers;
+
+/// `LoadGen` prints rates with six digits.
+const PRINTED_RATE: f64 = 1e-5;
+
+/// A result whose figures are compared, and not yet corrected for one another.
+pub(crate) struct Draft<'a> {
+    evidence: &'a Evidence,
+    checked: Checked,
+    pub compared: Vec<Compared>,
+}
+
+impl<'a> Draft<'a> {
+    pub fn of(context: &Context, evidence: &'a Evidence) -> Self {
+        Self {
+            evidence,
+            checked: check(evidence),
+            compared: compare(context, evidence),
+        }
+    }
+
+    pub fn is_valid(&self) -> bool {
+        self.checked.failed.is_empty() && self.checked.invalid.is_empty()
+    }
+
+    /// The result; `worse` says for each compared figure whether it is, after correction.
+    pub fn finish(&self, context: &Context, worse: &[bool]) -> ResultVerdict {
+        let evidence = self.evidence;
+        let judgements: Vec<Judgement> = self
+            .compared
+            .iter()
+            .enumerate()
+            .map(|(position, compared)| {
+                let worse = worse.get(position).copied().unwrap_or(false);
+                self.judgement(context, compared, worse)
+            })
+            .collect();
+        let deciding = deciding(evidence, &judgements);
+        let figures = aggregated(evidence);
+        let broken = self.checked.failed.first().or(self.checked.invalid.first());
+        let (outcome, sentence) = match (broken, deciding) {
+            (Some(reason), _) => {
+                let outcome = if self.checked.failed.is_empty() {
+                    Outcome::Invalid
+                } else {
+                    Outcome::Failed
+                };
+                (outcome, self.broken_sentence(reason))
+            }
+            (None, Some(judgement)) => (judgement.outcome, judgement.sentence.clone()),
+            (None, None) => (Outcome::Measured, measured_sentence(evidence, &figures)),
+        };
+        let mut qualifiers = context.qualifiers.clone();
+        merge(&mut qualifiers, self.qualifiers(context, &judgements));
+        let named = deciding
+            .map(|judgement| judgement.figure.clone())
+            .or_else(|| main_figure(evidence, &figures));
+        let telemetry = telemetry::of_result(evidence, named.as_deref(), &figures);
+        ResultVerdict {
+            path: evidence.path.clone(),
+            round: context.submission.round.clone(),
+            division: context.submission.division.clone(),
+            submitter: context.submission.submitter.clone(),
+            system: context.submission.system.clone(),
+            benchmark: context.submission.benchmark.clone(),
+            scenario: evidence.scenario.clone(),
+            mode: evidence.mode,
+            trials: self.trials(named.as_deref()),
+            deciding: named,
+            telemetry,
+            figures,
+            valid: outcome != Outcome::Invalid && outcome != Outcome::Failed,
+            rules: self.checked.rules.clone(),
+            references: deciding
+                .map(|one| one.references.clone())
+                .unwrap_or_default(),
+            ratio: deciding.and_then(|one| one.ratio),
+            bounds: deciding.and_then(|one| one.bounds),
+            margin: deciding.map(|one| one.margin),
+            noise: deciding.map(|one| one.noise),
+            outcome,
+            qualifiers,
+            sentence,
+            judgements,
+        }
+    }
+
+    fn judgement(&self, context: &Context, compared: &Compared, worse: bool) -> Judgement {
+        let estimate = compared.estimate.as_ref();
+        let bounds = estimate.and_then(|estimate| estimate.bounds(compared.alpha));
+        let outcome = match compared.decide(compared.alpha) {
+            _ if compared.values.is_empty() => Outcome::Invalid,
+            Decision::Holds => Outcome::Reproduced,
+            // Accuracy under what was published breaks the benchmark's own rule.
+            _ if worse && self.evidence.mode != Mode::Performance => Outcome::Invalid,
+            _ if worse => Outcome::NotReproduced,
+            Decision::Worse | Decision::Open => Outcome::Inconclusive,
+        };
+        let asks_for_more = outcome == Outcome::Inconclusive;
+        let mut judgement = Judgement {
+            figure: compared.figure.clone(),
+            measured: compared.measured(),
+            references: references(compared),
+            ratio: estimate.map(|estimate| exp(estimate.center)),
+            bounds: bounds.map(|(lower, upper)| Bounds {
+                lower: exp(lower),
+                upper: exp(upper),
+            }),
+            confidence: 1.0 - compared.alpha,
+            claim: compared.expectation().claim,
+            margin: compared.margin,
+            normalised_by: compared.factor,
+            noise: noise(compared),
+            trials: u32::try_from(self.evidence.trials.len()).unwrap_or(u32::MAX),
+            outliers: outliers(&compared.values)
+                .into_iter()
+                .map(|position| self.evidence.trials[position].trial)
+                .collect(),
+            holds_within: bounds.map(|(lower, upper)| {
+                let either_way = compared.expectation().claim == Claim::Equivalent;
+                let furthest = if either_way { lower.min(-upper) } else { lower };
+                (1.0 - exp(furthest)).max(0.0)
+            }),
+            more_trials: estimate.filter(|_| asks_for_more).map(|estimate| {
+                let distance = compared.asked.distance(estimate.center);
+                more_trials(estimate, distance, compared.alpha)
+            }),
+            outcome,
+            sentence: String::new(),
+        };
+        let looks = self.evidence.stages.len();
+        let confidence = 1.0 - context.alpha(1);
+        judgement.sentence = sentence::of_figure(compared, &judgement, confidence, looks);
+        judgement
+    }
+
+    fn broken_sentence(&self, reason: &str) -> String {
+        let others = self.checked.failed.len() + self.checked.invalid.len() - 1;
+        match others {
+            0 => format!("{reason}."),
+            1 => format!("{reason} (and 1 more rule was broken)."),
+            others => format!("{reason} (and {others} more rules were broken)."),
+        }
+    }
+
+    fn trials(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
+        let mut trials: Vec<TrialVerdict> = self
+            .evidence
+            .trials
+            .iter()
+            .enumerate()
+            .map(|(position, trial)| TrialVerdict {
+                trial: trial.trial,
+                path: trial.path.clone(),
+                step: trial.outcome.clone(),
+                valid: self
+                    .checked
+                    .valid_trials
+                    .get(position)
+                    .copied()
+                    .unwrap_or(false),
+                figures: trial
+                    .figures
+                    .iter()
+                    .filter(|(_, figure)| figure.value.is_finite())
+                    .map(|(name, figure)| (name.clone(), figure.clone()))
+                    .collect(),
+                outlier_in: Vec::new(),
+                telemetry: telemetry::of_trial(trial, deciding),
+            })
+            .collect();
+        for compared in &self.compared {
+            for position in outliers(&compared.values) {
+                trials[position].outlier_in.push(compared.figure.clone());
+            }
+        }
+        trials
+    }
+
+    fn qualifiers(&self, context: &Context, judgements: &[Judgement]) -> Vec<Qualifier> {
+        let mut found = Vec::new();
+        if context.rules.reimplemented {
+            let because = "the workload's own script was never published";
+            found.push(Qualifier::new(QualifierKind::Reimplemented, because));
+        }
+        found.extend(other_target(self.evidence));
+        found.extend(telemetry::idle_gpus(self.evidence));
+        if self.is_valid() {
+            found.extend(
+                judgements
+                    .iter()
+                    .filter(|judgement| judgement.claim != Claim::Better)
+                    .filter(|judgement| {
+                        judgement
+                            .ratio
+                            .is_some_and(|it| it > 1.0 + judgement.margin.abs())
+                    })
+                    .map(|judgement| {
+                        let because = format!(
+                            "{} is better than published by more than the margin: look twice",
+                            judgement.figure
+                        );
+                        Qualifier::new(QualifierKind::Above, because)
+                    }),
+            );
+        }
+        found
+    }
+}
+
+/// Server and Interactive compare at the published target rate only.
+fn other_target(evidence: &Evidence) -> Option<Qualifier> {
+    let published = evidence
+        .published_target_qps
+        .filter(|rate| rate.is_finite() && *rate > 0.0)?;
+    let scenario = evidence.scenario.to_ascii_lowercase();
+    if scenario != "server" && scenario != "interactive" {
+        return None;
+    }
+    let other = evidence
+        .trials
+        .iter()
+        .filter_map(|trial| trial.statement.as_ref()?.settings.target_qps)
+        .find(|found| found.is_nan() || (found - published).abs() > PRINTED_RATE * published)?;
+    let because = format!(
+        "{}'s target rate was {} queries/s, published at {}",
+        evidence.scenario,
+        number::grouped(other),
+        number::grouped(published)
+    );
+    Some(Qualifier::new(QualifierKind::Modified, because))
+}
+
+/// The judgement that decides: the worst; of equals the published metric, else the first.
+fn deciding<'a>(evidence: &Evidence, judgements: &'a [Judgement]) -> Option<&'a Judgement> {
+    let worst = judgements.iter().map(|judgement| judgement.outcome).max()?;
+    let mut equals = judgements
+        .iter()
+        .filter(|judgement| judgement.outcome == worst);
+    let metric = evidence.published_metric.as_deref();
+    equals
+        .clone()
+        .find(|judgement| Some(judgement.figure.as_str()) == metric)
+        .or_else(|| equals.next())
+}
+
+fn references(compared: &Compared) -> Vec<Reference> {
+    compared
+        .expectations
+        .iter()
+        .enumerate()
+        .filter(|(_, expectation)| expectation.value.is_finite())
+        .map(|(position, expectation)| Reference {
+            value: expectation.value,
+            kind: expectation.kind,
+            source: expectation.source.clone(),
+            sigma: expectation.sigma.filter(|sigma| sigma.is_finite()),
+            ratio: compared.ratio_to(expectation.value),
+            decides: position == compared.decisive,
+        })
+        .collect()
+}
+
+fn noise(compared: &Compared) -> Noise {
+    match compared
+        .estimate
+        .as_ref()
+        .map(|estimate| (&estimate.method, estimate.deviation()))
+    {
+        Some((Method::Assumed { noise, .. }, _)) => Noise::Assumed(*noise),
+        Some((_, Some(deviation))) => Noise::Measured(deviation),
+        _ => Noise::Unknown,
+    }
+}

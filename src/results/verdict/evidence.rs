@@ -1,0 +1,240 @@
+//! What a verdict is made of: one scenario in one mode, with all its trials.
+//!
+//! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RuleCheck;
+use crate::telemetry::Summary;
+use retrial_mlperf::loadgen::Statement;
+use retrial_mlperf::rounds::Rules;
+use retrial_recipe::model::{
+    Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
+};
+
+/// One scenario in one mode, all trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// `MLPerf`'s spelling where it is one of its scenarios, else the recipe's key.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// Where the results lie below the run's directory.
+    pub path: String,
+    /// The results are `LoadGen`'s: a performance result must say that it is valid.
+    pub loadgen: bool,
+    /// The figure by which the suite publishes this scenario, if it is known.
+    pub published_metric: Option<String>,
+    /// The target rate of the published result, queries per second, if it is known.
+    pub published_target_qps: Option<f64>,
+    /// Numbers of trials after which the evidence is looked at; the error is split between them.
+    /// Empty or one: a fixed number of trials.
+    pub stages: Vec<u32>,
+    /// The figure that the recipe names first of its own.
+    pub first_figure: Option<String>,
+    /// What is known of figures that the recipe defines, by name.
+    pub figure_meta: BTreeMap<String, FigureMeta>,
+    /// Published figures: per figure one or several. The trials hold them under these names.
+    pub expect: Ordered<Vec<Expectation>>,
+    /// The benchmark's own limits, as the recipe has them.
+    pub limits: Ordered<Limit>,
+    /// What the result's round asks, where it is known.
+    pub rules: Option<Rules>,
+    /// Rules that were checked where the files are: a round's seeds and durations, files that are
+    /// missing, compliance tests. One that is not kept makes the result invalid.
+    pub checks: Vec<RuleCheck>,
+    /// The trials, in the order in which they ran.
+    pub trials: Vec<TrialEvidence>,
+}
+
+impl Evidence {
+    /// Evidence without trials, expectations or limits.
+    #[must_use]
+    pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
+        let scenario = scenario.into();
+        Self {
+            path: format!("results/{scenario}/{mode}"),
+            scenario,
+            mode,
+            loadgen: false,
+            published_metric: None,
+            published_target_qps: None,
+            stages: Vec::new(),
+            first_figure: None,
+            figure_meta: BTreeMap::new(),
+            expect: Vec::new(),
+            limits: Vec::new(),
+            rules: None,
+            checks: Vec::new(),
+            trials: Vec::new(),
+        }
+    }
+
+    /// The figures that have limits, by the recipe or by the round's rules.
+    pub(crate) fn limited_figures(&self) -> impl Iterator<Item = &str> {
+        let of_round = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
+        let of_round = of_round.flat_map(|rules| &rules.accuracy);
+        let all = self.limits.iter().chain(of_round);
+        all.map(|(name, _)| name.as_str())
+    }
+
+    /// What the recipe says of a figure; of a table's entry, what it says of the table.
+    pub(crate) fn meta_of(&self, figure: &str) -> Option<&FigureMeta> {
+        self.figure_meta
+            .get(figure)
+            .or_else(|| self.figure_meta.get(table_of(figure)?))
+    }
+}
+
+/// The table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
+pub(crate) fn table_of(figure: &str) -> Option<&str> {
+    figure.split_once('[').map(|(table, _)| table)
+}
+
+/// What is known of a figure that the recipe defines.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FigureMeta {
+    /// Which way is better.
+    pub better: Better,
+    /// How trials are made one figure.
+    pub aggregate: Aggregate,
+    /// Assumed noise of one trial, as a fraction.
+    pub noise: Option<f64>,
+    /// Its unit.
+    pub unit: Option<String>,
+    /// Reference convergence points, by which `MLCommons` normalises it.
+    pub rcp: Option<ReferenceConvergence>,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialEvidence {
+    /// Which, from 1.
+    pub trial: u32,
+    /// Where its results lie below the run's directory.
+    pub path: String,
+    /// How its step ended.
+    pub outcome: StepOutcome,
+    /// What it gave, by name.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
+    pub missing: BTreeMap<String, String>,
+    /// What the benchmark itself says of it.
+    pub validity: Validity,
+    /// What `LoadGen` says besides figures: settings, constraints, errors.
+    pub statement: Option<Statement>,
+    /// What another log says besides figures: samples to converge, batch size.
+    pub parameters: BTreeMap<String, f64>,
+    /// What was seen of GPUs and container meanwhile.
+    pub telemetry: Option<Summary>,
+}
+
+impl TrialEvidence {
+    /// A trial that finished, with nothing stated yet.
+    #[must_use]
+    pub fn finished(trial: u32, path: impl Into<String>) -> Self {
+        Self {
+            trial,
+            path: path.into(),
+            outcome: StepOutcome::Finished,
+            figures: BTreeMap::new(),
+            missing: BTreeMap::new(),
+            validity: Validity::NotStated,
+            statement: None,
+            parameters: BTreeMap::new(),
+            telemetry: None,
+        }
+    }
+
+    /// Why a figure is not there, if anything is known of that.
+    pub(crate) fn why_missing(&self, figure: &str) -> Option<&str> {
+        named(&self.missing, figure).map(|(_, because)| because.as_str())
+    }
+
+    /// A figure by its name, in any case.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&FigureValue> {
+        named(&self.figures, name).map(|(_, figure)| figure)
+    }
+}
+
+/// A figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
+/// scripts print `rouge1`, and recipes write either.
+pub(crate) fn named<'a, Value>(
+    figures: &'a BTreeMap<String, Value>,
+    name: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let exact = figures.get_key_value(name);
+    exact
+        .or_else(|| {
+            let mut all = figures.iter();
+            all.find(|(known, _)| known.eq_ignore_ascii_case(name))
+        })
+        .map(|(known, value)| (known.as_str(), value))
+}
+
+/// A figure's value and unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureValue {
+    /// The value.
+    pub value: f64,
+    /// Its unit, for example `tokens/s`; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+}
+
+impl FigureValue {
+    /// A value in a unit.
+    #[must_use]
+    pub fn new(value: f64, unit: impl Into<String>) -> Self {
+        Self {
+            value,
+            unit: unit.into(),
+        }
+    }
+}
+
+/// How a trial's step ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// It ended, with exit code 0.
+    Finished,
+    /// It failed.
+    Failed {
+        /// Why, as a lower-case fragment.
+        because: String,
+        /// Its exit code, where there is one.
+        code: Option<i32>,
+    },
+    /// It ran longer than its timeout.
+    TimedOut {
+        /// Why or after how long, as a lower-case fragment: `after 2 h`.
+        because: String,
+    },
+    /// It was never begun: a step before it failed, or the run was stopped.
+    NotRun {
+        /// Why, as a lower-case fragment.
+        because: String,
+    },
+    /// It ended, and left no result of its own: none at all, or one from before it began.
+    NoNewResult {
+        /// Why, as a lower-case fragment.
+        because: String,
+    },
+}
+
+/// What the benchmark itself says of a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// It says that it is valid.
+    Valid,
+    /// It says that it is not, or its log holds errors; each reason a fragment.
+    Invalid(Vec<String>),
+    /// It says nothing.
+    NotStated,
+}

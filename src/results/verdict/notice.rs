@@ -1,0 +1,82 @@
+//! The notice that `MLCommons`' policy asks for beside every `MLPerf` figure of ours.
+//!
+//! Its results messaging guidelines ask for the word 'unverified' next to each score, the suite
+//! with round, division and benchmark, the sentence on verification, and the trademark's line.
+
+use retrial_recipe::model::Submission;
+
+/// The notice for a suite of `MLCommons`'; none for others.
+#[must_use]
+pub fn notice(submission: &Submission) -> Option<String> {
+    let suite = submission.suite.strip_prefix("mlperf")?;
+    let suite: Vec<String> = suite.split(['-', '_', ' ']).map(capitalized).collect();
+    let division = submission.division.as_deref().map(capitalized);
+    let words = [
+        "Unverified MLPerf",
+        submission.round.as_deref().unwrap_or_default(),
+        suite.join(" ").trim(),
+        division.as_deref().unwrap_or_default(),
+        &submission.benchmark,
+    ]
+    .into_iter()
+    .filter(|word| !word.is_empty())
+    .collect::<Vec<_>>()
+    .join(" ");
+    Some(format!(
+        "{words} results. Results not verified by MLCommons Association. The MLPerf name and logo \
+         are registered and unregistered trademarks of MLCommons Association in the United States \
+         and other countries. All rights reserved. Unauthorized use strictly prohibited. See \
+         www.mlcommons.org for more information."
+    ))
+}
+
+fn capitalized(word: &str) -> String {
+    // `hpc` is no word.
+    if word == "hpc" {
+        return "HPC".to_owned();
+    }
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn submission(suite: &str, round: Option<&str>, division: Option<&str>) -> Submission {
+        Submission {
+            suite: suite.to_owned(),
+            round: round.map(str::to_owned),
+            division: division.map(str::to_owned),
+            benchmark: "llama2-70b-99".to_owned(),
+            ..Submission::default()
+        }
+    }
+
+    #[test]
+    fn it_names_round_and_division() {
+        let text = notice(&submission(
+            "mlperf-inference",
+            Some("v6.0"),
+            Some("closed"),
+        ))
+        .unwrap();
+        assert!(text.starts_with("Unverified MLPerf v6.0 Inference Closed llama2-70b-99 results."));
+        assert!(text.contains("not verified by MLCommons Association"));
+        assert!(text.contains("trademarks of MLCommons Association"));
+    }
+
+    #[test]
+    fn what_is_not_known_leaves_no_gap() {
+        let text = notice(&submission("mlperf-hpc", None, None)).unwrap();
+        assert!(text.starts_with("Unverified MLPerf HPC llama2-70b-99 results."));
+        assert!(!text.contains("  "));
+    }
+
+    #[test]
+    fn other_suites_have_none() {
+        assert_eq!(notice(&submission("quickstart", None, None)), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Which published figure decides, which way a figure goes, and how noisy one trial is.
+
+use super::context::usable_margin;
+use super::{Context, Evidence, FigureMeta};
+use retrial_recipe::model::{Better, Claim, Expectation, Mode};
+
+/// Assumed noise of one trial of a performance figure by which `MLPerf` publishes: same-system
+/// repeatability, from the submitted runs of v5.1 against their TEST01 runs (130 pairs).
+const NOISE: f64 = 0.008;
+/// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
+const MARGIN_ACCURACY: f64 = 0.01;
+
+/// Position of the expectation that decides: the most official, of equals the first.
+pub(crate) fn decisive(expectations: &[Expectation]) -> Option<usize> {
+    (0..expectations.len()).min_by_key(|position| expectations[*position].kind)
+}
+
+/// What is known of a figure: from the recipe, else from its name and unit.
+pub(crate) fn meta(evidence: &Evidence, figure: &str, unit: &str) -> FigureMeta {
+    evidence
+        .meta_of(figure)
+        .cloned()
+        .unwrap_or_else(|| FigureMeta {
+            better: direction(figure, unit),
+            ..FigureMeta::default()
+        })
+}
+
+/// The margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
+/// no margin but its own.
+pub(crate) fn margin(context: &Context, mode: Mode, expectation: &Expectation) -> f64 {
+    let own = expectation.margin.filter(|margin| usable_margin(*margin));
+    own.unwrap_or_else(|| match mode {
+        _ if expectation.claim == Claim::Better => 0.0,
+        Mode::Performance => context.margin(),
+        Mode::Accuracy | Mode::Compliance => MARGIN_ACCURACY,
+    })
+}
+
+/// The assumed noise of one trial, if there is any ground to assume one.
+pub(crate) fn noise(
+    context: &Context,
+    evidence: &Evidence,
+    figure: &str,
+    expectation: Option<&Expectation>,
+) -> Option<f64> {
+    let of_meta = || evidence.meta_of(figure).and_then(|meta| meta.noise);
+    let of_run = || match evidence.mode {
+        Mode::Performance => context
+            .rules
+            .noise
+            .or_else(|| is_published(evidence, figure).then_some(NOISE)),
+        // A data set and a model are fixed: the benchmark's own check knows no noise either.
+        Mode::Accuracy | Mode::Compliance => Some(0.0),
+    };
+    expectation
+        .and_then(|expectation| expectation.noise)
+        .or_else(of_meta)
+        .or_else(of_run)
+        .filter(|noise| noise.is_finite() && *noise >= 0.0)
+}
+
+/// Whether `MLPerf` publishes `LoadGen`'s scenario by this figure, in any of its units.
+fn is_published(evidence: &Evidence, figure: &str) -> bool {
+    if !evidence.loadgen || evidence.mode != Mode::Performance {
+        return false;
+    }
+    if evidence.published_metric.as_deref() == Some(figure) {
+        return true;
+    }
+    let rate = figure.strip_prefix("completed_").unwrap_or(figure);
+    let rate = rate.strip_prefix("inferred_").unwrap_or(rate);
+    match evidence.scenario.to_ascii_lowercase().as_str() {
+        "offline" | "server" | "interactive" => {
+            rate.starts_with("samples_per_second") || rate.starts_with("tokens_per_second")
+        }
+        "singlestream" | "multistream" => figure.starts_with("early_stopping_latency"),
+        _ => false,
+    }
+}
+
+/// `LoadGen`'s figures are known: throughput up, latency down.
+fn direction(figure: &str, unit: &str) -> Better {
+    let time = matches!(unit, "ns" | "us" | "µs" | "ms" | "s" | "min" | "h");
+    let named = figure.split('_').any(|word| {
+        let word = word.to_ascii_lowercase();
+        matches!(
+            word.as_str(),
+            "latency" | "ttft" | "tpot" | "wer" | "fid" | "power" | "energy"
+        )
+    });
+    if time || named {
+        Better::Lower
+    } else {
+        Better::Higher
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use retrial_recipe::model::ExpectationKind;
+
+    #[rstest]
+    #[case("tokens_per_second", "tokens/s", Better::Higher)]
+    #[case("early_stopping_latency_ns", "ns", Better::Lower)]
+    #[case("ttft_p99_ms", "", Better::Lower)]
+    #[case("FID_SCORE", "", Better::Lower)]
+    #[case("average_power_w", "W", Better::Lower)]
+    #[case("energy_per_query_mj", "mJ", Better::Lower)]
+    #[case("rouge1", "", Better::Higher)]
+    #[case("exact_match", "%", Better::Higher)]
+    fn directions(#[case] figure: &str, #[case] unit: &str, #[case] better: Better) {
+        assert_eq!(direction(figure, unit), better);
+    }
+
+    fn expectation(value: f64, kind: ExpectationKind) -> Expectation {
+        Expectation {
+            value,
+            kind,
+            source: None,
+            sigma: None,
+            noise: None,
+            margin: None,
+            claim: Claim::NotWorse,
+        }
+    }
+
+    #[test]
+    fn official_decides_wherever_it_stands() {
+        let list = [
+            expectation(1.0, ExpectationKind::ThirdParty),
+            expectation(2.0, ExpectationKind::Guide),
+            expectation(3.0, ExpectationKind::Official),
+            expectation(4.0, ExpectationKind::Official),
+        ];
+        assert_eq!(decisive(&list), Some(2));
+        assert_eq!(decisive(&list[..2]), Some(1));
+        assert_eq!(decisive(&[]), None);
+    }
+
+    #[rstest]
+    #[case("Offline", Mode::Performance, "tokens_per_second", true, Some(0.008))]
+    #[case(
+        "Server",
+        Mode::Performance,
+        "completed_tokens_per_second",
+        true,
+        Some(0.008)
+    )]
+    #[case("Server", Mode::Performance, "samples_per_second", true, Some(0.008))]
+    #[case("Server", Mode::Performance, "ttft_p99_ns", true, None)]
+    #[case(
+        "SingleStream",
+        Mode::Performance,
+        "early_stopping_latency_ms",
+        true,
+        Some(0.008)
+    )]
+    #[case("SingleStream", Mode::Performance, "latency_mean_ns", true, None)]
+    #[case("Offline", Mode::Performance, "tokens_per_second", false, None)]
+    #[case("gemm", Mode::Performance, "tflops", false, None)]
+    #[case("Offline", Mode::Accuracy, "rouge1", true, Some(0.0))]
+    fn noise_is_assumed_only_where_it_was_seen(
+        #[case] scenario: &str,
+        #[case] mode: Mode,
+        #[case] figure: &str,
+        #[case] loadgen: bool,
+        #[case] expected: Option<f64>,
+    ) {
+        let mut evidence = Evidence::new(scenario, mode);
+        evidence.loadgen = loadgen;
+        let published = expectation(1.0, ExpectationKind::Official);
+        assert_eq!(
+            noise(&Context::default(), &evidence, figure, Some(&published)),
+            expected
+        );
+    }
+}

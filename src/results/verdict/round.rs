@@ -1,0 +1,44 @@
+//! The rules of the result's round, trial by trial.
+
+use super::rules::Checked;
+use super::{Evidence, TrialEvidence, Validity};
+use retrial_mlperf::check::Check;
+use retrial_mlperf::rounds::SAID_BY_LOADGEN;
+use retrial_recipe::model::Mode;
+
+/// Checks one trial; `which` names it in reasons.
+pub(crate) fn check(
+    checked: &mut Checked,
+    evidence: &Evidence,
+    trial: &TrialEvidence,
+    which: &str,
+) {
+    let Some(rules) = &evidence.rules else {
+        return;
+    };
+    let lookup = |name: &str| {
+        let found = trial.figure(name)?;
+        Some((found.value, found.unit.clone()))
+    };
+    let checks = match (evidence.mode, &trial.statement) {
+        (Mode::Performance, Some(statement)) => rules.check_performance(statement, &lookup),
+        (Mode::Accuracy, statement) => rules.check_accuracy(statement.as_ref(), &lookup),
+        _ => Vec::new(),
+    };
+    // What LoadGen says itself is a reason already.
+    let is_told = |check: &Check| {
+        matches!(trial.validity, Validity::Invalid(_))
+            && SAID_BY_LOADGEN.contains(&check.rule.as_str())
+    };
+    for check in checks {
+        if !check.passed && !is_told(&check) {
+            let because = trial.why_missing(&check.rule);
+            let because = because.map_or(String::new(), |because| format!(" ({because})"));
+            checked.invalid.push(format!(
+                "{which}{}: {}{because}; asked {}",
+                check.rule, check.found, check.asked
+            ));
+        }
+        checked.add(Some(trial.trial), check);
+    }
+}

@@ -1,0 +1,287 @@
+//! The benchmark's own rules, which come before speed: did every trial finish, give a result of
+//! its own, say that it is valid, give the figures that are asked for, keep their limits?
+//!
+//! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
+
+use super::evidence::{named, table_of};
+use super::{
+    Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
+    round,
+};
+use retrial_mlperf::check::Check;
+use retrial_readings::nearest::listed;
+use retrial_recipe::model::{Limit, Mode};
+
+/// What the rules say of one scenario in one mode.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// Every rule that was checked.
+    pub rules: Vec<RuleCheck>,
+    /// Why it failed, if it did.
+    pub failed: Vec<String>,
+    /// Why it is invalid, if it is.
+    pub invalid: Vec<String>,
+    /// The trials that kept every rule.
+    pub valid_trials: Vec<bool>,
+}
+
+impl Checked {
+    /// Lists a rule.
+    pub fn add(&mut self, trial: Option<u32>, check: Check) {
+        self.rules.push(RuleCheck {
+            rule: check.rule,
+            trial,
+            found: check.found,
+            asked: check.asked,
+            passed: check.passed,
+        });
+    }
+
+    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+        self.add(trial, Check::new(rule, found, asked, true));
+    }
+
+    fn fail(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
+        self.add(trial, Check::new(rule, found, asked, false));
+    }
+}
+
+/// Checks all trials.
+pub(crate) fn check(evidence: &Evidence) -> Checked {
+    let mut checked = Checked::default();
+    check_outside(&mut checked, &evidence.checks);
+    if evidence.trials.is_empty() && checked.invalid.is_empty() {
+        checked.fail(None, "step", "no trial".to_owned(), "a trial");
+        checked.failed.push("it was never run".to_owned());
+        return checked;
+    }
+    for trial in &evidence.trials {
+        let before = checked.failed.len() + checked.invalid.len();
+        check_trial(&mut checked, evidence, trial);
+        let kept = checked.failed.len() + checked.invalid.len() == before;
+        checked.valid_trials.push(kept);
+    }
+    check_convergence(&mut checked, evidence);
+    checked
+}
+
+/// What was checked where the files are: it is told as it was found.
+fn check_outside(checked: &mut Checked, checks: &[RuleCheck]) {
+    for check in checks.iter().filter(|check| !check.passed) {
+        checked.invalid.push(format!(
+            "{}: {}; asked {}",
+            check.rule, check.found, check.asked
+        ));
+    }
+    checked.rules.extend_from_slice(checks);
+}
+
+/// MLPerf Training: not faster than chance explains.
+fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
+    const RULE: &str = "convergence";
+    let named = evidence.figure_meta.keys();
+    for found in named.filter_map(|name| convergence::of(evidence, name)) {
+        match found {
+            Ok(found) => {
+                let asked = format!("at least {} samples", number::grouped(found.fewest));
+                let found = format!(
+                    "{} samples, {} in the reference",
+                    number::grouped(found.samples),
+                    number::grouped(found.reference)
+                );
+                checked.pass(None, RULE, found, &asked);
+            }
+            Err(error) => {
+                checked.fail(None, RULE, error.to_string(), "as the reference");
+                checked.invalid.push(error.to_string());
+            }
+        }
+    }
+}
+
+fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence) {
+    let which = if evidence.trials.len() > 1 {
+        format!("trial {}: ", trial.trial)
+    } else {
+        String::new()
+    };
+    let number = Some(trial.trial);
+    let (found, is_failure) = match &trial.outcome {
+        StepOutcome::Finished => {
+            checked.pass(number, "step", "finished".to_owned(), "finished");
+            check_validity(checked, evidence, trial, &which);
+            round::check(checked, evidence, trial, &which);
+            check_figures(checked, evidence, trial, &which);
+            return;
+        }
+        StepOutcome::Failed { because, code } => match code {
+            Some(code) if !because.contains(&format!("exit code {code}")) => (
+                format!("the step failed with exit code {code}: {because}"),
+                true,
+            ),
+            _ => (format!("the step failed: {because}"), true),
+        },
+        StepOutcome::TimedOut { because } => (format!("the step ran out of time: {because}"), true),
+        StepOutcome::NotRun { because } => (format!("the step did not run: {because}"), true),
+        StepOutcome::NoNewResult { because } => (format!("no new result: {because}"), false),
+    };
+    if is_failure {
+        checked.fail(number, "step", found.clone(), "finished");
+        checked.failed.push(format!("{which}{found}"));
+    } else {
+        checked.fail(number, "result", found.clone(), "a result of this step");
+        checked.invalid.push(format!("{which}{found}"));
+    }
+}
+
+fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
+    let number = Some(trial.trial);
+    let (who, rule) = if evidence.loadgen {
+        ("LoadGen says", "LoadGen's result")
+    } else {
+        ("the benchmark says", "the benchmark's result")
+    };
+    match &trial.validity {
+        Validity::Valid => checked.pass(number, rule, "VALID".to_owned(), "VALID"),
+        Validity::Invalid(reasons) => {
+            let mut found = "INVALID".to_owned();
+            if !reasons.is_empty() {
+                found = format!("{found} ({})", reasons.join("; "));
+            }
+            checked.invalid.push(format!("{which}{who} {found}"));
+            checked.fail(number, rule, found, "VALID");
+        }
+        // An accuracy summary has no such line; a performance summary without one was cut off.
+        Validity::NotStated if evidence.loadgen && evidence.mode == Mode::Performance => {
+            let found = "no word on validity";
+            checked
+                .invalid
+                .push(format!("{which}LoadGen's summary has {found}"));
+            checked.fail(number, rule, found.to_owned(), "VALID");
+        }
+        Validity::NotStated => {}
+    }
+}
+
+fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
+    let number = Some(trial.trial);
+    for (name, _) in &evidence.expect {
+        let found = trial.figure(name);
+        let shown = found.map_or_else(|| "no such figure".to_owned(), show);
+        let asked = "a figure above zero";
+        // A ratio to it is taken, which zero, less and NaN have none of.
+        let samples = trial.parameters.get(convergence::SAMPLES);
+        let lost = samples.is_some_and(|samples| convergence::is_infinite(*samples));
+        let dropped = convergence::dropped(evidence, name)
+            .and_then(|position| evidence.trials.get(position))
+            .is_some_and(|dropped| dropped.trial == trial.trial);
+        if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
+            checked.pass(number, name, shown, asked);
+        } else if dropped {
+            let found = "did not converge: the slowest, which is dropped".to_owned();
+            checked.pass(number, name, found, "one such run at most");
+        } else {
+            checked.invalid.push(match found {
+                Some(_) if lost => format!("{which}the run did not converge"),
+                Some(_) => format!("{which}{name} is {shown}, which is no figure to compare"),
+                None => format!("{which}{name} is missing{}", why_missing(trial, name)),
+            });
+            checked.fail(number, name, shown, asked);
+        }
+    }
+    for (name, limit) in &evidence.limits {
+        check_limit(checked, trial, which, name, limit);
+    }
+    if evidence.expect.is_empty() && evidence.limits.is_empty() {
+        // Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
+        // speed are figures.
+        let word = evidence.mode == Mode::Compliance
+            && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
+        if !word
+            && !trial
+                .figures
+                .values()
+                .any(|figure| figure.value.is_finite())
+        {
+            let why = trial.missing.iter().next();
+            let why = why.map_or(String::new(), |(name, because)| {
+                format!(": {name}: {because}")
+            });
+            checked
+                .invalid
+                .push(format!("{which}it gave no figure{why}"));
+            checked.fail(number, "figures", "none".to_owned(), "at least one");
+        }
+    }
+}
+
+fn why_missing(trial: &TrialEvidence, name: &str) -> String {
+    let table = table_of(name);
+    let because = named(&trial.missing, name);
+    let because = because.or_else(|| named(&trial.missing, table?));
+    if let Some((_, because)) = because {
+        return format!(": {because}");
+    }
+    let Some(table) = table else {
+        return String::new();
+    };
+    let there = trial.figures.keys().map(String::as_str);
+    let there = there.filter(|known| table_of(known) == Some(table));
+    format!(": the table has {}", listed(there))
+}
+
+fn check_limit(
+    checked: &mut Checked,
+    trial: &TrialEvidence,
+    which: &str,
+    name: &str,
+    limit: &Limit,
+) {
+    let found = trial.figure(name);
+    let unit = found.map_or("", |figure| figure.unit.as_str());
+    let asked = asked(limit, unit);
+    let Some(figure) = found else {
+        checked.invalid.push(format!(
+            "{which}{name} is missing{}; asked {asked}",
+            why_missing(trial, name)
+        ));
+        checked.fail(Some(trial.trial), name, "no such figure".to_owned(), &asked);
+        return;
+    };
+    let shown = show(figure);
+    // Written so that NaN keeps no limit.
+    let kept = figure.value.is_finite()
+        && limit.min.is_none_or(|min| figure.value >= min)
+        && limit.max.is_none_or(|max| figure.value <= max)
+        && limit.below.is_none_or(|below| figure.value < below);
+    if kept {
+        checked.pass(Some(trial.trial), name, shown, &asked);
+    } else {
+        checked
+            .invalid
+            .push(format!("{which}{name} is {shown}; asked {asked}"));
+        checked.fail(Some(trial.trial), name, shown, &asked);
+    }
+}
+
+fn show(figure: &FigureValue) -> String {
+    number::figure(figure.value, &figure.unit)
+}
+
+/// `at least 43.9869`, `below 450 ms`.
+fn asked(limit: &Limit, unit: &str) -> String {
+    let bounds = [
+        ("at least", limit.min),
+        ("at most", limit.max),
+        ("below", limit.below),
+    ];
+    let words: Vec<String> = bounds
+        .into_iter()
+        .filter_map(|(word, bound)| Some(format!("{word} {}", number::figure(bound?, unit))))
+        .collect();
+    if words.is_empty() {
+        "a figure".to_owned()
+    } else {
+        words.join(" and ")
+    }
+}

@@ -1,0 +1,180 @@
+//! One sentence of reason for each figure, result and run.
+
+mod decision;
+
+use super::compare::Compared;
+use super::{Judgement, Noise, Outcome, ResultVerdict, number};
+use retrial_recipe::model::{Aggregate, ExpectationKind};
+use retrial_stats::Estimate;
+
+/// The sentence on one published figure.
+pub(crate) fn of_figure(
+    compared: &Compared,
+    judgement: &Judgement,
+    confidence: f64,
+    looks: usize,
+) -> String {
+    let name = &judgement.figure;
+    let expectation = compared.expectation();
+    let Some(measured) = &judgement.measured else {
+        return format!("{name} is missing or no figure to compare.");
+    };
+    let shown = number::figure(measured.value, &measured.unit);
+    let Some(ratio) = judgement.ratio else {
+        return format!(
+            "{name}: {shown}; the recipe's published value {} has no ratio to it: give it as a limit.",
+            number::grouped(expectation.value)
+        );
+    };
+    let published = published(compared, measured.value);
+    let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
+    let ground = ground(compared, judgement, looks);
+    let decision = decision::words(compared, judgement, confidence, &ground);
+    let others = others(compared, judgement);
+    format!("{head}; {decision}{others}.")
+}
+
+/// What the bounds stand on: `one trial, assumed noise 0.8 %`.
+fn ground(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
+    let mut words = vec![match judgement.trials {
+        1 => "one trial".to_owned(),
+        trials => match compared.aggregate {
+            Aggregate::Mean => format!("{trials} trials"),
+            Aggregate::Median => format!("median of {trials} trials"),
+            Aggregate::Olympic => format!("Olympic mean of {trials} trials"),
+        },
+    }];
+    match judgement.noise {
+        Noise::Measured(noise) if noise > 0.0 => words.push(format!("noise {}", fine(noise))),
+        Noise::Measured(_) => words.push("all alike".to_owned()),
+        Noise::Assumed(noise) if noise > 0.0 => {
+            words.push(format!("assumed noise {}", fine(noise)));
+        }
+        Noise::Assumed(_) => words.push("compared as printed".to_owned()),
+        Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
+            words.push("its noise is not known".to_owned());
+        }
+        Noise::Unknown => words.push("too few to judge".to_owned()),
+    }
+    match judgement.outliers.as_slice() {
+        [] => {}
+        [one] => words.push(format!("trial {one} lies far from the others")),
+        several => {
+            let named: Vec<String> = several.iter().map(u32::to_string).collect();
+            words.push(format!(
+                "trials {} lie far from the others",
+                named.join(", ")
+            ));
+        }
+    }
+    if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
+        words.push(format!(
+            "times {} for its convergence",
+            number::grouped(factor)
+        ));
+    }
+    if compared.sigma > 0.0 {
+        words.push(format!(
+            "published with a deviation of {}",
+            fine(compared.sigma)
+        ));
+    }
+    if looks > 1 {
+        words.push(format!("the error split between {looks} stages"));
+    }
+    let ordered = |it: &Estimate| it.is_ordered(compared.alpha);
+    if compared.estimate.as_ref().is_some_and(ordered) {
+        words.push("bounds by order statistics".to_owned());
+    }
+    words.join(", ")
+}
+
+/// A noise may be far under a tenth of a percent.
+fn fine(fraction: f64) -> String {
+    if fraction < 0.000_5 {
+        format!("{} %", number::grouped((fraction * 1e6).round() / 1e4))
+    } else {
+        number::percent(fraction)
+    }
+}
+
+fn published(compared: &Compared, like: f64) -> String {
+    let expectation = compared.expectation();
+    let value = number::figure_like(expectation.value, &compared.unit, like);
+    let who = match expectation.kind {
+        ExpectationKind::Official => "the published",
+        ExpectationKind::Guide => "the guide's",
+        ExpectationKind::ThirdParty => "a third party's",
+    };
+    match &expectation.source {
+        Some(source) => format!("{who} {value} ({source})"),
+        None => format!("{who} {value}"),
+    }
+}
+
+/// `; 6 other published figures: 0.930–0.980 of it`
+fn others(compared: &Compared, judgement: &Judgement) -> String {
+    let published = compared.expectation().value;
+    let mut ratios: Vec<f64> = judgement
+        .references
+        .iter()
+        .filter(|reference| !reference.decides)
+        .map(|reference| reference.value / published)
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    match ratios.as_slice() {
+        [] => String::new(),
+        [one] => format!("; 1 other published figure: {} of it", number::ratio(*one)),
+        [first, .., last] => format!(
+            "; {} other published figures: {}–{} of it",
+            ratios.len(),
+            number::ratio(*first),
+            number::ratio(*last)
+        ),
+    }
+}
+
+/// The sentence on a run.
+pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
+    let judged: Vec<Outcome> = results
+        .iter()
+        .flat_map(|result| &result.judgements)
+        .map(|judgement| judgement.outcome)
+        .collect();
+    let count = |wanted: Outcome| judged.iter().filter(|outcome| **outcome == wanted).count();
+    let all = judged.len();
+    let figures = if all == 1 { "figure" } else { "figures" };
+    let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
+        return "There is no result to judge.".to_owned();
+    };
+    let reason = format!("{} {}: {}", first.scenario, first.mode, first.sentence);
+    match outcome {
+        Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
+        Outcome::Reproduced if all == 1 => "The published figure holds.".to_owned(),
+        Outcome::Reproduced => format!("All {all} published figures hold."),
+        Outcome::NotReproduced => {
+            let bad = count(Outcome::NotReproduced);
+            let verb = if bad == 1 { "does" } else { "do" };
+            format!("{bad} of {all} published {figures} {verb} not hold. {reason}")
+        }
+        Outcome::Inconclusive => {
+            let open = count(Outcome::Inconclusive);
+            let verb = if open == 1 { "is" } else { "are" };
+            format!("{open} of {all} published {figures} {verb} not decided. {reason}")
+        }
+        Outcome::Invalid | Outcome::Failed if results.len() == 1 => reason,
+        Outcome::Invalid | Outcome::Failed => {
+            let bad = results
+                .iter()
+                .filter(|result| result.outcome == outcome)
+                .count();
+            let verb = match (outcome, bad) {
+                (Outcome::Failed, _) => "failed",
+                (_, 1) => "is invalid",
+                _ => "are invalid",
+            };
+            format!("{bad} of {} results {verb}. {reason}", results.len())
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! `trials: {min, max}`: trials are added until the evidence decides, in fixed stages with the
+//! error split between them, since looking again and again would sooner or later see anything.
+
+use super::draft::Draft;
+use super::{Context, Evidence};
+use retrial_stats::Decision;
+
+/// What to do after a stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StageDecision {
+    /// Run the trials of the next stage.
+    Continue {
+        /// Why, as a lower-case fragment for the journal.
+        because: String,
+    },
+    /// The evidence decides, or there is nothing more to run.
+    Stop {
+        /// Why, as a lower-case fragment for the journal.
+        because: String,
+    },
+}
+
+/// Whether the trials of stage number `stage` (from 0) of the evidence's stages decide.
+///
+/// The error is shared between the run's published figures the strict way (Bonferroni), so that
+/// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
+/// the other scenarios give.
+#[must_use]
+pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> StageDecision {
+    let stop = |because: &str| StageDecision::Stop {
+        because: because.to_owned(),
+    };
+    let draft = Draft::of(context, evidence);
+    if !draft.is_valid() {
+        return stop("a rule of the benchmark was broken: more trials do not mend that");
+    }
+    if draft.compared.is_empty() {
+        return stop("nothing was published to compare with");
+    }
+    let family = context.published_figures.max(draft.compared.len());
+    let share = f64::from(u32::try_from(family).unwrap_or(u32::MAX));
+    let worse = draft
+        .compared
+        .iter()
+        .find(|figure| figure.decide(figure.alpha / share) == Decision::Worse);
+    if let Some(figure) = worse {
+        return stop(&format!("{} is worse than was asked", figure.figure));
+    }
+    let open = draft
+        .compared
+        .iter()
+        .find(|figure| figure.decide(figure.alpha) != Decision::Holds);
+    match open {
+        None => stop("every published figure holds"),
+        Some(figure) if stage + 1 >= evidence.stages.len() => stop(&format!(
+            "{} is not decided, and this was the last stage",
+            figure.figure
+        )),
+        Some(figure) => StageDecision::Continue {
+            because: format!("{} is not decided yet", figure.figure),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! What a recipe may claim besides 'not worse': equivalent, better.
+
+use rstest::rstest;
+
+use super::build::*;
+use crate::results::verdict::{Judgement, MoreTrials, Outcome, QualifierKind, Verdict, judge};
+use retrial_recipe::model::{Claim, Expectation};
+
+fn judged(claim: Claim, margin: Option<f64>, values: &[f64]) -> Verdict {
+    let expectation = Expectation {
+        margin,
+        claim,
+        ..official(100.0)
+    };
+    judge(
+        &context(),
+        &[offline(values).expecting(TOKENS, expectation)],
+    )
+}
+
+fn judgement(verdict: &Verdict) -> &Judgement {
+    &verdict.results[0].judgements[0]
+}
+
+#[rstest]
+#[case(Claim::Equivalent, &[100.0, 100.5, 99.5], Outcome::Reproduced, "holds to within 0.8 % either way; asked 5 % either way")]
+#[case(Claim::Equivalent, &[110.0, 110.5, 109.5], Outcome::NotReproduced, "it is at least 1.092; asked 0.950–1.053")]
+#[case(Claim::Equivalent, &[90.0, 90.5, 89.5], Outcome::NotReproduced, "it is at most 0.908; asked 0.950–1.053")]
+#[case(Claim::Equivalent, &[104.0, 106.0, 103.0], Outcome::Inconclusive, "holds to within 6.5 % either way; asked 5 % either way")]
+#[case(Claim::Better, &[102.0, 102.5, 101.5], Outcome::Reproduced, "it is better, at least 1.012; asked better")]
+#[case(Claim::Better, &[98.0, 98.5, 97.5], Outcome::NotReproduced, "it is at most 0.988; asked more than 1.000")]
+#[case(Claim::Better, &[100.0, 102.5, 101.5], Outcome::Inconclusive, "each way it lies between")]
+fn claims(
+    #[case] claim: Claim,
+    #[case] values: &[f64],
+    #[case] expected: Outcome,
+    #[case] says: &str,
+) {
+    let verdict = judged(claim, None, values);
+    assert_eq!(verdict.outcome, expected);
+    let judgement = judgement(&verdict);
+    assert_eq!(judgement.claim, claim);
+    assert!(
+        judgement.sentence.contains(says),
+        "{says}: {}",
+        judgement.sentence
+    );
+}
+
+#[test]
+fn better_by_a_margin() {
+    let by = |margin| judged(Claim::Better, Some(margin), &[110.0, 110.5, 109.5]);
+    assert_eq!(by(0.05).outcome, Outcome::Reproduced);
+    assert!(
+        judgement(&by(0.05))
+            .sentence
+            .contains("asked better by 5 %")
+    );
+    assert_eq!(by(0.15).outcome, Outcome::NotReproduced);
+}
+
+/// A run's own margin says how much worse may pass, nothing of what is better.
+#[test]
+fn the_runs_margin_is_not_for_what_is_to_be_better() {
+    assert!(
+        judgement(&judged(Claim::Better, None, &[101.0]))
+            .margin
+            .abs()
+            < 1e-12
+    );
+}
+
+#[test]
+fn what_was_to_be_better_needs_no_second_look() {
+    let above = |claim| {
+        let verdict = judged(claim, None, &[120.0, 120.5, 119.5]);
+        let mut qualifiers = verdict.qualifiers.iter();
+        qualifiers.any(|one| one.kind == QualifierKind::Above)
+    };
+    assert!(above(Claim::NotWorse));
+    assert!(!above(Claim::Better));
+}
+
+/// The nearest edge is what more trials would have to clear.
+#[test]
+fn more_trials_for_an_equivalence() {
+    let above = judged(Claim::Equivalent, None, &[104.5, 105.5, 103.5]);
+    let below = judged(
+        Claim::Equivalent,
+        None,
+        &[100.0 / 1.045, 100.0 / 1.055, 100.0 / 1.035],
+    );
+    let asked = judgement(&above).more_trials;
+    assert!(matches!(asked, Some(MoreTrials::About(_))), "{asked:?}");
+    assert_eq!(asked, judgement(&below).more_trials);
+}

@@ -1,0 +1,106 @@
+//! What stands beside an outcome.
+
+use rstest::rstest;
+
+use super::build::*;
+use crate::results::verdict::{Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
+use retrial_mlperf::loadgen::Statement;
+
+fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
+    verdict
+        .qualifiers
+        .iter()
+        .map(|qualifier| qualifier.kind)
+        .collect()
+}
+
+#[rstest]
+#[case(105.0, false)]
+#[case(105.1, true)]
+fn above_the_margin_look_twice(#[case] value: f64, #[case] above: bool) {
+    let verdict = judge(
+        &context(),
+        &[offline(&[value]).expecting(TOKENS, official(100.0))],
+    );
+    assert_eq!(verdict.outcome, Outcome::Reproduced);
+    assert_eq!(kinds(&verdict).contains(&QualifierKind::Above), above);
+}
+
+fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
+    let mut evidence = loadgen(
+        "Server",
+        "completed_tokens_per_second",
+        "tokens/s",
+        &[100.0],
+    )
+    .expecting("completed_tokens_per_second", official(100.0));
+    evidence.published_target_qps = published;
+    if let Some(target) = target {
+        let mut statement = Statement::default();
+        statement.settings.target_qps = Some(target);
+        evidence.trials[0].statement = Some(statement);
+    }
+    evidence
+}
+
+#[rstest]
+#[case(Some(69.0), Some(69.0), false)]
+// LoadGen prints six digits.
+#[case(Some(0.333_333), Some(1.0 / 3.0), false)]
+#[case(Some(70.0), Some(69.0), true)]
+#[case(Some(f64::NAN), Some(69.0), true)]
+#[case(None, Some(69.0), false)]
+#[case(Some(70.0), None, false)]
+fn another_target_rate_is_modified(
+    #[case] target: Option<f64>,
+    #[case] published: Option<f64>,
+    #[case] modified: bool,
+) {
+    let verdict = judge(&context(), &[server(target, published)]);
+    assert_eq!(kinds(&verdict).contains(&QualifierKind::Modified), modified);
+    assert_eq!(
+        verdict.exit_code.code(),
+        0,
+        "a qualifier changes no outcome"
+    );
+}
+
+#[test]
+fn offline_has_a_target_rate_that_does_not_matter() {
+    let mut evidence = server(Some(70.0), Some(69.0));
+    evidence.scenario = "Offline".to_owned();
+    assert!(kinds(&judge(&context(), &[evidence])).is_empty());
+}
+
+#[test]
+fn what_the_runner_found_stands_on_run_and_result_once() {
+    let mut context = context();
+    context.rules.reimplemented = true;
+    context.qualifiers = vec![
+        Qualifier::new(QualifierKind::UnpinnedImage, "rocm/amd-mlperf:6.0 is a tag"),
+        Qualifier::new(QualifierKind::OtherHardware, "MI300X, published on MI355X"),
+        Qualifier::new(QualifierKind::Modified, "--set batch=4"),
+    ];
+    let evidence = offline(&[100.0]).expecting(TOKENS, official(100.0));
+    let verdict = judge(&context, &[evidence.clone(), evidence]);
+    let expected = [
+        QualifierKind::Modified,
+        QualifierKind::OtherHardware,
+        QualifierKind::Reimplemented,
+        QualifierKind::UnpinnedImage,
+    ];
+    assert_eq!(kinds(&verdict), expected);
+    assert_eq!(verdict.results[0].qualifiers.len(), 4);
+}
+
+#[test]
+fn json_has_the_words() {
+    let mut context = context();
+    context.qualifiers = vec![Qualifier::new(QualifierKind::OtherHardware, "MI300X")];
+    let json = serde_json::to_value(judge(&context, &[offline(&[100.0])])).unwrap();
+    assert_eq!(json["qualifiers"][0]["kind"], "other hardware");
+    assert_eq!(json["exit_code"], 0);
+    assert_eq!(json["outcome"], "measured");
+    assert_eq!(json["results"][0]["figures"][TOKENS]["unit"], "tokens/s");
+    assert_eq!(json["results"][0]["mode"], "performance");
+}

@@ -1,0 +1,238 @@
+//! Invalid and failed come before everything else.
+
+use rstest::rstest;
+
+use super::build::*;
+use crate::results::verdict::{Evidence, Outcome, StepOutcome, Validity, Verdict, judge};
+use retrial_recipe::model::{Limit, Mode};
+
+fn verdict(evidence: Evidence) -> Verdict {
+    judge(&context(), &[evidence.expecting(TOKENS, official(100.0))])
+}
+
+fn because(text: &str) -> String {
+    text.to_owned()
+}
+
+#[rstest]
+#[case(StepOutcome::Failed { because: because("no GPU"), code: Some(3) }, Outcome::Failed, 4, "exit code 3: no GPU")]
+#[case(StepOutcome::Failed { because: because("out of memory"), code: None }, Outcome::Failed, 4, "out of memory")]
+#[case(StepOutcome::TimedOut { because: because("after 2 h") }, Outcome::Failed, 4, "ran out of time: after 2 h")]
+#[case(StepOutcome::NotRun { because: because("setup failed") }, Outcome::Failed, 4, "did not run: setup failed")]
+#[case(StepOutcome::NoNewResult { because: because("the summary is from before") }, Outcome::Invalid, 1, "no new result")]
+fn how_a_step_ended(
+    #[case] step: StepOutcome,
+    #[case] expected: Outcome,
+    #[case] code: u8,
+    #[case] said: &str,
+) {
+    let mut evidence = offline(&[100.0, 100.0]);
+    evidence.trials[1].outcome = step;
+    let verdict = verdict(evidence);
+    assert_eq!(
+        (verdict.outcome, verdict.exit_code.code()),
+        (expected, code)
+    );
+    assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
+    assert!(
+        verdict.sentence.contains("trial 2: "),
+        "{}",
+        verdict.sentence
+    );
+    assert!(!verdict.results[0].valid);
+    assert!(verdict.results[0].trials[0].valid && !verdict.results[0].trials[1].valid);
+    let broken: Vec<_> = verdict.results[0]
+        .rules
+        .iter()
+        .filter(|rule| !rule.passed)
+        .collect();
+    assert_eq!((broken.len(), broken[0].trial), (1, Some(2)));
+}
+
+#[rstest]
+#[case(0.0, "0 tokens/s")]
+#[case(-1.0, "-1 tokens/s")]
+#[case(f64::NAN, "NaN")]
+#[case(f64::INFINITY, "infinite")]
+#[case(f64::NEG_INFINITY, "infinite")]
+fn a_figure_without_a_ratio_is_no_figure(#[case] value: f64, #[case] said: &str) {
+    let verdict = verdict(offline(&[100.0, value]));
+    assert_eq!(verdict.outcome, Outcome::Invalid);
+    assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
+    let json = serde_json::to_string(&verdict).unwrap();
+    assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
+}
+
+#[test]
+fn a_missing_figure_is_never_a_pass() {
+    let mut evidence = offline(&[100.0]);
+    evidence.trials[0].figures.clear();
+    let verdict = verdict(evidence);
+    assert_eq!(verdict.outcome, Outcome::Invalid);
+    assert!(
+        verdict.sentence.contains("tokens_per_second is missing"),
+        "{}",
+        verdict.sentence
+    );
+    assert_eq!(verdict.results[0].judgements[0].outcome, Outcome::Invalid);
+}
+
+#[rstest]
+#[case(Mode::Performance, Validity::NotStated)]
+#[case(Mode::Performance, Validity::Valid)]
+#[case(Mode::Accuracy, Validity::Valid)]
+#[case(Mode::Compliance, Validity::NotStated)]
+fn a_result_without_any_figure_is_no_result(#[case] mode: Mode, #[case] validity: Validity) {
+    let mut evidence = own("case", "x", "", &[f64::NAN]);
+    evidence.mode = mode;
+    evidence.trials[0].validity = validity;
+    assert_eq!(judge(&context(), &[evidence]).outcome, Outcome::Invalid);
+}
+
+#[test]
+fn a_compliance_test_may_be_a_word() {
+    let mut evidence = own("Offline", "x", "", &[f64::NAN]);
+    evidence.mode = Mode::Compliance;
+    evidence.trials[0].validity = Validity::Valid;
+    assert_eq!(judge(&context(), &[evidence]).outcome, Outcome::Measured);
+}
+
+#[test]
+fn loadgen_says_invalid() {
+    let mut evidence = offline(&[100.0]);
+    evidence.trials[0].validity = Validity::Invalid(vec![because("Min duration satisfied : NO")]);
+    let verdict = verdict(evidence);
+    assert_eq!(verdict.outcome, Outcome::Invalid);
+    assert_eq!(
+        verdict.sentence,
+        "Offline performance: LoadGen says INVALID (Min duration satisfied : NO)."
+    );
+}
+
+#[test]
+fn a_performance_summary_must_say_that_it_is_valid() {
+    let mut evidence = offline(&[100.0]);
+    evidence.trials[0].validity = Validity::NotStated;
+    assert_eq!(verdict(evidence.clone()).outcome, Outcome::Invalid);
+    // Other suites have no such word.
+    evidence.loadgen = false;
+    assert_ne!(verdict(evidence).outcome, Outcome::Invalid);
+}
+
+#[rstest]
+#[case(Limit { below: Some(450e6), ..Limit::default() }, 449e6, true)]
+#[case(Limit { below: Some(450e6), ..Limit::default() }, 450e6, false)]
+#[case(Limit { max: Some(450e6), ..Limit::default() }, 450e6, true)]
+#[case(Limit { max: Some(450e6), ..Limit::default() }, 451e6, false)]
+#[case(Limit { min: Some(450e6), ..Limit::default() }, 450e6, true)]
+#[case(Limit { min: Some(450e6), ..Limit::default() }, 449e6, false)]
+#[case(Limit { min: Some(1e6), max: Some(2e6), below: None }, 3e6, false)]
+#[case(Limit { min: Some(1e6), ..Limit::default() }, f64::NAN, false)]
+fn limits(#[case] limit: Limit, #[case] found: f64, #[case] kept: bool) {
+    let evidence = offline(&[100.0])
+        .with_figure("ttft_p99_ns", found, "ns")
+        .limited("ttft_p99_ns", limit);
+    let verdict = verdict(evidence);
+    assert_eq!(verdict.outcome == Outcome::Reproduced, kept);
+    assert_eq!(verdict.outcome == Outcome::Invalid, !kept);
+    let rule = verdict.results[0]
+        .rules
+        .iter()
+        .find(|rule| rule.rule == "ttft_p99_ns")
+        .unwrap();
+    assert_eq!(rule.passed, kept);
+}
+
+#[test]
+fn a_broken_limit_says_found_and_asked() {
+    let limit = Limit {
+        below: Some(450e6),
+        ..Limit::default()
+    };
+    let evidence = offline(&[100.0])
+        .with_figure("ttft_p99_ns", 1e9, "ns")
+        .limited("ttft_p99_ns", limit);
+    let verdict = verdict(evidence);
+    assert_eq!(
+        verdict.results[0].sentence,
+        "ttft_p99_ns is 1 s; asked below 450 ms."
+    );
+}
+
+#[test]
+fn a_limit_on_a_figure_that_is_not_there() {
+    let limit = Limit {
+        min: Some(1.0),
+        ..Limit::default()
+    };
+    assert_eq!(
+        verdict(offline(&[100.0]).limited("rouge1", limit)).outcome,
+        Outcome::Invalid
+    );
+}
+
+#[test]
+fn nothing_to_judge_is_no_pass() {
+    assert_eq!(judge(&context(), &[]).outcome, Outcome::Invalid);
+    let verdict = judge(&context(), &[offline(&[])]);
+    assert_eq!(
+        (verdict.outcome, verdict.exit_code.code()),
+        (Outcome::Failed, 4)
+    );
+}
+
+/// failed > invalid > not reproduced > inconclusive > reproduced > measured, with their exit codes.
+#[test]
+fn precedence_over_scenarios() {
+    let mut failed = offline(&[100.0]);
+    failed.trials[0].outcome = StepOutcome::TimedOut {
+        because: because("after 2 h"),
+    };
+    let mut invalid = offline(&[100.0]);
+    invalid.trials[0].validity = Validity::Invalid(Vec::new());
+    let ranked = [
+        (offline(&[100.0]), Outcome::Measured, 0),
+        (
+            offline(&[100.0]).expecting(TOKENS, official(100.0)),
+            Outcome::Reproduced,
+            0,
+        ),
+        (
+            offline(&[95.5]).expecting(TOKENS, official(100.0)),
+            Outcome::Inconclusive,
+            5,
+        ),
+        (
+            offline(&[50.0]).expecting(TOKENS, official(100.0)),
+            Outcome::NotReproduced,
+            1,
+        ),
+        (invalid, Outcome::Invalid, 1),
+        (failed, Outcome::Failed, 4),
+    ];
+    for (position, (one, outcome, code)) in ranked.iter().enumerate() {
+        for (other, ..) in &ranked[..=position] {
+            let verdict = judge(&context(), &[other.clone(), one.clone()]);
+            assert_eq!(
+                (verdict.outcome, verdict.exit_code.code()),
+                (*outcome, *code)
+            );
+        }
+    }
+}
+
+#[test]
+fn all_trials_are_kept_and_outliers_are_shown() {
+    let evidence = offline(&[100.0, 100.2, 99.9, 100.1, 60.0]).expecting(TOKENS, official(100.0));
+    let result = &judge(&context(), &[evidence]).results[0];
+    assert_eq!(result.trials.len(), 5);
+    assert_eq!(result.trials[4].outlier_in, [TOKENS]);
+    assert_eq!(result.judgements[0].outliers, [5]);
+    assert!(
+        result.sentence.contains("trial 5 lies far from the others"),
+        "{}",
+        result.sentence
+    );
+    assert!(result.trials[0].outlier_in.is_empty());
+    assert_ne!(result.outcome, Outcome::Reproduced, "the outlier counts");
+}

@@ -1,0 +1,229 @@
+//! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as long
+//! as the benchmark, and every user of the engine sees it. A lock guards only the time from looking
+//! to starting; a run that finds its GPUs taken waits for the other container's end.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::container::{GPU_LABEL, RUN_LABEL, USER_LABEL};
+use super::engine_back::with_engine;
+use super::session::Session;
+use crate::plan::step::Step;
+use crate::store::StoreError;
+use crate::store::journal::{StepEnd, StepFault, What};
+use retrial_engine::api::ContainerState;
+
+/// How long another run may take to create its container.
+const PATIENCE: Duration = Duration::from_mins(10);
+/// Folders that all users of a machine share and may write to, by mode 1777. The first counts, so
+/// that all choose the same one; `/tmp` may be each user's own.
+const SHARED: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
+/// The lock's name in it.
+const LOCK: &str = "retrial-gpus.lock";
+/// After so long a wait for a container is begun anew: an engine may have been restarted.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
+
+/// The GPUs that the run's container claims, for its label: addresses, or `all`.
+pub fn claim_of(session: &Session) -> Option<String> {
+    session.plan.requires.gpus.as_ref()?;
+    let given = session.plan.given.as_ref();
+    Some(given.map_or_else(|| "all".to_owned(), |given| given.claims().join(",")))
+}
+
+/// Held from looking whether the GPUs are free until the container runs on them.
+pub enum Claim {
+    /// The run may create its container.
+    Free(Option<File>),
+    /// It may not; this is the step's end.
+    Taken(StepEnd),
+}
+
+/// Another container with a GPU that this run wants.
+struct Holder {
+    container: String,
+    run: String,
+    user: String,
+    gpus: String,
+}
+
+/// Waits until no other container of ours has a GPU that this run wants.
+pub async fn claim(session: &Session, step: &Step) -> Result<Claim, StoreError> {
+    let Some(mine) = claim_of(session) else {
+        return Ok(Claim::Free(None));
+    };
+    let mut told = String::new();
+    loop {
+        let lock = guard(session).await?;
+        let others = with_engine(session, step, || session.engine.containers(GPU_LABEL)).await;
+        let others = match others {
+            Ok(others) => others,
+            Err(error) => return Ok(Claim::Taken(StepEnd::host(error.to_string()))),
+        };
+        let Some(holder) = holder(&others, &mine, session.run.id()) else {
+            return Ok(Claim::Free(lock));
+        };
+        // Others may look meanwhile.
+        drop(lock);
+        let who = format!(
+            "{} in use by run {}{}",
+            gpus(&holder.gpus),
+            holder.run,
+            holder.user
+        );
+        if session.plan.no_wait {
+            return Ok(Claim::Taken(StepEnd::failed(
+                StepFault::Host,
+                who,
+                format!(
+                    "wait for it (without --no-wait), end it (retrial stop {}), or choose others with --gpus",
+                    holder.run
+                ),
+            )));
+        }
+        if told != who {
+            let text = format!("waits: {who}");
+            session.say(Some(step), What::Warning { text })?;
+            told = who;
+        }
+        tokio::select! {
+            // Whatever it says, the next look tells.
+            _ = tokio::time::timeout(LOOK_AGAIN, session.engine.ended(&holder.container)) => {}
+            () = session.stop.cancelled() => return Ok(Claim::Taken(StepEnd::Stopped)),
+        }
+    }
+}
+
+fn holder(others: &[ContainerState], mine: &str, run: &str) -> Option<Holder> {
+    let label = |labels: &BTreeMap<String, String>, name| labels.get(name).cloned();
+    others
+        .iter()
+        .filter(|other| other.running)
+        .find_map(|other| {
+            let theirs = label(&other.labels, GPU_LABEL).unwrap_or_default();
+            let holder = Holder {
+                container: other.id.clone(),
+                run: label(&other.labels, RUN_LABEL).unwrap_or_default(),
+                user: label(&other.labels, USER_LABEL)
+                    .map(|user| format!(" of {user}"))
+                    .unwrap_or_default(),
+                gpus: theirs,
+            };
+            (holder.run != run && overlap(mine, &holder.gpus)).then_some(holder)
+        })
+}
+
+fn gpus(claim: &str) -> String {
+    match claim {
+        "all" => "all GPUs are".to_owned(),
+        one if !one.contains(',') => format!("GPU {one} is"),
+        several => format!("GPUs {} are", several.replace(',', ", ")),
+    }
+}
+
+/// Whether two claims name a GPU in common: a card is all of its partitions.
+fn overlap(one: &str, other: &str) -> bool {
+    let same = |one: &str, other: &str| {
+        let (card, partition) = one.split_once('/').unwrap_or((one, ""));
+        let (their_card, theirs) = other.split_once('/').unwrap_or((other, ""));
+        let parts = partition.is_empty() || theirs.is_empty() || partition == theirs;
+        one == "all" || other == "all" || (card == their_card && parts)
+    };
+    one.split(',')
+        .any(|gpu| other.split(',').any(|theirs| same(gpu, theirs)))
+}
+
+/// The lock of all runs of this machine, whoever's they are. It goes with the process that has it.
+async fn guard(session: &Session) -> Result<Option<File>, StoreError> {
+    let path = lock_path();
+    let file = open(&path).map_err(StoreError::io("open", &path))?;
+    let since = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path)(error)),
+            Err(TryLockError::WouldBlock)
+                if since.elapsed() < PATIENCE && !session.stop.is_cancelled() =>
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        }
+    }
+}
+
+fn lock_path() -> PathBuf {
+    let writable = |folder: &&&str| {
+        let mode = std::fs::metadata(folder).map(|status| status.permissions().mode());
+        mode.is_ok_and(|mode| mode & 0o1777 == 0o1777)
+    };
+    let folder = SHARED.iter().find(writable).unwrap_or(&"/tmp");
+    Path::new(folder).join(LOCK)
+}
+
+/// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
+/// `O_CREAT` (`fs.protected_regular`), so it is made only where it is not there.
+fn open(path: &Path) -> std::io::Result<File> {
+    let there = || {
+        let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits());
+        let no_follow = no_follow.map_err(std::io::Error::other)?;
+        File::options()
+            .read(true)
+            .custom_flags(no_follow)
+            .open(path)
+    };
+    match there() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        other => return other,
+    }
+    let made = File::options().write(true).create_new(true).open(path);
+    if let Ok(file) = &made {
+        // Whatever the umask says.
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    match made {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => there(),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("0000:05:00.0,0000:15:00.0", "0000:15:00.0,0000:65:00.0", true)]
+    #[case("0000:05:00.0", "0000:05:00.1", false)]
+    #[case("all", "0000:05:00.0", true)]
+    #[case("0000:05:00.0", "all", true)]
+    #[case("0000:05:00.0/1", "0000:05:00.0/2", false)]
+    #[case("0000:05:00.0/1", "0000:05:00.0/1", true)]
+    #[case("0000:05:00.0/1", "0000:05:00.0", true)]
+    fn claims_overlap_by_cards_and_their_partitions(
+        #[case] one: &str,
+        #[case] other: &str,
+        #[case] wanted: bool,
+    ) {
+        assert_eq!(overlap(one, other), wanted);
+        assert_eq!(overlap(other, one), wanted);
+    }
+
+    #[test]
+    fn everybody_may_lock_the_file_that_one_has_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(LOCK);
+        let first = open(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o644);
+        first.try_lock().unwrap();
+        let second = open(&path).unwrap();
+        assert!(matches!(second.try_lock(), Err(TryLockError::WouldBlock)));
+        drop(first);
+        second.try_lock().unwrap();
+        assert!(lock_path().ends_with(LOCK));
+    }
+}

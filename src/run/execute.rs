@@ -1,0 +1,360 @@
+//! Goes through the plan, step by step.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+
+use super::error::RunError;
+use super::quiet::{self, Measuring};
+use super::session::Session;
+use super::watching::Watching;
+use super::{collect, container, copy_out, exec, fill, host, image, installed, judge, models};
+use crate::plan::kept::FillStep;
+use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::results::verdict::{ExitCode, Verdict};
+use crate::store::StoreError;
+use crate::store::journal::{StepEnd, StepFault, What};
+use retrial_hub::Wanted;
+use retrial_recipe::model::Place;
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The verdict, if it came to one.
+    pub verdict: Option<Verdict>,
+    /// The exit code.
+    pub exit: ExitCode,
+    /// Why it ended early, if it did.
+    pub because: Option<String>,
+}
+
+/// Executes what is left of the plan.
+///
+/// # Errors
+/// Where the run's own files cannot be written, or the run is over already.
+pub async fn execute(session: &Session) -> Result<Ended, RunError> {
+    let before = session.state();
+    if let Some((0 | 1 | 5, _)) = before.over {
+        return Err(RunError::Over {
+            run: session.run.id().to_owned(),
+            how: "it came to its verdict".to_owned(),
+            path: session.run.path().display().to_string(),
+            recipe: session.plan.recipe.clone(),
+        });
+    }
+    let mut run = Run {
+        session,
+        standing: Vec::new(),
+        stopper: None,
+        because: None,
+        verdict: None,
+        failed: false,
+        faults: Vec::new(),
+        watching: Watching::default(),
+        measuring: None,
+    };
+    // What is being measured since before this process is not disturbed either.
+    let mut steps = session.plan.steps.iter();
+    if steps.any(|step| before.open.contains(&step.number) && quiet::measures(step)) {
+        run.measuring = quiet::measuring(session).await?;
+    }
+    let lives = run.take_up().await?;
+    run.standing = session.state().taken_up().standing(&session.plan, lives);
+    session.say(
+        None,
+        What::RunBegan {
+            run: session.run.id().to_owned(),
+            steps: session.plan.steps.len(),
+            pid: std::process::id(),
+            done_before: run.standing.clone(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+    )?;
+    let outcome = run.steps().await;
+    let because = run.because.clone().or_else(|| run.stopper.clone());
+    if let Err(error) = outcome {
+        let _ = container::put_down(session).await;
+        // The disk may be full: then this cannot be written either, and the caller says it.
+        let because = Some(error.to_string());
+        let _ = session.say(
+            None,
+            What::RunEnded {
+                exit_code: ExitCode::Host.code(),
+                because,
+            },
+        );
+        return Err(error);
+    }
+    let exit = run.exit();
+    session.say(
+        None,
+        What::RunEnded {
+            exit_code: exit.code(),
+            because: because.clone(),
+        },
+    )?;
+    Ok(Ended {
+        verdict: run.verdict,
+        exit,
+        because,
+    })
+}
+
+/// One process's way through the plan.
+pub(super) struct Run<'a> {
+    pub(super) session: &'a Session,
+    /// Steps that are not done again.
+    pub(super) standing: Vec<u32>,
+    /// Why nothing more is measured.
+    pub(super) stopper: Option<String>,
+    /// The same with its reason.
+    because: Option<String>,
+    /// A step failed.
+    pub(super) failed: bool,
+    verdict: Option<Verdict>,
+    faults: Vec<StepFault>,
+    watching: Watching,
+    /// Held from the first measurement to the last.
+    measuring: Option<Measuring>,
+}
+
+impl Run<'_> {
+    async fn steps(&mut self) -> Result<(), RunError> {
+        let plan: &Plan = &self.session.plan;
+        for step in &plan.steps {
+            if self.standing.contains(&step.number) {
+                self.stands(step);
+                continue;
+            }
+            let end = if let Some(because) = self.left_out(step).await? {
+                self.ended(step, StepEnd::Skipped { because }, 0.0)?
+            } else {
+                if self.measuring.is_none() && quiet::measures(step) {
+                    self.measuring = quiet::measuring(self.session).await?;
+                }
+                self.done(step).await?
+            };
+            self.consequences(step, &end);
+            if !quiet::more_is_measured(plan, step) {
+                self.measuring = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that a step stands from before; the journal has it.
+    fn stands(&mut self, step: &Step) {
+        let Some((end, _)) = self.session.state().ended.remove(&step.number) else {
+            return;
+        };
+        self.session.show(
+            step,
+            What::StepEnded {
+                end: end.clone(),
+                seconds: 0.0,
+            },
+        );
+        self.consequences(step, &end);
+    }
+
+    /// Does a step and says how it ended.
+    pub(super) async fn done(&mut self, step: &Step) -> Result<StepEnd, RunError> {
+        let (before, begun) = (self.running_for(step), Instant::now());
+        let end = self.one(step).await?;
+        Ok(self.ended(step, end, before + begun.elapsed().as_secs_f64())?)
+    }
+
+    fn ended(&self, step: &Step, end: StepEnd, seconds: f64) -> Result<StepEnd, StoreError> {
+        self.session.say(
+            Some(step),
+            What::StepEnded {
+                end: end.clone(),
+                seconds,
+            },
+        )?;
+        Ok(end)
+    }
+
+    /// Seconds for which a step has been running since before this process; 0 for the others.
+    fn running_for(&self, step: &Step) -> f64 {
+        let state = self.session.state();
+        let began = state
+            .began
+            .get(&step.number)
+            .filter(|_| state.open.contains(&step.number));
+        match (&step.action, began) {
+            (Action::Exec(_) | Action::Fill(_) | Action::Host(_), Some(began)) => Timestamp::now()
+                .duration_since(*began)
+                .as_secs_f64()
+                .max(0.0),
+            _ => 0.0,
+        }
+    }
+
+    async fn one(&mut self, planned: &Step) -> Result<StepEnd, RunError> {
+        let session = self.session;
+        let state = session.state();
+        let step = &models::filled(session, planned)?;
+        let follows = state.open.contains(&step.number)
+            && match &step.action {
+                Action::Exec(_) | Action::Host(_) => true,
+                Action::Fill(fill) if fill.on == Place::Host => true,
+                Action::Fill(_) => state.made_by == Some(step.number),
+                _ => false,
+            };
+        // What is running is ended by its own step; what was measured is still fetched.
+        let at_any_time = follows
+            || matches!(
+                step.action,
+                Action::Collect { .. } | Action::Judge | Action::Remove
+            );
+        if session.stop.is_cancelled() && !at_any_time {
+            return Ok(StepEnd::Stopped);
+        }
+        let (doing, timeout_s) = (doing(step), timeout(step));
+        let what = if follows {
+            What::StepFollowed {
+                doing,
+                began: state.began.get(&step.number).copied(),
+                timeout_s,
+            }
+        } else {
+            What::StepBegan { doing, timeout_s }
+        };
+        session.say(Some(step), what)?;
+        match &step.action {
+            Action::Pull { reference, policy } => {
+                image::pull(session, step, reference, *policy).await
+            }
+            Action::Build {
+                context,
+                dockerfile,
+                args,
+                tag,
+            } => image::build(session, step, context, dockerfile, args, tag).await,
+            Action::FetchModel {
+                model,
+                repository,
+                revision,
+                allow,
+                ignore,
+                locked,
+                ..
+            } => {
+                let _disturbing = quiet::disturbing(session).await;
+                let wanted = Wanted {
+                    repository: repository.clone(),
+                    revision: revision.clone(),
+                    allow: allow.clone(),
+                    ignore: ignore.clone(),
+                };
+                models::fetch(session, step, model, &wanted, locked).await
+            }
+            Action::Create => container::create(session, step).await,
+            Action::Exec(command) => {
+                let work = Box::pin(exec::run(session, step, command, follows));
+                self.watching.during(session, step, command, work).await
+            }
+            Action::Host(command) => host::run(session, step, command, follows).await,
+            Action::Fill(filling) => fill::fill(session, step, filling, follows).await,
+            Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await,
+            Action::Collect {
+                measurement,
+                trial,
+                of,
+                path,
+            } => collect::collect(session, step, *measurement, *trial, *of, path).await,
+            Action::Judge => {
+                installed::record(session).await;
+                self.verdict = Some(judge::judge_and_keep(session, step)?);
+                Ok(StepEnd::Done { exit_code: None })
+            }
+            Action::Remove => container::remove_step(session).await,
+        }
+    }
+
+    /// What the end of a step means for the others.
+    fn consequences(&mut self, step: &Step, end: &StepEnd) {
+        match end {
+            StepEnd::Failed { fault, because, .. } => {
+                self.failed = true;
+                // A missing result is no failed command: the verdict says what it means.
+                if !matches!(
+                    (&step.action, fault),
+                    (Action::Collect { .. }, StepFault::Command)
+                ) {
+                    self.faults.push(*fault);
+                }
+                let goes_on = match &step.action {
+                    Action::Exec(exec) => {
+                        exec.purpose != Purpose::Prepare && *fault != StepFault::Host
+                    }
+                    Action::Collect { .. } => *fault != StepFault::Host,
+                    Action::Remove | Action::Judge => true,
+                    _ => false,
+                };
+                if !goes_on && self.stopper.is_none() {
+                    self.stopper = Some(format!("{} failed", step.name));
+                    self.because = Some(format!("{} failed: {}", step.name, first_line(because)));
+                }
+            }
+            StepEnd::Stopped => {
+                self.stopper
+                    .get_or_insert_with(|| "the run was stopped".to_owned());
+            }
+            StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
+        }
+    }
+
+    fn exit(&self) -> ExitCode {
+        let has = |wanted: StepFault| self.faults.contains(&wanted);
+        if self.session.stop.is_cancelled() && (self.stopper.is_some() || self.verdict.is_none()) {
+            ExitCode::Interrupted
+        } else if has(StepFault::Request) {
+            ExitCode::Usage
+        } else if has(StepFault::Host) {
+            ExitCode::Host
+        } else if has(StepFault::Command) || has(StepFault::Timeout) {
+            ExitCode::StepFailed
+        } else {
+            self.verdict
+                .as_ref()
+                .map_or(ExitCode::Host, |verdict| verdict.exit_code)
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// A step in one line, for a progress line.
+fn doing(step: &Step) -> String {
+    match &step.action {
+        Action::Pull { reference, .. } => format!("pull {reference}"),
+        Action::Build { tag, .. } => format!("build {tag}"),
+        Action::FetchModel {
+            repository,
+            revision,
+            ..
+        } => format!("fetch {repository} at {revision}"),
+        Action::Create => "create the container".to_owned(),
+        Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
+        Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
+            exec.run.split_whitespace().collect::<Vec<_>>().join(" ")
+        }
+        Action::Collect { path, .. } => format!("collect {path}"),
+        Action::Judge => "judge".to_owned(),
+        Action::Remove => "remove the container".to_owned(),
+    }
+}
+
+/// The longest time that a step may take, where it has a limit.
+fn timeout(step: &Step) -> Option<u64> {
+    match &step.action {
+        Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
+            Some(exec.timeout_s)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,160 @@
+//! Writes down what was in the container that measured: the packages, the environment, the labels.
+//!
+//! After the last measurement, so that nothing is disturbed, and out of the container itself, since
+//! setup steps may have installed something. It is evidence for comparisons, and no measurement: what
+//! cannot be read is remarked in the file, and fails nothing.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::session::Session;
+use crate::results::packages::{self, Installed};
+use crate::store::packages as kept;
+use retrial_container::first_process::CONTROL;
+use retrial_engine::api::ExecSpec;
+
+/// How long a container may take to say what is installed: a list of 3,000 packages takes 0.1 s.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Our own labels begin like this.
+const OURS: &str = "io.retrial.";
+/// The longest value of a variable or a label that is kept.
+const LONGEST: usize = 4096;
+/// The most variables and the most labels that are kept.
+const MOST: usize = 1000;
+
+/// Writes `packages.json`, and the container's environment and labels into `host.json`.
+pub async fn record(session: &Session) {
+    let Some(container) = session.state().container else {
+        return;
+    };
+    let installed = installed(session, &container).await;
+    // A disk that is full is told by the verdict, which is written next.
+    let _ = kept::keep(&session.run, &installed);
+    let found = session.engine.container(&container).await.ok().flatten();
+    let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
+        return;
+    };
+    let labels: BTreeMap<String, String> = found
+        .labels
+        .into_iter()
+        .filter(|(name, _)| !name.starts_with(OURS))
+        .map(|(name, value)| (name, cut(&value)))
+        .take(MOST)
+        .collect();
+    let secrets: Vec<&str> = session.secrets.values().map(String::as_str).collect();
+    host["container"] = json!({
+        "labels": labels,
+        "variables": variables(&found.env, &secrets),
+    });
+    let _ = session.run.write_json("host.json", &host);
+}
+
+async fn installed(session: &Session, container: &str) -> Installed {
+    let spec = ExecSpec {
+        command: vec!["/bin/sh".to_owned(), format!("{CONTROL}/packages")],
+        user: Some("0".to_owned()),
+        ..ExecSpec::default()
+    };
+    let said = tokio::time::timeout(PATIENCE, session.engine.exec(container, &spec)).await;
+    let remark = match said {
+        Ok(Ok(output)) => return packages::read(&output.stdout),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("the container did not say it within {PATIENCE:?}"),
+    };
+    Installed {
+        remarks: vec![format!("what is installed is not known: {remark}")],
+        ..packages::read("@end")
+    }
+}
+
+/// Variables by name; of what may be a secret only the name.
+fn variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String>> {
+    let pairs = env.iter().filter_map(|one| one.split_once('='));
+    pairs
+        .map(|(name, value)| {
+            let is_secret = is_secret(name)
+                || has_password(value)
+                || secrets
+                    .iter()
+                    .any(|secret| !secret.is_empty() && value.contains(secret));
+            (name.to_owned(), (!is_secret).then(|| cut(value)))
+        })
+        .take(MOST)
+        .collect()
+}
+
+/// Whether a variable of this name may hold a secret: an image may have one baked in.
+fn is_secret(name: &str) -> bool {
+    let mut words = name.split('_').map(str::to_ascii_uppercase);
+    let telling = |word: String| {
+        [
+            "TOKEN",
+            "SECRET",
+            "SECRETS",
+            "PASSWORD",
+            "PASSWD",
+            "PASS",
+            "KEY",
+            "APIKEY",
+            "CREDENTIAL",
+            "CREDENTIALS",
+            "AUTH",
+        ]
+        .contains(&word.as_str())
+    };
+    words.any(telling)
+}
+
+/// Whether a value is an address with somebody's password: `http://me:word@proxy`.
+fn has_password(value: &str) -> bool {
+    let mut addresses = value.split("://").skip(1);
+    addresses.any(|rest| {
+        let authority = rest.split(['/', '?', '#', ' ']).next().unwrap_or_default();
+        authority.contains('@')
+    })
+}
+
+fn cut(value: &str) -> String {
+    value.chars().take(LONGEST).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_kept_by_name_only() {
+        let env = [
+            "PATH=/usr/bin",
+            "HF_TOKEN=hf_abc",
+            "aws_secret_access_key=x",
+            "PROXY=hunter2",
+            "MIRROR=https://me:word@mirror/simple",
+            "DOCS=https://example.com/@latest",
+            "KEYBOARD=us",
+            "EMPTY=",
+            "broken",
+        ]
+        .map(str::to_owned);
+        let found = variables(&env, &["hunter2", ""]);
+        let shown: Vec<(&str, Option<&str>)> = found
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_deref()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("DOCS", Some("https://example.com/@latest")),
+                ("EMPTY", Some("")),
+                ("HF_TOKEN", None),
+                ("KEYBOARD", Some("us")),
+                ("MIRROR", None),
+                ("PATH", Some("/usr/bin")),
+                ("PROXY", None),
+                ("aws_secret_access_key", None),
+            ]
+        );
+    }
+}

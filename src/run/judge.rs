@@ -1,0 +1,108 @@
+//! Judges a run from its own files: the same while it runs and ever after.
+
+use super::error::RunError;
+use super::session::Session;
+use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::results::evidence::context::context;
+use crate::results::evidence::run::{self, RunFiles};
+use crate::results::evidence::telemetry;
+use crate::results::verdict::{self, Context, Evidence, StageDecision, Verdict};
+use crate::store::RunDirectory;
+use crate::store::journal::Journal;
+use crate::store::journal::State;
+use crate::store::journal::What;
+
+/// The verdict on a finished run, from its files alone.
+///
+/// # Errors
+/// Where the run's files are missing or damaged.
+pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
+    let (context, evidence) = evidence_of(directory, require_accuracy)?;
+    Ok(verdict::judge(&context, &evidence))
+}
+
+/// What a run's verdict is made of, from its files alone.
+///
+/// # Errors
+/// Where the run's files are missing or damaged.
+pub fn evidence_of(
+    directory: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<(Context, Vec<Evidence>), RunError> {
+    let plan: Plan = directory.read_json("plan.json")?;
+    let state = State::of(&Journal::read(&directory.journal())?);
+    let files = RunFiles {
+        directory,
+        plan: &plan,
+        state: &state,
+        telemetry: telemetry::rows(directory),
+    };
+    let require_accuracy = require_accuracy || plan.require_accuracy;
+    Ok(made_of(&files, require_accuracy))
+}
+
+fn made_of(files: &RunFiles<'_>, require_accuracy: bool) -> (Context, Vec<Evidence>) {
+    let mut context = context(files);
+    context.require_accuracy = require_accuracy;
+    (context, run::gather(files))
+}
+
+/// The verdict on a run by a plan that need not be its own: with the rules of another round.
+#[must_use]
+pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
+    let require_accuracy = require_accuracy || files.plan.require_accuracy;
+    let (context, evidence) = made_of(files, require_accuracy);
+    verdict::judge(&context, &evidence)
+}
+
+/// The judge step: the verdict, kept in `verdict.json`.
+pub(super) fn judge_and_keep(session: &Session, step: &Step) -> Result<Verdict, RunError> {
+    let verdict = judge_run(&session.run, session.options.require_accuracy)?;
+    session.run.write_json("verdict.json", &verdict)?;
+    let what = What::Judged {
+        outcome: verdict.outcome.to_string(),
+        sentence: verdict.sentence.clone(),
+    };
+    session.say(Some(step), what)?;
+    Ok(verdict)
+}
+
+/// Whether the trials so far decide, so that this step's trial is not needed; says why.
+pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
+    let (measurement, trial) = match &step.action {
+        Action::Exec(exec) => match &exec.purpose {
+            Purpose::Measure {
+                measurements,
+                trial,
+            } => (*measurements.first()?, *trial),
+            Purpose::Check {
+                measurement, trial, ..
+            } => (*measurement, *trial),
+            Purpose::Prepare => return None,
+        },
+        Action::Collect {
+            measurement, trial, ..
+        } => (*measurement, *trial),
+        _ => return None,
+    };
+    let state = session.state();
+    let files = RunFiles {
+        directory: &session.run,
+        plan: &session.plan,
+        state: &state,
+        telemetry: Vec::new(),
+    };
+    let mut evidence = run::gather_one(&files, measurement);
+    let context = context(&files);
+    // Looked at only after a stage: the latest one before this trial.
+    let (looks, seen) = stages
+        .iter()
+        .enumerate()
+        .rev()
+        .find(|(_, seen)| **seen < trial)?;
+    evidence.trials.retain(|earlier| earlier.trial <= *seen);
+    match verdict::decide_stage(&context, &evidence, looks) {
+        StageDecision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
+        StageDecision::Continue { .. } => None,
+    }
+}

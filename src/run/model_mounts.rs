@@ -1,0 +1,101 @@
+//! How models of the hub come into the container: as views, file by file, or as the hub's cache.
+
+use std::fs;
+
+use super::error::RunError;
+use super::model_view::{View, model_directory, view};
+use super::models::fetched;
+use super::session::Session;
+use crate::plan::model::{FetchedModel, Form};
+use crate::plan::step::Step;
+use crate::store::StoreError;
+use crate::store::journal::{StepEnd, What};
+use crate::store::run_directory::write_atomically;
+use retrial_container::Mount;
+use retrial_hub::Fetched;
+
+/// The mounts of the models that the plan fetches, for a container that a step makes.
+pub fn mounts(session: &Session, step: &Step) -> Result<Result<Vec<Mount>, StepEnd>, RunError> {
+    let all = fetched(&session.run)?;
+    let mut mounts = Vec::new();
+    for model in session.plan.fetched_models() {
+        let name = model.name;
+        let Some(fetched) = all.get(name) else {
+            return Ok(Err(StepEnd::host(format!("model {name} was not fetched"))));
+        };
+        let mut given = match model.mount.form {
+            Form::Directory => match view(fetched) {
+                Ok(View::Made(path)) => {
+                    vec![read_only(path.display().to_string(), &model.mount.target)]
+                }
+                Ok(View::Impossible(error)) => {
+                    let decision = format!(
+                        "model {name} is mounted file by file: no hard links to the cache's files ({error})"
+                    );
+                    session.say(Some(step), What::Decided { decision })?;
+                    one_by_one(fetched, &model.mount.target)
+                }
+                Err(error) => return Ok(Err(StepEnd::host(error.to_string()))),
+            },
+            Form::Files => one_by_one(fetched, &model.mount.target),
+            Form::HubCache => hub_cache(session, &model, fetched)?,
+        };
+        if let Some(mount) = given.iter().find(|mount| mount.source.contains(':')) {
+            return Ok(Err(StepEnd::host(format!(
+                "model {name} cannot be mounted: engines take no colon in {}",
+                mount.source
+            ))));
+        }
+        mounts.append(&mut given);
+    }
+    Ok(Ok(mounts))
+}
+
+fn read_only(source: String, target: &str) -> Mount {
+    Mount {
+        source,
+        target: target.to_owned(),
+        read_only: true,
+    }
+}
+
+/// Blobs under their files' names. The directories are the container's own, and can be written.
+fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
+    let target = target.trim_end_matches('/');
+    let files = fetched.files.iter();
+    files
+        .map(|file| {
+            let blob = file.blob.display().to_string();
+            read_only(blob, &format!("{target}/{}", file.path))
+        })
+        .collect()
+}
+
+/// The part of the cache that is this commit's. Its branches are of the run's own: what they are
+/// in the cache may move on while the run goes on.
+fn hub_cache(
+    session: &Session,
+    model: &FetchedModel<'_>,
+    fetched: &Fetched,
+) -> Result<Vec<Mount>, StoreError> {
+    let name = model.cache_name();
+    let refs = session.run.join(&format!("hub/{name}/refs"));
+    for branch in ["main", model.revision, &fetched.revision] {
+        let path = refs.join(branch);
+        if branch == fetched.commit || branch.split('/').any(|part| part == "..") {
+            continue;
+        }
+        let parent = path.parent().unwrap_or(&refs);
+        fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        write_atomically(&path, fetched.commit.as_bytes())?;
+    }
+    let source = model_directory(fetched);
+    let target = format!("{}/{name}", model.mount.target.trim_end_matches('/'));
+    let snapshot = format!("snapshots/{}", fetched.commit);
+    let of_the_cache = ["blobs".to_owned(), snapshot].map(|part| {
+        let source = source.join(&part).display().to_string();
+        read_only(source, &format!("{target}/{part}"))
+    });
+    let refs = read_only(refs.display().to_string(), &format!("{target}/refs"));
+    Ok(of_the_cache.into_iter().chain([refs]).collect())
+}

@@ -1,0 +1,206 @@
+//! A view of a model: a directory of real files, which the container gets read-only.
+//!
+//! A snapshot in the hub's cache holds links into `../../blobs`, which lead nowhere once it is
+//! mounted alone. A view has hard links to the same blobs. It lies in the model's own directory of
+//! the cache: on the blobs' file system, and gone when a person removes the model.
+//!
+//! A view's name says which commit, which files and which blobs: it never changes, so that
+//! containers and runs can share it without a lock.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::store::StoreError;
+use crate::store::run_directory::set_mode;
+use retrial_hub::{Fetched, FetchedFile};
+
+/// The directory of views in a model's directory of the cache. The Python client passes it by.
+const VIEWS: &str = "retrial";
+
+/// A view, or why there can be none.
+pub enum View {
+    /// Its directory.
+    Made(PathBuf),
+    /// The disk makes no hard links to these files, for this reason.
+    Impossible(io::Error),
+}
+
+/// Makes the view of what was fetched, or finds it.
+///
+/// # Errors
+/// Where blobs are gone, or something else lies in the view.
+pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
+    let mut blobs = Vec::new();
+    for file in &fetched.files {
+        let status = fs::metadata(&file.blob).map_err(StoreError::io("read", &file.blob))?;
+        blobs.push((file, (status.dev(), status.ino())));
+    }
+    let model = model_directory(fetched);
+    let path = model.join(VIEWS).join(name(&fetched.commit, &blobs));
+    match fill(&path, &blobs) {
+        Ok(()) => {}
+        Err(error) if cannot_link(&error) => return Ok(View::Impossible(error)),
+        Err(error) => return Err(StoreError::io("make the view", &path)(error)),
+    }
+    if let Some(because) = stranger(&path, &blobs) {
+        return Err(StoreError::Unusable { path, because });
+    }
+    Ok(View::Made(path))
+}
+
+/// `<cache>/models--owner--name`
+pub fn model_directory(fetched: &Fetched) -> PathBuf {
+    let name = fetched.repository.replace('/', "--");
+    fetched.cache.join(format!("models--{name}"))
+}
+
+/// A file of the model, and its blob's device and inode.
+type Linked<'a> = (&'a FetchedFile, (u64, u64));
+
+fn name(commit: &str, blobs: &[Linked<'_>]) -> String {
+    let mut hash = Sha256::new();
+    for (file, (device, inode)) in blobs {
+        hash.update(format!("{}\0{device}\0{inode}\n", file.path));
+    }
+    let hash = hash.finalize();
+    let hash = u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]);
+    format!("{commit}-{hash:08x}")
+}
+
+/// Links what is not linked yet. Another process may do the same at the same time.
+fn fill(path: &Path, blobs: &[Linked<'_>]) -> io::Result<()> {
+    make_directory(path)?;
+    for (file, _) in blobs {
+        let link = path.join(&file.path);
+        let between = Path::new(&file.path).ancestors().skip(1);
+        let between: Vec<&Path> = between.filter(|part| *part != Path::new("")).collect();
+        for directory in between.iter().rev() {
+            make_directory(&path.join(directory))?;
+        }
+        match fs::hard_link(&file.blob, &link) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Any user of an image may read what is in it.
+fn make_directory(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(path)?;
+    set_mode(path, 0o755).map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Other file systems, file systems without links, caches of others that only can be read, and
+/// `fs.protected_hardlinks`, which forbids links to files that one may not write.
+fn cannot_link(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::CrossesDevices
+            | ErrorKind::PermissionDenied
+            | ErrorKind::ReadOnlyFilesystem
+            | ErrorKind::Unsupported
+            | ErrorKind::TooManyLinks
+    )
+}
+
+/// What lies in a view and is no file of the model.
+fn stranger(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
+    let mut found = 0;
+    for (file, (device, inode)) in blobs {
+        match fs::symlink_metadata(path.join(&file.path)) {
+            Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => found += 1,
+            _ => return Some(changed(&file.path)),
+        }
+    }
+    let mut directories = vec![path.to_owned()];
+    let mut there = 0;
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                directories.push(entry.path());
+            } else {
+                there += 1;
+            }
+        }
+    }
+    (there != found).then(|| changed("what lies in it"))
+}
+
+fn changed(what: &str) -> String {
+    format!("{what} was changed by somebody: remove the directory, it is made anew")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retrial_hub::Digest;
+
+    /// A model of one file in a sub-directory, whose blob lies there.
+    fn fetched(cache: &Path, blob: PathBuf, content: &str) -> Fetched {
+        fs::create_dir_all(blob.parent().unwrap()).unwrap();
+        fs::write(&blob, content).unwrap();
+        let file = FetchedFile {
+            path: "tokenizer/vocab.txt".into(),
+            blob,
+            size: content.len() as u64,
+            digest: Digest::git(&"1".repeat(40)).unwrap(),
+        };
+        Fetched {
+            repository: "owner/name".into(),
+            revision: "main".into(),
+            commit: "2".repeat(40),
+            cache: cache.to_owned(),
+            directory: cache.join("models--owner--name/snapshots"),
+            files: vec![file],
+            bytes_fetched: 0,
+        }
+    }
+
+    fn made(fetched: &Fetched) -> PathBuf {
+        match view(fetched).unwrap() {
+            View::Made(path) => path,
+            View::Impossible(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_view_is_shared_until_a_blob_is_another_file() {
+        let cache = tempfile::tempdir().unwrap();
+        let blob = cache.path().join("models--owner--name/blobs/1");
+        let model = fetched(cache.path(), blob.clone(), "one");
+        let first = made(&model);
+        assert_eq!(made(&model), first);
+        // Fetched anew after it had been damaged: another inode under the same name.
+        fs::rename(&blob, blob.with_extension("damaged")).unwrap();
+        let model = fetched(cache.path(), blob, "two");
+        let second = made(&model);
+        assert_ne!(second, first);
+        let text = |view: &Path| fs::read_to_string(view.join("tokenizer/vocab.txt")).unwrap();
+        // Who has the first one mounted goes on seeing it.
+        assert_eq!((text(&first), text(&second)), ("one".into(), "two".into()));
+    }
+
+    #[test]
+    fn other_disks_have_no_links() {
+        let cache = tempfile::tempdir().unwrap();
+        let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
+            println!("skipped: there is no /dev/shm");
+            return;
+        };
+        let disk = |path: &Path| fs::metadata(path).unwrap().dev();
+        if disk(cache.path()) == disk(other.path()) {
+            println!("skipped: /dev/shm is no disk of its own");
+            return;
+        }
+        let model = fetched(cache.path(), other.path().join("1"), "one");
+        assert!(matches!(view(&model).unwrap(), View::Impossible(_)));
+    }
+}

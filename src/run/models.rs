@@ -1,0 +1,288 @@
+//! Models of the hub: fetched on this machine before the container is made, and written down so
+//! that the container's mounts, the host's record and a resume know which bytes they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::error::RunError;
+use super::session::Session;
+use crate::plan::model::commit_later;
+use crate::plan::step::Step;
+use crate::store::journal::{FileStand, StepEnd, StepFault, What};
+use crate::store::{RunDirectory, StoreError};
+use retrial_hub::{Digest, FetchError, Fetched, Hub, Progress, Snapshot, TransferState, Wanted};
+
+/// What was fetched, by the model's key.
+const RECORD: &str = "models.json";
+/// Warnings of one step that the journal keeps: a bad network must not fill it.
+const KEPT_WARNINGS: usize = 20;
+
+/// The models that a run has fetched, by their keys.
+///
+/// # Errors
+/// Where the record is there and is not one.
+pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreError> {
+    if run.join(RECORD).exists() {
+        run.read_json(RECORD)
+    } else {
+        Ok(BTreeMap::new())
+    }
+}
+
+/// What the plan says, with the commits of the models that were fetched.
+///
+/// # Errors
+/// None that a plan of ours gives.
+pub fn filled<T: Serialize + DeserializeOwned>(
+    session: &Session,
+    planned: &T,
+) -> Result<T, StoreError> {
+    let models = session.state().models;
+    let fill = || -> Result<T, serde_json::Error> {
+        let mut text = serde_json::to_string(planned)?;
+        for (model, commit) in models {
+            text = text.replace(&commit_later(&model), &commit);
+        }
+        serde_json::from_str(&text)
+    };
+    fill().map_err(|error| StoreError::Unusable {
+        path: session.run.join("plan.json"),
+        because: error.to_string(),
+    })
+}
+
+/// Fetches a model. A run that is taken up again stays with the commit that it had.
+pub(super) async fn fetch(
+    session: &Session,
+    step: &Step,
+    model: &str,
+    wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
+) -> Result<StepEnd, RunError> {
+    let mut show = Show {
+        session,
+        step,
+        warnings: 0,
+        waited_for: BTreeSet::new(),
+    };
+    match get(&mut show, model, wanted, locked).await {
+        Ok(fetched) => {
+            write_down(session, step, model, fetched)?;
+            Ok(StepEnd::Done { exit_code: None })
+        }
+        Err(Fault::Run(error)) => Err(error.into()),
+        Err(Fault::Other(because)) => Ok(StepEnd::failed(
+            StepFault::Host,
+            because,
+            "a commit never changes: this is not the hub that was locked, or the lock was changed",
+        )),
+        Err(Fault::Hub(FetchError::Stopped)) => Ok(StepEnd::Stopped),
+        Err(Fault::Hub(error)) => {
+            let fault = if error.is_request() {
+                StepFault::Request
+            } else {
+                StepFault::Host
+            };
+            // The error says itself what to do.
+            Ok(StepEnd::failed(fault, error.to_string(), ""))
+        }
+    }
+}
+
+/// The first file that is not what the lock says; the lock knows every file of the commit.
+fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Option<String> {
+    if locked.is_empty() {
+        return None;
+    }
+    snapshot.files.iter().find_map(|file| {
+        let (path, found) = (&file.path, hash(&file.digest));
+        match locked.get(path) {
+            Some(locked) if *locked == found => None,
+            Some(locked) => Some(format!(
+                "{path}: the lock has {locked}, the hub has {found}"
+            )),
+            None => Some(format!("{path}: the hub has it, and the lock does not")),
+        }
+    })
+}
+
+/// `sha256:…` or `git:…`, as locks have it.
+#[must_use]
+pub fn hash(digest: &Digest) -> String {
+    match digest {
+        Digest::Sha256(hex) => format!("sha256:{hex}"),
+        Digest::Git(hex) => format!("git:{hex}"),
+    }
+}
+
+/// Whose fault it is that a model is not there.
+enum Fault {
+    Hub(FetchError),
+    Run(StoreError),
+    /// Another file than the lock has.
+    Other(String),
+}
+
+impl From<FetchError> for Fault {
+    fn from(error: FetchError) -> Self {
+        Self::Hub(error)
+    }
+}
+
+async fn get(
+    show: &mut Show<'_>,
+    model: &str,
+    wanted: &Wanted,
+    locked: &BTreeMap<String, String>,
+) -> Result<Fetched, Fault> {
+    let (session, step) = (show.session, show.step);
+    let hub = &Hub::from_environment()?;
+    let before = session.state().models.remove(model);
+    let pinned = &Wanted {
+        revision: before.clone().unwrap_or_else(|| wanted.revision.clone()),
+        ..wanted.clone()
+    };
+    let stopped = &session.stop;
+    let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stopped).await;
+    let snapshot = &show.follow(resolve).await?;
+    if let Some(because) = not_as_locked(snapshot, locked) {
+        return Err(Fault::Other(because));
+    }
+    if before.is_none() {
+        let what = What::ModelResolved {
+            model: model.to_owned(),
+            repository: wanted.repository.clone(),
+            revision: wanted.revision.clone(),
+            commit: snapshot.commit.clone(),
+        };
+        session.say(Some(step), what).map_err(Fault::Run)?;
+    }
+    let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stopped).await;
+    let mut fetched = show.follow(fetch).await?;
+    fetched.revision.clone_from(&wanted.revision);
+    Ok(fetched)
+}
+
+fn write_down(
+    session: &Session,
+    step: &Step,
+    model: &str,
+    fetched: Fetched,
+) -> Result<(), StoreError> {
+    let mut host: Value = session.run.read_json("host.json")?;
+    host["models"][model] = json!({
+        "repository": fetched.repository,
+        "revision": fetched.revision,
+        "commit": fetched.commit,
+    });
+    session.run.write_json("host.json", &host)?;
+    let what = What::Model {
+        model: model.to_owned(),
+        repository: fetched.repository.clone(),
+        commit: fetched.commit.clone(),
+        directory: fetched.directory.display().to_string(),
+        files: fetched.files.len(),
+        bytes: fetched.bytes(),
+        bytes_fetched: fetched.bytes_fetched,
+    };
+    let mut all = self::fetched(&session.run)?;
+    all.insert(model.to_owned(), fetched);
+    session.run.write_json(RECORD, &all)?;
+    session.say(Some(step), what)
+}
+
+fn stand(state: TransferState) -> FileStand {
+    match state {
+        TransferState::Waiting => FileStand::Waiting,
+        TransferState::Downloading => FileStand::Downloading,
+        TransferState::Verifying => FileStand::Checking,
+        TransferState::Done => FileStand::Done,
+        TransferState::Cached => FileStand::There,
+    }
+}
+
+/// Shows how a fetch goes on.
+struct Show<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    warnings: usize,
+    waited_for: BTreeSet<String>,
+}
+
+impl Show<'_> {
+    /// Does the work and shows how it goes on. The work hears of a stop itself, so that what has
+    /// arrived is written down before it ends.
+    async fn follow<T>(
+        &mut self,
+        work: impl AsyncFnOnce(UnboundedSender<Progress>) -> Result<T, FetchError>,
+    ) -> Result<T, FetchError> {
+        let (sender, mut receiver) = unbounded_channel();
+        let work = work(sender);
+        tokio::pin!(work);
+        let result = loop {
+            tokio::select! {
+                biased;
+                Some(progress) = receiver.recv() => self.progress(progress),
+                result = &mut work => break result,
+            }
+        };
+        while let Ok(progress) = receiver.try_recv() {
+            self.progress(progress);
+        }
+        result
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        match progress {
+            Progress::File {
+                path,
+                state,
+                current,
+                total,
+            } => self.session.show(
+                self.step,
+                What::File {
+                    path,
+                    stand: stand(state),
+                    current,
+                    total,
+                },
+            ),
+            Progress::Retry {
+                what,
+                because,
+                attempt,
+                after,
+            } => self.warn(format!(
+                "{what}: {because}: try {attempt} in {:.1} s",
+                after.as_secs_f64()
+            )),
+            Progress::Waiting { path, for_whom } => {
+                if self.waited_for.insert(for_whom.clone()) {
+                    self.warn(format!(
+                        "{path} is being fetched by {for_whom}: it is waited for"
+                    ));
+                }
+            }
+            Progress::ThrownOut { path, because } => {
+                self.warn(format!("{path} is thrown out: {because}"));
+            }
+            Progress::Warning(text) => self.warn(text),
+        }
+    }
+
+    fn warn(&mut self, text: String) {
+        self.warnings += 1;
+        let what = What::Warning { text };
+        if self.warnings <= KEPT_WARNINGS {
+            // A journal that takes no more is found out by the step's end.
+            let _ = self.session.say(Some(self.step), what);
+        } else {
+            self.session.show(self.step, what);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! A step's output: one file with two names while the step runs, one of them in the container's
+//! control directory; read by ours only, which the container cannot replace.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::control::StepControl;
+use super::latest::Latest;
+use super::redact;
+use super::session::Session;
+use crate::plan::step::{ExecStep, Step};
+use crate::store::journal::What;
+use crate::store::{RunDirectory, StoreError, open};
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::sanitize;
+
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// Bytes that are read to show the latest lines.
+const TAIL: u64 = 4096;
+/// Between two shows of the latest lines.
+const SHOWN: Duration = Duration::from_millis(100);
+
+/// Where a step's output lies in the run's directory.
+pub fn path_of(run: &RunDirectory, step: &Step) -> PathBuf {
+    run.steps().join(step.directory()).join("output.log")
+}
+
+/// Begins the output of a step, and its control directory. Output of an earlier try of the
+/// same step is kept beside.
+pub fn begin(
+    session: &Session,
+    step: &Step,
+    control: &StepControl,
+    command: &ExecStep,
+) -> Result<(), StoreError> {
+    let path = path_of(&session.run, step);
+    let directory = session.run.steps().join(step.directory());
+    if directory.exists() {
+        let names = (1..10_000).map(|attempt| {
+            session
+                .run
+                .steps()
+                .join(format!("{}.{attempt}", step.directory()))
+        });
+        if let Some(aside) = names.into_iter().find(|aside| !aside.exists()) {
+            fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;
+        }
+    }
+    fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
+    let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
+    file.set_permissions(fs::Permissions::from_mode(0o666))
+        .map_err(StoreError::io("change the rights of", &path))?;
+    control.prepare(&command.run, &command.results, &path)
+}
+
+/// Ends the output of a step: the container can no longer reach it, and what the step's own
+/// filter may have let through is taken out.
+pub fn keep(
+    session: &Session,
+    step: &Step,
+    control: &StepControl,
+    command: &ExecStep,
+) -> Result<(), StoreError> {
+    // Only its own root can have taken the name away.
+    let _ = control.let_go();
+    let path = path_of(&session.run, step);
+    if !command.secrets.is_empty() {
+        redact::file(&path, &command.secrets, &session.secrets)?;
+    }
+    let file = open::open_beneath(
+        &session.run.steps(),
+        &Path::new(&step.directory()).join("output.log"),
+    )?;
+    file.set_permissions(fs::Permissions::from_mode(0o644))
+        .map_err(StoreError::io("change the rights of", &path))
+}
+
+/// The growing output: shown line by line, or as its latest lines. For the latter only its end
+/// is read: however fast it grows, following it costs next to nothing.
+pub struct Output<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    file: Option<File>,
+    /// How much of it was seen.
+    length: u64,
+    /// How much of it was shown.
+    shown_to: u64,
+    shown: Instant,
+    latest: Latest,
+    splitter: LineSplitter,
+    block: Vec<u8>,
+}
+
+impl<'a> Output<'a> {
+    /// From the first byte.
+    pub fn open(session: &'a Session, step: &'a Step) -> Self {
+        let relative = Path::new(&step.directory()).join("output.log");
+        Self {
+            session,
+            step,
+            file: open::open_beneath(&session.run.steps(), &relative).ok(),
+            length: 0,
+            shown_to: 0,
+            shown: Instant::now(),
+            latest: Latest::default(),
+            splitter: LineSplitter::new(),
+            block: Vec::new(),
+        }
+    }
+
+    /// Looks once; false if nothing new is there.
+    pub fn look(&mut self) -> bool {
+        if self.session.options.all_output {
+            return self.read_block();
+        }
+        let length = self.length_now();
+        let grew = length > self.length;
+        self.length = length;
+        self.show_latest(false);
+        grew
+    }
+
+    /// Reads what is there now, and no more: something may write for ever.
+    pub fn finish(&mut self) {
+        let length = self.length_now();
+        if !self.session.options.all_output {
+            self.length = length;
+            self.show_latest(true);
+            return;
+        }
+        while self.length < length && self.read_block() {}
+        let (session, step) = (self.session, self.step);
+        self.splitter.finish(|line| {
+            let line = sanitize(&line.text).into_owned();
+            session.show(step, What::Output { line });
+        });
+    }
+
+    fn length_now(&self) -> u64 {
+        let status = self.file.as_ref().and_then(|file| file.metadata().ok());
+        status.map_or(self.length, |status| status.len())
+    }
+
+    fn read_block(&mut self) -> bool {
+        let Some(file) = &mut self.file else {
+            return false;
+        };
+        self.block.resize(BLOCK, 0);
+        let count = file.read(&mut self.block).unwrap_or(0);
+        self.length += count as u64;
+        let (session, step) = (self.session, self.step);
+        self.splitter.push(&self.block[..count], |line| {
+            let line = sanitize(&line.text).into_owned();
+            session.show(step, What::Output { line });
+        });
+        count > 0
+    }
+
+    /// Shows the latest lines, ten times a second at most but for the last of them.
+    fn show_latest(&mut self, at_the_end: bool) {
+        if !at_the_end && self.shown.elapsed() < SHOWN {
+            return;
+        }
+        self.read_tail();
+        let lines = self.latest.lines(at_the_end);
+        if !lines.is_empty() {
+            self.shown = Instant::now();
+        }
+        for line in lines {
+            self.session.show(self.step, What::Output { line });
+        }
+    }
+
+    /// Reads what came since the last time, at most its end.
+    fn read_tail(&mut self) {
+        let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_to) else {
+            return;
+        };
+        let from = self.shown_to.max(self.length.saturating_sub(TAIL));
+        if from > self.shown_to {
+            self.latest.skip();
+        }
+        let mut tail = Vec::new();
+        if file.seek(SeekFrom::Start(from)).is_ok()
+            && file.take(self.length - from).read_to_end(&mut tail).is_ok()
+        {
+            self.latest.push(&tail);
+        }
+        self.shown_to = self.length;
+    }
+}
+
+/// The last lines of a step's output, made harmless.
+#[must_use]
+pub fn last_lines(run: &RunDirectory, step: &Step, count: usize) -> Vec<String> {
+    let read = || -> Result<Vec<u8>, StoreError> {
+        let relative = Path::new(&step.directory()).join("output.log");
+        let path = path_of(run, step);
+        let mut file = open::open_beneath(&run.steps(), &relative)?;
+        let io = || StoreError::io("read", &path);
+        let length = file.metadata().map_err(io())?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(32 << 10)))
+            .map_err(io())?;
+        let mut bytes = Vec::new();
+        file.take(64 << 10).read_to_end(&mut bytes).map_err(io())?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| {
+            line.rsplit('\r')
+                .find(|part| !part.is_empty())
+                .unwrap_or("")
+        })
+        .collect();
+    lines[lines.len().saturating_sub(count)..]
+        .iter()
+        .map(|line| sanitize(line).into_owned())
+        .collect()
+}

@@ -1,0 +1,80 @@
+//! Takes a run up again after a kill: what became of its container?
+
+use super::container::RUN_LABEL;
+use super::error::RunError;
+use super::execute::Run;
+use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::store::journal::What;
+
+impl Run<'_> {
+    /// Looks for the run's container; whether it lives and can be gone on with. One that was
+    /// made but never told is removed. From one that has ended, what was measured is fetched.
+    pub(super) async fn take_up(&mut self) -> Result<bool, RunError> {
+        let session = self.session;
+        let state = session.state();
+        if !state.begun {
+            return Ok(false);
+        }
+        let label = format!("{RUN_LABEL}={}", session.run.id());
+        let mut ours = None;
+        for container in session.engine.containers(&label).await? {
+            if state.container.as_deref() == Some(container.id.as_str()) {
+                ours = Some(container);
+            } else {
+                session.engine.remove(&container.id).await?;
+            }
+        }
+        let mut steps = session.plan.steps.iter();
+        let maker = steps.find(|step| state.made_by == Some(step.number));
+        let created =
+            maker.is_some_and(|step| step.action == Action::Create && state.done(step.number));
+        let filling = maker.is_some_and(|step| {
+            matches!(step.action, Action::Fill(_))
+                && state.open.contains(&step.number)
+                && session.control.step(&step.directory()).started()
+        });
+        match (ours, state.container) {
+            (Some(container), _) if container.running && (created || filling) => return Ok(true),
+            (Some(container), _) => {
+                if created {
+                    self.salvage().await?;
+                }
+                session.engine.remove(&container.id).await?;
+                session.say(None, What::ContainerRemoved { id: container.id })?;
+            }
+            (None, Some(id)) => session.say(None, What::ContainerRemoved { id })?,
+            (None, None) => {}
+        }
+        Ok(false)
+    }
+
+    /// Takes what is whole out of a container that has ended: measurements that wrote their
+    /// exit code before, and their results.
+    async fn salvage(&mut self) -> Result<(), RunError> {
+        let plan: &Plan = &self.session.plan;
+        for step in &plan.steps {
+            if self.is_whole(step) {
+                self.done(step).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_whole(&self, step: &Step) -> bool {
+        let state = self.session.state();
+        match &step.action {
+            Action::Exec(exec) => {
+                exec.purpose != Purpose::Prepare
+                    && state.open.contains(&step.number)
+                    && self
+                        .session
+                        .control
+                        .step(&step.directory())
+                        .exit()
+                        .is_some_and(|exit| !exit.told_to_end)
+            }
+            Action::Collect { of, .. } => state.done(*of) && !state.done(step.number),
+            _ => false,
+        }
+    }
+}

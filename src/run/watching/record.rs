@@ -1,0 +1,220 @@
+//! The thread that looks and writes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::sync::oneshot;
+
+use crate::host::model::Gpu;
+use crate::host::sensors::{ContainerSensor, Sensors};
+use crate::results::evidence::telemetry::FILE;
+use crate::run::session::Session;
+use crate::store::journal::What;
+use crate::telemetry::rate::MOST_BYTES;
+use crate::telemetry::table::HEADER;
+use crate::telemetry::{ContainerReading, Live, Measured, Of, Pace, Row};
+
+/// What is watched during one step.
+pub struct Task<T> {
+    pub measured: Measured,
+    pub container: Option<ContainerSensor>,
+    pub pace: Pace,
+    pub tell: T,
+}
+
+/// Sensors and file, kept from one step to the next.
+pub struct Recorder {
+    path: PathBuf,
+    root: PathBuf,
+    gpus: Vec<(u32, Gpu)>,
+    since: Timestamp,
+    sensors: Option<Sensors>,
+    file: Option<File>,
+    written: u64,
+    remarks: Vec<String>,
+    before: Option<(Timestamp, f64)>,
+}
+
+impl Recorder {
+    /// Of a run; nothing is opened yet.
+    pub fn new(session: &Session) -> Self {
+        let given = session.plan.given.iter().flat_map(|given| &given.gpus);
+        Self {
+            path: session.run.join(FILE),
+            root: session.options.root.clone(),
+            gpus: given.map(|one| (one.index, one.gpu.clone())).collect(),
+            since: session.state().since.unwrap_or_else(Timestamp::now),
+            sensors: None,
+            file: None,
+            written: 0,
+            remarks: Vec::new(),
+            before: None,
+        }
+    }
+
+    /// Things to say that were not said yet.
+    pub fn remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    /// Looks until the other side of `stop` is gone, and once more then.
+    pub fn run<T: Fn(What)>(
+        mut self: Box<Self>,
+        mut task: Task<T>,
+        looked: oneshot::Sender<()>,
+        stop: &Receiver<()>,
+    ) -> Box<Self> {
+        self.open();
+        self.before = None;
+        let mut looked = Some(looked);
+        loop {
+            let (began, spent) = (Instant::now(), processor_time());
+            let live = self.look(&mut task);
+            (task.tell)(What::Telemetry { live });
+            if let Some(looked) = looked.take() {
+                let _ = looked.send(());
+            }
+            task.pace.looked(processor_time().saturating_sub(spent));
+            let pause = task.pace.pause().saturating_sub(began.elapsed());
+            if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                self.look(&mut task);
+                return self;
+            }
+        }
+    }
+
+    fn open(&mut self) {
+        if self.sensors.is_none() {
+            let sensors = Sensors::open(&self.root, &self.gpus);
+            self.remarks.extend_from_slice(sensors.remarks());
+            self.sensors = Some(sensors);
+            match open(&self.path) {
+                Ok((file, written)) => {
+                    self.file = Some(file);
+                    self.written = written;
+                }
+                Err(error) => self.remark(&format!("cannot be written: {error}")),
+            }
+        }
+    }
+
+    fn remark(&mut self, because: &str) {
+        let text = format!("telemetry: {} {because}", self.path.display());
+        self.remarks.push(text);
+    }
+
+    /// One look, written down.
+    fn look<T>(&mut self, task: &mut Task<T>) -> Live {
+        let time = Timestamp::now();
+        let gpus = self.sensors.as_mut().map(Sensors::look).unwrap_or_default();
+        let container = task.container.as_mut().map(ContainerSensor::look);
+        let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
+        let mut live = Live::of(&readings);
+        self.of_container(&mut live, time, container);
+        let row = |of: Of| Row {
+            seconds: time.duration_since(self.since).as_secs_f64(),
+            time,
+            pause_s: task.pace.pause().as_secs_f64(),
+            measured: task.measured.clone(),
+            of,
+        };
+        let of_gpus = gpus.into_iter().map(|(watched, reading)| Of::Gpu {
+            index: watched.index,
+            pci: watched.pci,
+            reading,
+        });
+        let all = of_gpus.chain(container.map(Of::Container));
+        let text: String = all.map(|of| row(of).line()).collect();
+        self.write(&text);
+        live
+    }
+
+    fn of_container(
+        &mut self,
+        live: &mut Live,
+        time: Timestamp,
+        reading: Option<ContainerReading>,
+    ) {
+        let Some(reading) = reading else { return };
+        live.memory = reading.memory;
+        let now = reading.cpu_s.map(|cpu| (time, cpu));
+        if let (Some((then, before)), Some((time, cpu))) = (self.before, now) {
+            let seconds = time.duration_since(then).as_secs_f64();
+            live.cpus = (seconds > 0.0 && cpu >= before).then(|| (cpu - before) / seconds);
+        }
+        self.before = now;
+    }
+
+    fn write(&mut self, text: &str) {
+        let Some(file) = &mut self.file else { return };
+        self.written += text.len() as u64;
+        if self.written > MOST_BYTES {
+            self.file = None;
+            self.remark("has grown to its limit of 64 MiB: nothing more is written to it");
+        } else if let Err(error) = file.write_all(text.as_bytes()) {
+            self.file = None;
+            self.remark(&format!("cannot be written any more: {error}"));
+        }
+    }
+}
+
+/// What this thread has taken of a processor so far.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Opens the file for more lines: with its header, and without a last line that a kill cut off.
+fn open(path: &Path) -> std::io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).open(path)?;
+    let mut end = file.metadata()?.len();
+    let mut byte = [0];
+    while end > 0 {
+        file.seek(SeekFrom::Start(end - 1))?;
+        file.read_exact(&mut byte)?;
+        if byte == *b"\n" {
+            break;
+        }
+        end -= 1;
+    }
+    file.set_len(end)?;
+    if end == 0 {
+        let header = format!("{HEADER}\n");
+        file.write_all(header.as_bytes())?;
+        end = header.len() as u64;
+    }
+    Ok((file, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_a_kill_cut_off_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(FILE);
+        drop(open(&path).unwrap());
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, format!("{HEADER}\n"));
+        text += "1.000,2025-06-15T10:00:01.000Z,1,5,Offline,performance,1,container,,";
+        std::fs::write(&path, &text).unwrap();
+        let (mut file, end) = open(&path).unwrap();
+        assert_eq!(end, HEADER.len() as u64 + 1);
+        file.write_all(b"whole\n").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, format!("{HEADER}\nwhole\n"));
+        std::fs::write(&path, "no header, no end").unwrap();
+        drop(open(&path).unwrap());
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            format!("{HEADER}\n")
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! What happens in a run, and in a batch of runs: the events that reporters show and the journal keeps, and where a
+//! run stands according to them. Pure; the file is the store's.
+
+pub mod event;
+mod file;
+pub mod state;
+
+pub use event::{Event, FileStand, StepEnd, StepFault, What};
+pub use file::Journal;
+pub use state::State;
