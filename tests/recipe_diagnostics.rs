@@ -84,14 +84,14 @@ fn what_must_be_set() {
 }
 
 #[test]
-fn an_impossible_choice() {
+fn an_unsupported_choice() {
     let source = recipe("llama2-like.yaml");
     let text = source.text.replace(
         "default: { rocm: \"7.1.1\" }\n",
-        "default: { rocm: \"7.1.1\" }\nimpossible: [{ rocm: \"6.4.1\", because: the image was withdrawn }]\n",
+        "default: { rocm: \"7.1.1\" }\nunsupported: [{ rocm: \"6.4.1\", reason: the image was withdrawn }]\n",
     );
     insta::assert_snapshot!(refused(
-        &Source::new("impossible.yaml", text),
+        &Source::new("unsupported.yaml", text),
         &[("rocm", "6.4.1")]
     ));
 }

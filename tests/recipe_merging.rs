@@ -190,7 +190,7 @@ variants:
   rocm: { \"6.4.1\": { image: own/image:641 }, \"7.1.1\": { image: own/image:711, container: { devices+: [/dev/rocm] } } }
   gpu: { mi300x: { container: { devices+: [/dev/gpu] } }, mi355x: {} }
 default: { rocm: \"7.1.1\" }
-impossible: [{ rocm: \"6.4.1\", gpu: mi355x, because: it came later }]
+unsupported: [{ rocm: \"6.4.1\", gpu: mi355x, reason: it came later }]
 ";
 
 #[test]
@@ -204,15 +204,15 @@ fn variants_are_laid_over_in_the_order_of_the_axes() {
         attempt(VARIANTS, &[], &[]).unwrap_err(),
         "which `gpu`? It has no default\n"
     );
-    let impossible = attempt(VARIANTS, &[], &[("gpu", "mi355x"), ("rocm", "6.4.1")]).unwrap_err();
+    let unsupported = attempt(VARIANTS, &[], &[("gpu", "mi355x"), ("rocm", "6.4.1")]).unwrap_err();
     assert_eq!(
-        impossible,
-        "gpu=mi355x with rocm=6.4.1 is impossible: it came later\n"
+        unsupported,
+        "gpu=mi355x with rocm=6.4.1 is not supported: it came later\n"
     );
 }
 
 #[test]
-fn choices_leave_out_what_is_impossible() {
+fn choices_exclude_unsupported_combinations() {
     let source = Source::new("r.yaml", format!("{REST}{VARIANTS}"));
     let variants = variants(&source, &Given(&[])).unwrap();
     let choices: Vec<String> = variants

@@ -45,7 +45,7 @@ pub(super) static BATCH: Object = Object {
         key(
             "exclude",
             S::List(&COMBINATION, 1),
-            "Combinations that are left out: {rocm: \"7.1.1\", backend: rocm, because: why}.",
+            "Combinations that are excluded: {rocm: \"7.1.1\", backend: rocm, reason: why}.",
         ),
         key(
             "include",

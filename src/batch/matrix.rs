@@ -1,5 +1,5 @@
 //! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
-//! impossible, plus what is included.
+//! unsupported, plus what is included.
 
 use super::cell::{BatchPlan, Cell, LeftOut};
 use super::claim::{self, Subjects};
@@ -175,7 +175,7 @@ impl Matrix<'_> {
         let with_recipe = with_recipe(known, &axes);
         let mut excluded = self.batch.exclude.iter();
         if let Some(by) = excluded.find(|one| one.plain().are_in(&with_recipe)) {
-            let because = by.because.clone();
+            let because = by.reason.clone();
             let because =
                 because.map_or_else(|| "excluded".to_owned(), |why| format!("excluded: {why}"));
             return self.leave_out(known, axes, because);
@@ -198,8 +198,8 @@ impl Matrix<'_> {
         for (name, value) in set.iter().chain(axes.iter()) {
             choice.insert(name.to_owned(), value.to_owned());
         }
-        if let Some(impossible) = known.variants().impossible(&choice) {
-            let because = impossible.because.clone();
+        if let Some(unsupported) = known.variants().unsupported(&choice) {
+            let because = unsupported.reason.clone();
             return self.leave_out(known, axes, because);
         }
         let batch = self.batch;

@@ -61,7 +61,7 @@ pub struct Combination {
     /// Axis and value.
     pub values: Vec<(Placed<String>, Placed<String>)>,
     /// Why, where it is said.
-    pub because: Option<String>,
+    pub reason: Option<String>,
     /// Where it stands.
     pub span: Span,
 }

@@ -87,7 +87,7 @@ impl Combination {
         }
         good.then(|| Self {
             values,
-            because: None,
+            reason: None,
             span: text.span.clone(),
         })
     }

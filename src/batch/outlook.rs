@@ -106,7 +106,7 @@ impl Outlook {
         let runs = plan.schedule.turns.len();
         let of_turns = plan.schedule.turns.iter();
         let durations: Vec<Option<Duration>> = of_turns
-            .map(|turn| cells.get(turn.cell)?.recipe.duration)
+            .map(|turn| cells.get(turn.cell)?.recipe.expected_duration)
             .collect();
         let known: Vec<Duration> = durations.iter().flatten().copied().collect();
         let total: Duration = known.iter().sum();

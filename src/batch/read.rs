@@ -231,14 +231,14 @@ fn combinations(node: &Node, key: &str) -> Vec<Combination> {
 }
 
 fn combination(node: &Node) -> Combination {
-    let (because, values): (Vec<&Entry>, Vec<&Entry>) = node
+    let (reason, values): (Vec<&Entry>, Vec<&Entry>) = node
         .entries()
         .iter()
-        .partition(|entry| entry.key == "because");
-    let because = because.first().and_then(|entry| entry.value.text());
+        .partition(|entry| entry.key == "reason");
+    let reason = reason.first().and_then(|entry| entry.value.text());
     Combination {
         values: values.into_iter().map(setting).collect(),
-        because: because.map(str::to_owned),
+        reason: reason.map(str::to_owned),
         span: node.span.clone(),
     }
 }

@@ -17,8 +17,8 @@ variants:
     "7.1.1": { image: "lab/x:7.1.1" }
   backend: { rocm: {}, migraphx: {} }
 default: { rocm: "7.1.1", backend: migraphx }
-impossible:
-  - { rocm: "7.1.1", backend: rocm, because: this release left the provider out }
+unsupported:
+  - { rocm: "7.1.1", backend: rocm, reason: this release left the provider out }
 image: lab/x
 scenarios:
   offline:
@@ -86,7 +86,7 @@ fn the_product_less_what_cannot_be() {
 fn exclude_and_include() {
     let plan = planned(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.0.0]\n  backend: [rocm, migraphx]\n\
-         exclude: [{ rocm: 7.0.0, backend: rocm, because: known slow }]\n\
+         exclude: [{ rocm: 7.0.0, backend: rocm, reason: known slow }]\n\
          include: [{ rocm: 7.1.1 }, { rocm: 6.4.1, backend: rocm, size: 5 }]\n",
     )
     .unwrap();

@@ -107,8 +107,8 @@ fn flow(combination: &Combination) -> String {
         .iter()
         .map(|(name, value)| format!("{}: {}", self::name(&name.value), in_flow(&value.value)))
         .collect();
-    let because = combination.because.iter();
-    pairs.extend(because.map(|why| format!("because: {}", in_flow(why))));
+    let reason = combination.reason.iter();
+    pairs.extend(reason.map(|why| format!("reason: {}", in_flow(why))));
     format!("{{ {} }}", pairs.join(", "))
 }
 

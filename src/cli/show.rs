@@ -136,8 +136,8 @@ fn text(
     for line in asks(recipe, plan) {
         let _ = writeln!(out, "  {line}");
     }
-    said(&mut out, "told, not done", &recipe.told);
-    said(&mut out, "departs from the guide", &recipe.departures);
+    said(&mut out, "host notes", &recipe.host_notes);
+    said(&mut out, "deviates from the guide", &recipe.deviations);
     let _ = writeln!(out, "\nasks for your trust");
     if plan.powers.is_empty() {
         let _ = writeln!(out, "  nothing that is as good as root");
@@ -197,7 +197,7 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
             .memory
             .map(|bytes| format!("memory     {}", size(bytes))),
     );
-    lines.extend(recipe.duration.map(|whole| {
+    lines.extend(recipe.expected_duration.map(|whole| {
         let whole = crate::format::limit(whole.as_secs());
         format!("time       {whole} where it was published, besides downloads")
     }));

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::step::{Action, Condition, ExecStep, Plan};
 use retrial_container::Mount;
-use retrial_recipe::model::{KeptFile, Place};
+use retrial_recipe::model::{CachedFile, Place};
 
 /// Where a directory that is being filled is mounted while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
@@ -22,7 +22,7 @@ pub struct KeptDirectory {
     /// In the container.
     pub path: String,
     /// Files that must be in it, as the recipe lists them.
-    pub files: Vec<(String, KeptFile)>,
+    pub files: Vec<(String, CachedFile)>,
     /// Steps after the one that filled it may write to it, too.
     pub writable: bool,
     /// Tells apart what other commands keep under the same key.
@@ -50,7 +50,7 @@ impl KeptDirectory {
     pub fn new(
         key: String,
         path: String,
-        files: Vec<(String, KeptFile)>,
+        files: Vec<(String, CachedFile)>,
         writable: bool,
         command: &ExecStep,
         inputs: &[String],
@@ -109,7 +109,7 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn kept(files: Vec<(String, KeptFile)>, run: &str) -> KeptDirectory {
+    fn kept(files: Vec<(String, CachedFile)>, run: &str) -> KeptDirectory {
         let command = ExecStep {
             run: run.to_owned(),
             ..ExecStep::default()
@@ -123,7 +123,7 @@ mod tests {
             let sha256 = sha256.map(str::to_owned);
             vec![(
                 "a".to_owned(),
-                KeptFile {
+                CachedFile {
                     size: Some(1),
                     sha256,
                 },

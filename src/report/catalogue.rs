@@ -58,14 +58,14 @@ fn whole(out: &mut String, entry: &Entry) {
         let _ = writeln!(out, "{}\n", one_line(description));
     }
     about(out, recipe);
-    let takes = recipe.duration.map(|whole| limit(whole.as_secs()));
+    let takes = recipe.expected_duration.map(|whole| limit(whole.as_secs()));
     line(out, "takes", takes);
     line(out, "image", Some(image(&recipe.image)));
     let sources = recipe.submission.sources.iter().map(|source| link(source));
     line(out, "sources", Some(sources.collect::<Vec<_>>().join(", ")));
     figures(out, recipe);
-    list(out, "Told, not done", &recipe.told);
-    list(out, "Departures", &recipe.departures);
+    list(out, "Host notes", &recipe.host_notes);
+    list(out, "Deviations", &recipe.deviations);
 }
 
 fn variant(out: &mut String, entry: &Entry, choice: &str) {

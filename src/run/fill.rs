@@ -91,7 +91,7 @@ pub async fn fill(
         return Ok(StepEnd::failed(
             StepFault::Command,
             format!("what it gave is not what the recipe lists: {because}"),
-            "nothing of it was kept; read its output, and `keep.files` in the recipe",
+            "nothing of it was kept; read its output, and `cache.files` in the recipe",
         ));
     }
     place.publish(&stage, &manifest)?;
@@ -129,7 +129,7 @@ impl Filling<'_> {
             Place::Host => {
                 let mut command = command.clone();
                 let content = self.stage.content().display().to_string();
-                command.env.push(("RETRIAL_KEEP".to_owned(), content));
+                command.env.push(("RETRIAL_CACHE_PATH".to_owned(), content));
                 let end = host::run(session, step, &command, again).await?;
                 let content = self.stage.content();
                 let mut chmod = tokio::process::Command::new("chmod");

@@ -198,8 +198,8 @@ fn files_come_out_of_the_image_first() {
 fn a_directory_can_be_filled_on_the_host() {
     let Some(lab) = Lab::new() else { return };
     let text = on_host(
-        "echo here >\"$RETRIAL_KEEP/file\"",
-        "keep: { path: /data, key: data }",
+        "echo here >\"$RETRIAL_CACHE_PATH/file\"",
+        "cache: { path: /data, key: data }",
     )
     .replace(
         "echo in the container",

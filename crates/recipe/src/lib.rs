@@ -54,7 +54,7 @@ pub use settings::Setting;
 pub use source::{SIZE_LIMIT, Source, Span};
 pub use suggest::{did_you_mean, nearest};
 pub use summary::{Summary, VariantSummary, summarize, summarize_all};
-pub use variants::{Axis, Choice, Impossible, Variants};
+pub use variants::{Axis, Choice, Unsupported, Variants};
 
 /// Where templates come from, and what lies beside a recipe. The catalog has an implementation
 /// that reads files.

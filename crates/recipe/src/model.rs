@@ -45,11 +45,11 @@ pub struct Recipe {
     /// Longer text, if any.
     pub description: Option<String>,
     /// How long all scenarios and modes take on the published hardware, besides downloads.
-    pub duration: Option<Duration>,
-    /// What the guide does to the host and the recipe only tells.
-    pub told: Vec<String>,
-    /// Where the recipe departs from the guide or the published run, and why.
-    pub departures: Vec<String>,
+    pub expected_duration: Option<Duration>,
+    /// Changes that the guide makes to the host and the recipe only mentions.
+    pub host_notes: Vec<String>,
+    /// Where the recipe deviates from the guide or the published run, and why.
+    pub deviations: Vec<String>,
     /// What was published.
     pub submission: Submission,
     /// Values of the parameters, after `--set`.
@@ -292,12 +292,12 @@ pub struct Setup {
     pub run: Template,
     /// Whether it runs in the container or on the host.
     pub on: Place,
-    /// A directory that later runs take over.
-    pub keep: Option<Keep>,
+    /// A directory that later runs reuse.
+    pub cache: Option<CacheRequest>,
     /// What its commands may say besides their text.
     #[serde(flatten)]
     pub options: CommandOptions,
-    /// The directory of `keep` stays writable afterwards.
+    /// The cached directory stays writable afterwards.
     pub writable: bool,
 }
 
@@ -312,20 +312,20 @@ pub enum Place {
     Host,
 }
 
-/// A directory that is filled once and kept for later runs.
+/// A directory that is populated once and reused by later runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Keep {
+pub struct CacheRequest {
     /// In the container, absolute.
     pub path: Template,
-    /// Under which key it is kept.
+    /// The key under which it is cached.
     pub key: Template,
     /// Files that must be there in the end: name, bytes, sha256.
-    pub files: Ordered<KeptFile>,
+    pub files: Ordered<CachedFile>,
 }
 
-/// A file of a kept directory.
+/// A file of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct KeptFile {
+pub struct CachedFile {
     /// Bytes.
     pub size: Option<u64>,
     /// Hexadecimal SHA-256.

@@ -36,10 +36,10 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
         let lacking = lacks_template(&problems);
         let known = structure(&merged, partial, &mut problems);
         let choices = known.choices();
-        if let (true, Some(impossible)) = (choices.is_empty(), merged.entry("impossible")) {
-            let message = "every combination of variants is impossible";
+        if let (true, Some(unsupported)) = (choices.is_empty(), merged.entry("unsupported")) {
+            let message = "every combination of variants is unsupported";
             problems.push(
-                Diagnostic::error("variant", message, impossible.key_span.clone())
+                Diagnostic::error("variant", message, unsupported.key_span.clone())
                     .help("leave one"),
             );
         }
@@ -101,7 +101,7 @@ pub(super) fn lacks_template(problems: &Diagnostics) -> bool {
     problems.iter().any(told)
 }
 
-/// What can be said before variants are chosen: the shapes of `variants`, `default`, `impossible`.
+/// What can be said before variants are chosen: the shapes of `variants`, `default`, `unsupported`.
 pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
     let names = Names::default();
     let mut walk = Walk::new(&names, partial);
@@ -214,7 +214,7 @@ fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
 impl Walk<'_> {
     /// Checks the parts of a merged recipe that choose variants.
     fn before_choice(&mut self, merged: &Node) {
-        for name in ["variants", "default", "impossible"] {
+        for name in ["variants", "default", "unsupported"] {
             let (Some(entry), Some(key)) = (merged.entry(name), RECIPE.key(name)) else {
                 continue;
             };

@@ -101,15 +101,15 @@ pub fn choose(
             }
         }
     }
-    if let Some(impossible) = variants.impossible(&choice) {
-        let words: Vec<_> = impossible
+    if let Some(unsupported) = variants.unsupported(&choice) {
+        let words: Vec<_> = unsupported
             .combination
             .iter()
             .map(|(axis, value)| format!("{axis}={value}"))
             .collect();
         let source = settings
             .iter()
-            .find(|setting| impossible.combination.contains_key(&setting.name));
+            .find(|setting| unsupported.combination.contains_key(&setting.name));
         let span = source.map_or_else(
             || recipe.span.part(0..0),
             |setting| {
@@ -119,12 +119,12 @@ pub fn choose(
             },
         );
         let message = format!(
-            "{} is impossible: {}",
+            "{} is not supported: {}",
             words.join(" with "),
-            impossible.because
+            unsupported.reason
         );
         problems.push(
-            Diagnostic::error("impossible", message, span).help("choose another combination"),
+            Diagnostic::error("unsupported", message, span).help("choose another combination"),
         );
     }
     choice

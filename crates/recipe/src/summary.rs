@@ -86,7 +86,7 @@ pub fn summarize_all(
         {
             let mut choice = usual.clone();
             choice.insert(axis.name.clone(), value.clone());
-            if variants.impossible(&choice).is_some() {
+            if variants.unsupported(&choice).is_some() {
                 continue;
             }
             let other = of(&merged, choice);

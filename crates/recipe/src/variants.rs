@@ -21,11 +21,11 @@ pub struct Axis {
 
 /// A combination that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Impossible {
+pub struct Unsupported {
     /// Axis and value, all of which must meet.
     pub combination: BTreeMap<String, String>,
     /// Why.
-    pub because: String,
+    pub reason: String,
 }
 
 /// The variants of a recipe.
@@ -34,7 +34,7 @@ pub struct Variants {
     /// Axes in the order of the file.
     pub axes: Vec<Axis>,
     /// Combinations that do not exist.
-    pub impossible: Vec<Impossible>,
+    pub unsupported: Vec<Unsupported>,
 }
 
 /// A value for each axis.
@@ -52,10 +52,10 @@ impl Variants {
 
     /// Why this choice does not exist, if it does not.
     #[must_use]
-    pub fn impossible(&self, choice: &Choice) -> Option<&Impossible> {
-        self.impossible.iter().find(|impossible| {
+    pub fn unsupported(&self, choice: &Choice) -> Option<&Unsupported> {
+        self.unsupported.iter().find(|unsupported| {
             let meets = |(axis, value): (&String, &String)| choice.get(axis) == Some(value);
-            !impossible.combination.is_empty() && impossible.combination.iter().all(meets)
+            !unsupported.combination.is_empty() && unsupported.combination.iter().all(meets)
         })
     }
 
@@ -89,7 +89,7 @@ impl Variants {
                 .flat_map(|axis| axis.values.iter().map(|value| with(&usual, axis, value)))
                 .collect();
         }
-        choices.retain(|choice| self.impossible(choice).is_none());
+        choices.retain(|choice| self.unsupported(choice).is_none());
         choices
     }
 
@@ -141,16 +141,16 @@ impl Variants {
                 );
             }
         }
-        for item in recipe.get("impossible").map_or(&[][..], Node::items) {
-            variants.read_impossible(item, problems);
+        for item in recipe.get("unsupported").map_or(&[][..], Node::items) {
+            variants.read_unsupported(item, problems);
         }
         variants.default_exists(recipe, problems);
         variants
     }
 
-    fn read_impossible(&mut self, item: &Node, problems: &mut Diagnostics) {
+    fn read_unsupported(&mut self, item: &Node, problems: &mut Diagnostics) {
         let mut combination = BTreeMap::new();
-        for entry in item.entries().iter().filter(|entry| entry.key != "because") {
+        for entry in item.entries().iter().filter(|entry| entry.key != "reason") {
             if let Some(value) = entry.value.text() {
                 self.exists(
                     &entry.key,
@@ -162,20 +162,20 @@ impl Variants {
                 combination.insert(entry.key.clone(), value.to_owned());
             }
         }
-        let because = item.get("because").and_then(Node::text).unwrap_or("");
-        if because.is_empty() && matches!(item.value, Value::Map(_)) {
+        let reason = item.get("reason").and_then(Node::text).unwrap_or("");
+        if reason.is_empty() && matches!(item.value, Value::Map(_)) {
             problems.push(
                 Diagnostic::error(
                     "variant",
-                    "an impossible combination needs `because`",
+                    "an unsupported combination needs a `reason`",
                     item.span.clone(),
                 )
                 .help("say why: it is what people read who ask for it"),
             );
         }
-        self.impossible.push(Impossible {
+        self.unsupported.push(Unsupported {
             combination,
-            because: because.to_owned(),
+            reason: reason.to_owned(),
         });
     }
 
@@ -222,10 +222,10 @@ impl Variants {
             .iter()
             .filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
             .collect();
-        if let (Some(impossible), Some(default)) =
-            (self.impossible(&usual), recipe.entry("default"))
+        if let (Some(unsupported), Some(default)) =
+            (self.unsupported(&usual), recipe.entry("default"))
         {
-            let message = format!("the default is impossible: {}", impossible.because);
+            let message = format!("the default is not supported: {}", unsupported.reason);
             problems.push(
                 Diagnostic::error("variant", message, default.key_span.clone())
                     .help("choose another default"),
@@ -288,7 +288,7 @@ pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node
                 _ => {}
             }
         }
-        entries.retain(|entry| entry.key != "impossible");
+        entries.retain(|entry| entry.key != "unsupported");
         if !defaults.is_empty() {
             let key_span = span.part(0..0);
             entries.push(Entry {

@@ -67,9 +67,9 @@ fn build_as_is(
         measurements: Vec::new(),
         given: None,
         notes: recipe
-            .told
+            .host_notes
             .iter()
-            .map(|told| format!("not done here: {}", told.trim_end()))
+            .map(|note| format!("not done here: {}", note.trim_end()))
             .collect(),
     };
     if let Some(name) = recipe
@@ -110,7 +110,7 @@ fn build_as_is(
         recipe: recipe.name.clone(),
         recipe_hash: origin.hash.clone(),
         title: recipe.title.clone(),
-        duration: recipe.duration,
+        duration: recipe.expected_duration,
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),

@@ -7,7 +7,7 @@ use super::{Builder, expression};
 use crate::plan::kept::{FillStep, KeptDirectory};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
 use retrial_container::ContainerSpec;
-use retrial_recipe::model::{Keep, ModelSource, Place, Setup};
+use retrial_recipe::model::{CacheRequest, ModelSource, Place, Setup};
 
 impl<'a> Builder<'a> {
     /// What is taken out of the image for steps on the host.
@@ -28,7 +28,7 @@ impl<'a> Builder<'a> {
     ) -> Result<(), PlanError> {
         let inputs = self.inputs(container);
         for (name, setup) in self.setups() {
-            let Some(keep) = &setup.keep else {
+            let Some(cache) = &setup.cache else {
                 if setup.on == Place::Host {
                     let command = self.setup(&name, setup)?;
                     self.step(&name, None, Action::Host(command));
@@ -36,7 +36,7 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let command = self.setup(&name, setup)?;
-            let fill = self.fill(&name, setup, keep, command, &inputs)?;
+            let fill = self.fill(&name, setup, cache, command, &inputs)?;
             let when = Condition::UnlessKept {
                 key: fill.kept.key.clone(),
             };
@@ -49,7 +49,7 @@ impl<'a> Builder<'a> {
     /// The other ones, in the run's container.
     pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, setup) in self.setups() {
-            if setup.on == Place::Container && setup.keep.is_none() {
+            if setup.on == Place::Container && setup.cache.is_none() {
                 let command = self.setup(&name, setup)?;
                 self.step(&name, Some("main"), Action::Exec(command));
             }
@@ -85,15 +85,15 @@ impl<'a> Builder<'a> {
         &self,
         name: &str,
         setup: &Setup,
-        keep: &Keep,
+        cache: &CacheRequest,
         command: ExecStep,
         inputs: &[String],
     ) -> Result<FillStep, PlanError> {
         let scope = self.scope();
         let kept = KeptDirectory::new(
-            expression(&format!("{name} keep.key"), &keep.key, &scope)?,
-            expression(&format!("{name} keep.path"), &keep.path, &scope)?,
-            keep.files.clone(),
+            expression(&format!("{name} cache.key"), &cache.key, &scope)?,
+            expression(&format!("{name} cache.path"), &cache.path, &scope)?,
+            cache.files.clone(),
             setup.writable,
             &command,
             inputs,

@@ -63,7 +63,7 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> Str
             let _ = writeln!(lines, "docker rm -f {filler}");
         }
         Place::Host => {
-            lines.push_str("export RETRIAL_KEEP=\"$stage/content\"\n");
+            lines.push_str("export RETRIAL_CACHE_PATH=\"$stage/content\"\n");
             let _ = writeln!(lines, "{}", host(command));
         }
     }

@@ -93,7 +93,7 @@ fn what_is_not_as_listed_is_not_kept() {
         (listed(8, &HASH.replace('4', "5")), "has the SHA-256"),
         (listed(9, HASH), "file has 8 bytes; the recipe says 9"),
         (
-            "keep: { path: /data, key: data, files: { absent: { size: 1 } } }".to_owned(),
+            "cache: { path: /data, key: data, files: { absent: { size: 1 } } }".to_owned(),
             "absent is not there",
         ),
     ] {

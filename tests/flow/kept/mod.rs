@@ -19,7 +19,7 @@ fn keeps(image: &str, commands: &str, more: &str, measured: &str) -> String {
     recipe_with(&keys, &case("main", measured, ""))
 }
 
-const KEEP: &str = "keep: { path: /data, key: data }";
+const KEEP: &str = "cache: { path: /data, key: data }";
 const DOWNLOAD: &str = "echo downloading; echo content >/data/file";
 
 /// The SHA-256 of `content\n`.
@@ -27,7 +27,7 @@ const HASH: &str = "434728a410a78f56fc1b5899c3593436e61ab0c731e9072d95e96db29020
 
 fn listed(size: u64, hash: &str) -> String {
     format!(
-        "keep: {{ path: /data, key: data, files: {{ file: {{ size: {size}, sha256: {hash} }} }} }}"
+        "cache: {{ path: /data, key: data, files: {{ file: {{ size: {size}, sha256: {hash} }} }} }}"
     )
 }
 

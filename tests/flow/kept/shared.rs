@@ -74,7 +74,7 @@ fn a_writable_one_stays_so_and_any_user_of_the_image_writes() {
 #[test]
 fn a_directory_inside_a_model_can_be_kept() {
     let Some(lab) = Lab::new() else { return };
-    let keys = "models:\n  weights: { source: { path: MODEL }, mount: /model, writable: [quantized] }\nsetup:\n  quantize:\n    run: tr a-z A-Z </model/weights >/model/quantized/weights\n    keep: { path: /model/quantized, key: quantized }";
+    let keys = "models:\n  weights: { source: { path: MODEL }, mount: /model, writable: [quantized] }\nsetup:\n  quantize:\n    run: tr a-z A-Z </model/weights >/model/quantized/weights\n    cache: { path: /model/quantized, key: quantized }";
     let model = lab.path("model");
     fs::create_dir(&model).unwrap();
     fs::write(model.join("weights"), "abc\n").unwrap();

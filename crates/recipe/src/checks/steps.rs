@@ -20,7 +20,7 @@ impl Checks<'_> {
             self.companion(&file.key, &file.key_span);
         }
         self.unused_commands();
-        self.kept_once();
+        self.cached_once();
     }
 
     fn model(&mut self, model: &Entry) {
@@ -86,13 +86,13 @@ impl Checks<'_> {
         if let Some(writable) = step
             .value
             .entry("writable")
-            .filter(|_| step.value.get("keep").is_none() && !self.partial)
+            .filter(|_| step.value.get("cache").is_none() && !self.partial)
         {
             self.error(
                 "conflict",
-                "`writable` says something about `keep`, which is not there",
+                "`writable` applies to `cache`, which is missing",
                 &writable.key_span,
-                "write `keep: {path, key}`, or take it out",
+                "write `cache: {path, key}`, or remove it",
             );
         }
         let host = step.value.get("on").and_then(Node::text) == Some("host");
@@ -108,8 +108,8 @@ impl Checks<'_> {
         }
         for file in step
             .value
-            .get("keep")
-            .map_or(&[][..], |keep| entries(keep, "files"))
+            .get("cache")
+            .map_or(&[][..], |cache| entries(cache, "files"))
         {
             if file.value.entries().is_empty() {
                 self.warning(
@@ -122,21 +122,21 @@ impl Checks<'_> {
         }
     }
 
-    /// Two steps that keep under one key would fill one directory.
-    fn kept_once(&mut self) {
+    /// Two steps with one cache key would populate one directory.
+    fn cached_once(&mut self) {
         let recipe = self.recipe;
         let mut keys: Vec<(&str, &str)> = Vec::new();
         for step in entries(recipe, "datasets")
             .iter()
             .chain(entries(recipe, "setup"))
         {
-            let Some(key) = step.value.get("keep").and_then(|keep| keep.get("key")) else {
+            let Some(key) = step.value.get("cache").and_then(|cache| cache.get("key")) else {
                 continue;
             };
             let text = key.text().unwrap_or("");
             if let Some((_, first)) = keys.iter().find(|(known, _)| *known == text) {
-                let message = format!("`{}` keeps under the key of `{first}`", step.key);
-                self.error("keep", message, &key.span, "give each its own key");
+                let message = format!("`{}` caches under the key of `{first}`", step.key);
+                self.error("cache", message, &key.span, "give each its own key");
             }
             keys.push((text, &step.key));
         }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::read::Read;
 use crate::model::{
-    Companion, CopyFromImage, Keep, KeptFile, Model, ModelSource, Place, Setup, SharedCommand,
+    CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Place, Setup,
+    SharedCommand,
 };
 use crate::node::Node;
 use crate::shape::Units;
@@ -55,18 +56,18 @@ pub(super) fn setup(node: &Node) -> Option<Setup> {
             )?,
             None => Place::default(),
         },
-        keep: match node.get("keep") {
-            Some(keep) => Some(Keep {
-                path: keep.template("path")?,
-                key: keep.template("key")?,
-                files: keep
+        cache: match node.get("cache") {
+            Some(cache) => Some(CacheRequest {
+                path: cache.template("path")?,
+                key: cache.template("key")?,
+                files: cache
                     .get("files")
                     .into_iter()
                     .flat_map(Node::named)
                     .map(|(name, file)| {
                         let size = file.size("size", Units::Precise);
                         let sha256 = file.string("sha256").map(|hash| hash.to_ascii_lowercase());
-                        Some((name.to_owned(), KeptFile { size, sha256 }))
+                        Some((name.to_owned(), CachedFile { size, sha256 }))
                     })
                     .collect::<Option<_>>()?,
             }),

@@ -55,8 +55,8 @@ pub enum Format {
     Ulimit,
     /// An IPC namespace.
     Ipc,
-    /// The name of a kept directory.
-    KeepKey,
+    /// The name of a cached directory.
+    CacheKey,
     /// A regular expression with a group.
     Pattern,
     /// A `JSONPath`.
@@ -125,7 +125,7 @@ impl Format {
                 &["host", "private", "shareable", "none"],
                 "no IPC namespace",
             ),
-            Self::KeepKey => keep_key(text),
+            Self::CacheKey => cache_key(text),
             Self::Pattern => pattern(text),
             Self::JsonPath => json_path(text),
             Self::Figure => figure(text),
@@ -230,7 +230,7 @@ fn listed(text: &str, known: &[&str], what: &str) -> Option<Wrong> {
     wrong(format!("`{text}` is {what}"), help)
 }
 
-fn keep_key(text: &str) -> Option<Wrong> {
+fn cache_key(text: &str) -> Option<Wrong> {
     let good = !text.is_empty()
         && text
             .chars()
@@ -240,7 +240,7 @@ fn keep_key(text: &str) -> Option<Wrong> {
         return None;
     }
     wrong(
-        "this is no key of a kept directory",
+        "this is no key of a cached directory",
         "it names a directory: letters, digits, `_`, `-` and `.`",
     )
 }

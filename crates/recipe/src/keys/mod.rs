@@ -21,7 +21,7 @@ use super::shape::{Choice, Object, Reach, Shape as S, choice, key};
 pub const RESERVED: &[&str] = &["services", "nodes", "roles"];
 
 /// Keys that only the top level of a file has.
-pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "impossible"];
+pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "unsupported"];
 
 /// The newest schema that is understood.
 pub const SCHEMA: i64 = 1;
@@ -44,19 +44,19 @@ pub static RECIPE: Object = Object {
         .required(),
         key("description", TEXT, "More about it."),
         key(
-            "duration",
+            "expected_duration",
             S::Duration,
             "How long all its scenarios and modes take on the published hardware, besides downloads.",
         ),
         key(
-            "told",
+            "host_notes",
             S::List(&S::Text(F::Filled), 0),
-            "What the guide does to the host and this recipe only tells: clocks, partitions, kernel settings.",
+            "Changes that the guide makes to the host and this recipe only mentions: clocks, partitions, kernel settings.",
         ),
         key(
-            "departures",
+            "deviations",
             S::List(&S::Text(F::Filled), 0),
-            "Where the recipe departs from the guide or the published run, and why.",
+            "Where the recipe deviates from the guide or the published run, and why.",
         ),
         key(
             "extends",
@@ -80,9 +80,9 @@ pub static RECIPE: Object = Object {
             "The value of each variant axis that holds without --set.",
         ),
         key(
-            "impossible",
+            "unsupported",
             S::List(&S::Map(F::Name, &TEXT), 0),
-            "Combinations of variants that do not exist, each with because: why.",
+            "Combinations of variants that do not exist, each with a `reason`.",
         ),
         key(
             "image",
@@ -118,7 +118,7 @@ pub static RECIPE: Object = Object {
         key(
             "datasets",
             S::Map(F::Name, &S::Object(&SETUP)),
-            "Datasets, by name: a command, and the directory that it fills.",
+            "Datasets, by name: a command, and the directory that it populates.",
         ),
         key(
             "setup",

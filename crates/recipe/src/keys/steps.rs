@@ -81,14 +81,14 @@ pub(super) static SETUP: Object = Object {
         key("run", COMMAND, "The command.").required(),
         key("on", S::Choice(PLACES), "Where it runs.").default("container"),
         key(
-            "keep",
-            S::Object(&KEEP),
-            "A directory that it fills once, and that later runs take over.",
+            "cache",
+            S::Object(&CACHE),
+            "A directory that it populates once, and that later runs reuse.",
         ),
         key(
             "writable",
             S::Bool,
-            "The kept directory stays writable afterwards.",
+            "The cached directory stays writable afterwards.",
         )
         .default("false"),
         TIMEOUT,
@@ -104,8 +104,8 @@ pub(super) const PLACES: &[Choice] = &[
     choice("host", "On the host; needs --allow host."),
 ];
 
-pub(super) static KEEP: Object = Object {
-    what: "a kept directory",
+pub(super) static CACHE: Object = Object {
+    what: "a cached directory",
     one_of: &[],
     keys: &[
         key(
@@ -116,20 +116,20 @@ pub(super) static KEEP: Object = Object {
         .required(),
         key(
             "key",
-            S::Template(Reach::Run, F::KeepKey),
-            "Under which name it is kept.",
+            S::Template(Reach::Run, F::CacheKey),
+            "The name under which it is cached.",
         )
         .required(),
         key(
             "files",
-            S::Map(F::Inner, &S::Object(&KEPT_FILE)),
+            S::Map(F::Inner, &S::Object(&CACHED_FILE)),
             "Files that must be there in the end, with size and sha256.",
         ),
     ],
 };
 
-pub(super) static KEPT_FILE: Object = Object {
-    what: "a kept file",
+pub(super) static CACHED_FILE: Object = Object {
+    what: "a cached file",
     one_of: &[],
     keys: &[
         key("size", S::Size(Units::Precise), "Bytes."),
