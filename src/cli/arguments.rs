@@ -291,7 +291,7 @@ pub enum Command {
             clippy::option_option,
             reason = "the option may stand alone, or with a key"
         )]
-        kept: Option<Option<String>>,
+        cached: Option<Option<String>>,
     },
     /// Print the JSON schema of recipes, or of an output of `--output json`
     Schema {

@@ -1,4 +1,4 @@
-//! `retrial clean --kept`: what recipes keep, how large it is, and its removal.
+//! `retrial clean --cached`: lists cached directories with their sizes, or removes some.
 
 use super::arguments::{Global, Output};
 use super::failure::Failure;
@@ -32,7 +32,7 @@ pub fn clean(
     if wanted.is_empty() {
         let path = cache.join("kept");
         return Err(Failure::usage(format!(
-            "nothing is kept as {key} in {}\n  what is kept: retrial clean --kept",
+            "no cached directory {key} in {}\n  list them: retrial clean --cached",
             path.display()
         )));
     }
@@ -101,7 +101,7 @@ fn print(
                 .collect();
             terminal::print(&format!("{}\n", serde_json::json!({ key: rows })));
         }
-        _ if rows.is_empty() => terminal::print("nothing is kept\n"),
+        _ if rows.is_empty() => terminal::print("no cached directories\n"),
         _ => terminal::print_lines(rows.iter().map(|(label, bytes, about)| {
             let size = crate::format::size(*bytes);
             line(label, &size, about)

@@ -109,7 +109,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Runs { runs } => runs::runs(&global, *runs),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
-            kept: Some(key),
+            cached: Some(key),
             all,
             dry_run,
             ..

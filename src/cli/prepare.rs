@@ -22,7 +22,7 @@ pub fn planned(
 ) -> Result<Plan, Failure> {
     let mut plan = open::plan_on(global, arguments, opened, true, host)?;
     plan.require_accuracy = run.require_accuracy;
-    plan.verify_kept = run.verify_kept;
+    plan.verify_cache = run.verify_cache;
     plan.no_wait = run.no_wait;
     plan.telemetry = run.telemetry;
     Ok(plan)

@@ -90,7 +90,7 @@ pub struct Plan {
     pub cache: String,
     /// Kept directories are looked through byte by byte before they are taken over.
     #[serde(default)]
-    pub verify_kept: bool,
+    pub verify_cache: bool,
     /// How often GPUs and container are looked at while something is measured.
     #[serde(default)]
     pub telemetry: Interval,

@@ -212,7 +212,7 @@ fn disk_full_first(content: &Path, end: StepEnd) -> StepEnd {
             exit_code: None,
             last_lines,
             advice:
-                "make room (what is kept: retrial clean --kept), or keep elsewhere: --cache DIR"
+                "make room (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR"
                     .to_owned(),
         },
         end => end,
@@ -239,7 +239,7 @@ async fn put_away(session: &Session, step: &Step, stage: &Stage) -> Result<(), R
     if session.state().made_by == Some(step.number) {
         container::remove(session).await?;
     }
-    // What is not ours to remove now is in nobody's way: `clean --kept` tells its size.
+    // What is not ours to remove now is in nobody's way: `clean --cached` tells its size.
     let _ = stage.discard();
     Ok(())
 }

@@ -80,7 +80,7 @@ pub async fn looked_at(
     kept: &KeptDirectory,
 ) -> Result<Option<Standing>, RunError> {
     let (place, wanted) = (place.clone(), wanted(kept));
-    let (writable, thorough) = (kept.writable, session.plan.verify_kept);
+    let (writable, thorough) = (kept.writable, session.plan.verify_cache);
     // What is listed is right, whatever it was made from.
     let models = kept.of_image.then(|| session.state().models);
     let look = move |stop: &AtomicBool| {

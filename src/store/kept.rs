@@ -177,7 +177,7 @@ impl KeptPlace {
     }
 
     /// Removes what was not whole, unless somebody has it mounted, and what runs had begun to fill,
-    /// but for those of `runs`. What is not ours to remove stays: `clean --kept` tells its size.
+    /// but for those of `runs`. What is not ours to remove stays: `clean --cached` tells its size.
     pub fn tidy(&self, runs: &[String], in_use: bool) {
         for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
             let name = entry.file_name();

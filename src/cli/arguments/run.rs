@@ -114,5 +114,5 @@ pub struct RunArguments {
     pub require_accuracy: bool,
     /// Verify every byte of cached directories before use
     #[arg(long)]
-    pub verify_kept: bool,
+    pub verify_cache: bool,
 }

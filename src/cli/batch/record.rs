@@ -42,7 +42,7 @@ pub struct Asked {
     force: bool,
     no_wait: bool,
     require_accuracy: bool,
-    verify_kept: bool,
+    verify_cache: bool,
 }
 
 impl Asked {
@@ -62,7 +62,7 @@ impl Asked {
             force: run.force,
             no_wait: run.no_wait,
             require_accuracy: run.require_accuracy,
-            verify_kept: run.verify_kept,
+            verify_cache: run.verify_cache,
         }
     }
 
@@ -76,7 +76,7 @@ impl Asked {
             force: self.force,
             no_wait: self.no_wait,
             require_accuracy: self.require_accuracy,
-            verify_kept: self.verify_kept,
+            verify_cache: self.verify_cache,
         }
     }
 

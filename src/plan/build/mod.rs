@@ -136,7 +136,7 @@ fn build_as_is(
         require_accuracy: false,
         lock: None,
         cache: String::new(),
-        verify_kept: false,
+        verify_cache: false,
         telemetry: Interval::default(),
     })
 }

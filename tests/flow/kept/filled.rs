@@ -236,7 +236,7 @@ fn what_is_not_whole_any_more_is_filled_anew() {
     open.set_modified(modified).unwrap();
     let again = beside(&lab).recipe(&text);
     again
-        .run(&["--verify-kept"])
+        .run(&["--verify-cache"])
         .expect_exit(0)
         .says("the content of file is not what it was");
     assert_eq!(

@@ -105,22 +105,22 @@ fn a_directory_inside_a_model_can_be_kept() {
 fn what_is_kept_is_told_and_removed() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "true"));
-    lab.retrial(&["clean", "--kept"])
+    lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
-        .says("nothing is kept");
+        .says("no cached directories");
     lab.run(&[]).expect_exit(0);
     let id = lab.id();
-    lab.retrial(&["clean", "--kept"])
+    lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
         .says("data/")
         .says("KiB")
         .says(&id);
-    lab.retrial(&["clean", "--kept", "other"]).expect_exit(2);
-    lab.retrial(&["clean", "--kept", "data", "--dry-run"])
+    lab.retrial(&["clean", "--cached", "other"]).expect_exit(2);
+    lab.retrial(&["clean", "--cached", "data", "--dry-run"])
         .expect_exit(0)
         .says("would remove data/");
     assert_eq!(kept(&lab.path("cache")).len(), 1);
-    lab.retrial(&["clean", "--kept", "data"])
+    lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
         .says("removed data/");
     assert!(kept(&lab.path("cache")).is_empty());
@@ -132,7 +132,7 @@ fn what_a_container_has_mounted_is_not_removed() {
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "echo going; sleep 60"));
     let mut going = lab.start(&[]);
     lab.until_printed("04-main-performance", "going");
-    lab.retrial(&["clean", "--kept", "data"])
+    lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
         .says("left alone");
     assert_eq!(kept(&lab.path("cache")).len(), 1);
@@ -172,7 +172,7 @@ fn the_shell_plan_does_the_same() {
     // What nobody wrote down is looked at before it is taken over.
     lab.run(&[]).expect_exit(0);
     assert!(decision(&lab).starts_with("kept already"));
-    lab.retrial(&["clean", "--kept", "data"]).expect_exit(0);
+    lab.retrial(&["clean", "--cached", "data"]).expect_exit(0);
     let again = beside(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
     assert!(decision(&again).starts_with("filled"));
