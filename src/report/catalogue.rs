@@ -1,5 +1,5 @@
-//! The page of all recipes, `docs/recipes.md`: what each re-runs, what was published, what it asks, what it only
-//! tells and where it departs from its guide. Made from the recipes, so that it cannot say anything else.
+//! The page of all recipes, `docs/recipes.md`: published figures, requirements, host notes and deviations of each,
+//! generated from the recipes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,9 +24,9 @@ pub struct Entry {
 pub fn render(entries: &[Entry], left_out: &str) -> String {
     let mut out = String::from(
         "# The built-in recipes\n\n\
-         Made from the recipes by `make docs`. `retrial list` names them, `retrial show RECIPE` tells one, \
-         [recipe-format.md](recipe-format.md) explains the keys.\n\
-         `Takes` is where it was published, all scenarios and modes, besides downloads. \
+         Generated from the recipes by `make docs`. `retrial list` lists them, `retrial show RECIPE` shows one, \
+         and [recipe-format.md](recipe-format.md) explains the keys.\n\
+         `takes` is the published duration of all scenarios and modes, without downloads. \
          Of several figures the official one decides.\n",
     );
     let mut group = None;
