@@ -1,10 +1,10 @@
-//! Every command in the README and in docs/ is run here, and what it prints is what is shown.
+//! Runs every command in the README and in docs/, and compares its output with the page.
 //!
-//! A block that is fenced as `console` holds commands (`$ …`) and their output, one that is fenced
-//! as `yaml NAME` or `sh NAME` is that file; blocks of one page share a working directory. Figures, ids, times and widths differ from run to run, so
-//! both sides are compared without them; a line `…` stands for any number of lines.
-//! `RETRIAL_DOCS=overwrite cargo test --test docs` writes what was printed into the files; of a block with `…`
-//! the same excerpt.
+//! A block that is fenced as `console` has commands (`$ …`) and their output; one that is fenced as `yaml NAME` or
+//! `sh NAME` is that file. The blocks of a page share a working directory. Figures, ids, times and widths differ
+//! between runs, so they are ignored; a line `…` matches any number of lines.
+//! `RETRIAL_DOCS=overwrite cargo test --test docs` writes the output into the files, for a block with `…` the same
+//! excerpt.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn engine_answers() -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// One command and what stands below it.
+/// A command and its output on the page.
 struct Shown {
     command: String,
     output: Vec<String>,
@@ -66,7 +66,7 @@ fn commands(text: &str) -> Vec<Shown> {
     found
 }
 
-/// The files that a page shows, as a fenced block each.
+/// The files of a page, a fenced block each.
 fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let text = text.replace("\n```sh ", "\n```yaml ");
@@ -109,7 +109,7 @@ fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
     lines
 }
 
-/// A line without what differs from run to run.
+/// A line without the parts that differ between runs.
 fn folded(line: &str) -> String {
     let rules = [
         (r"\d{8}-\d{6}-([a-z0-9-]+)-[0-9a-f]{4}", "ID-$1"),
@@ -130,9 +130,9 @@ fn folded(line: &str) -> String {
     line.trim().to_owned()
 }
 
-/// Whether what was printed is what is shown.
+/// Whether the output matches the page.
 fn same(shown: &[String], printed: &[String]) -> bool {
-    // Tables and paragraphs break where their figures' widths make them break.
+    // The width of figures determines line breaks in tables and paragraphs.
     let paragraphs = |lines: &[String]| -> Vec<String> {
         lines
             .iter()
@@ -230,7 +230,7 @@ fn check(file: &str) {
     let path = root().join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    // The examples, with this machine's own certificates where it has some.
+    // The example, with this machine's certificates if it has its own.
     let quickstart = Command::new(root().join("tests/lab/example"))
         .arg("quickstart")
         .output()
@@ -251,7 +251,7 @@ fn check(file: &str) {
         .status();
     assert!(submission.unwrap().success());
     published(directory.path());
-    // Planted hosts, and what plants others, for pages about GPUs.
+    // Simulated hosts, and the script that creates others, for pages about GPUs.
     let hosts = Command::new("cp")
         .arg("-a")
         .arg(root().join("tests/fixtures/hosts"))
@@ -261,7 +261,7 @@ fn check(file: &str) {
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
-    // The hub that pages speak of.
+    // The hub of the pages about models.
     let hub = Hub::start();
     hub.add(
         Repository::new("example/tiny")
@@ -379,7 +379,7 @@ fn training_benchmarks() {
     check("docs/training-benchmarks.md");
 }
 
-/// Who runs on a planted host claims its GPUs: one test of the lab at a time.
+/// A run on a simulated host claims its GPUs, so only one test of the lab may run at a time.
 #[test]
 fn telemetry() {
     let Ok(lab) = std::env::var("RETRIAL_LAB") else {
@@ -398,7 +398,7 @@ fn telemetry() {
     check("docs/telemetry.md");
 }
 
-/// The page of all recipes is what the recipes say.
+/// The page of all recipes is up to date.
 #[test]
 fn the_catalogue_is_of_these_recipes() {
     let page = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
@@ -410,7 +410,7 @@ fn the_catalogue_is_of_these_recipes() {
     assert!(page == written, "docs/recipes.md is out of date: make docs");
 }
 
-/// Pages that show no command need no run; pages that do must be in the list above.
+/// Every page with commands has a test above.
 #[test]
 fn every_page_is_run() {
     let checked = [
