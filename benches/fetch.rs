@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use hub::{Hub, Repository, python};
-use retrial_hub::{Hub as Client, Wanted};
+use retrial_hub::{Hub as Client, ModelSpec};
 use support::paired::{self, Pairs, timed};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -64,10 +64,10 @@ fn main() {
 fn fetch() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let wanted = Wanted {
+        let wanted = ModelSpec {
             repository: NAME.to_owned(),
             revision: "main".to_owned(),
-            ..Wanted::default()
+            ..ModelSpec::default()
         };
         let (to, mut said) = unbounded_channel();
         tokio::spawn(async move { while said.recv().await.is_some() {} });

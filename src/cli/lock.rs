@@ -21,7 +21,7 @@ use retrial_container::ImageRef;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_engine::credentials;
-use retrial_hub::{FetchError, Hub, Wanted};
+use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource};
 use retrial_recipe::{self, fingerprint};
@@ -147,14 +147,16 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
 }
 
 async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedModel, Failure> {
-    let wanted = Wanted {
+    let model = ModelSpec {
         repository: repository.to_owned(),
         revision: revision.to_owned(),
-        ..Wanted::default()
+        ..ModelSpec::default()
     };
-    // Tries and waits are not shown: this is a question, not a download.
-    let (to, _nobody) = unbounded_channel();
-    let snapshot = hub.resolve(&wanted, &to, &CancellationToken::new()).await;
+    // Attempts and waits are not shown: this is a question, not a download.
+    let (progress, _unread) = unbounded_channel();
+    let snapshot = hub
+        .resolve(&model, &progress, &CancellationToken::new())
+        .await;
     let snapshot = snapshot.map_err(|error| fetch_failure(&error))?;
     let files = snapshot.files.into_iter();
     Ok(LockedModel {

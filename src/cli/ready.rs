@@ -19,7 +19,7 @@ use crate::plan::step::{Action, Condition as When};
 use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use retrial_engine::api::{Abilities, Engine};
 use retrial_engine::error::EngineError;
-use retrial_hub::{FetchError, Hub, Wanted};
+use retrial_hub::{FetchError, Hub, ModelSpec};
 
 /// What was found, and what it comes to.
 pub struct Found {
@@ -184,14 +184,14 @@ async fn models(plan: Option<&Plan>) -> Vec<ModelSeen> {
         if matches!(step.when, When::Skipped { .. }) {
             continue;
         }
-        let wanted = Wanted {
+        let spec = ModelSpec {
             repository: repository.clone(),
             revision: revision.clone(),
             allow: allow.clone(),
             ignore: ignore.clone(),
         };
         let access = match Hub::from_environment() {
-            Ok(hub) => access(&hub, &wanted).await,
+            Ok(hub) => access(&hub, &spec).await,
             Err(error) => Access::Refused(error.to_string()),
         };
         seen.push(ModelSeen {
@@ -202,15 +202,14 @@ async fn models(plan: Option<&Plan>) -> Vec<ModelSeen> {
     seen
 }
 
-async fn access(hub: &Hub, wanted: &Wanted) -> Access {
+async fn access(hub: &Hub, model: &ModelSpec) -> Access {
     if hub.settings().offline {
-        return Access::NotAsked("the hub may not be asked (HF_HUB_OFFLINE)".to_owned());
+        return Access::NotAsked("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
     }
-    match hub.gives(wanted).await {
+    match hub.check_access(model).await {
         Ok(()) => Access::Given,
         Err(
-            error @ (FetchError::Unauthorized { .. }
-            | FetchError::Forbidden { .. }
+            error @ (FetchError::Refused { .. }
             | FetchError::Missing { .. }
             | FetchError::Name { .. }),
         ) => Access::Refused(error.to_string()),

@@ -14,7 +14,7 @@ use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
-use retrial_hub::Wanted;
+use retrial_hub::ModelSpec;
 use retrial_recipe::model::Place;
 
 /// How a run ended.
@@ -242,13 +242,13 @@ impl Run<'_> {
                 ..
             } => {
                 let _disturbing = quiet::disturbing(session).await;
-                let wanted = Wanted {
+                let spec = ModelSpec {
                     repository: repository.clone(),
                     revision: revision.clone(),
                     allow: allow.clone(),
                     ignore: ignore.clone(),
                 };
-                models::fetch(session, step, model, &wanted, locked).await
+                models::fetch(session, step, model, &spec, locked).await
             }
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => {

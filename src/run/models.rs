@@ -14,7 +14,7 @@ use crate::plan::model::commit_later;
 use crate::plan::step::Step;
 use crate::store::journal::{FileStand, StepEnd, StepFault, What};
 use crate::store::{RunDirectory, StoreError};
-use retrial_hub::{Digest, FetchError, Fetched, Hub, Progress, Snapshot, TransferState, Wanted};
+use retrial_hub::{Digest, FetchError, Fetched, Hub, ModelSpec, Progress, Snapshot, TransferState};
 
 /// What was fetched, by the model's key.
 const RECORD: &str = "models.json";
@@ -60,7 +60,7 @@ pub(super) async fn fetch(
     session: &Session,
     step: &Step,
     model: &str,
-    wanted: &Wanted,
+    spec: &ModelSpec,
     locked: &BTreeMap<String, String>,
 ) -> Result<StepEnd, RunError> {
     let mut show = Show {
@@ -69,7 +69,7 @@ pub(super) async fn fetch(
         warnings: 0,
         waited_for: BTreeSet::new(),
     };
-    match get(&mut show, model, wanted, locked).await {
+    match get(&mut show, model, spec, locked).await {
         Ok(fetched) => {
             write_down(session, step, model, fetched)?;
             Ok(StepEnd::Done { exit_code: None })
@@ -136,15 +136,15 @@ impl From<FetchError> for Fault {
 async fn get(
     show: &mut Show<'_>,
     model: &str,
-    wanted: &Wanted,
+    spec: &ModelSpec,
     locked: &BTreeMap<String, String>,
 ) -> Result<Fetched, Fault> {
     let (session, step) = (show.session, show.step);
     let hub = &Hub::from_environment()?;
     let before = session.state().models.remove(model);
-    let pinned = &Wanted {
-        revision: before.clone().unwrap_or_else(|| wanted.revision.clone()),
-        ..wanted.clone()
+    let pinned = &ModelSpec {
+        revision: before.clone().unwrap_or_else(|| spec.revision.clone()),
+        ..spec.clone()
     };
     let stopped = &session.stop;
     let resolve = async |to: UnboundedSender<Progress>| hub.resolve(pinned, &to, stopped).await;
@@ -155,15 +155,15 @@ async fn get(
     if before.is_none() {
         let what = What::ModelResolved {
             model: model.to_owned(),
-            repository: wanted.repository.clone(),
-            revision: wanted.revision.clone(),
+            repository: spec.repository.clone(),
+            revision: spec.revision.clone(),
             commit: snapshot.commit.clone(),
         };
         session.say(Some(step), what).map_err(Fault::Run)?;
     }
     let fetch = async |to: UnboundedSender<Progress>| hub.fetch(snapshot, &to, stopped).await;
     let mut fetched = show.follow(fetch).await?;
-    fetched.revision.clone_from(&wanted.revision);
+    fetched.revision.clone_from(&spec.revision);
     Ok(fetched)
 }
 
@@ -253,23 +253,21 @@ impl Show<'_> {
                 },
             ),
             Progress::Retry {
-                what,
-                because,
+                subject,
+                reason,
                 attempt,
-                after,
+                delay,
             } => self.warn(format!(
-                "{what}: {because}: try {attempt} in {:.1} s",
-                after.as_secs_f64()
+                "{subject}: {reason}: attempt {attempt} in {:.1} s",
+                delay.as_secs_f64()
             )),
-            Progress::Waiting { path, for_whom } => {
-                if self.waited_for.insert(for_whom.clone()) {
-                    self.warn(format!(
-                        "{path} is being fetched by {for_whom}: it is waited for"
-                    ));
+            Progress::Waiting { path, holder } => {
+                if self.waited_for.insert(holder.clone()) {
+                    self.warn(format!("{holder} is downloading {path}: waiting for it"));
                 }
             }
-            Progress::ThrownOut { path, because } => {
-                self.warn(format!("{path} is thrown out: {because}"));
+            Progress::Discarded { path, reason } => {
+                self.warn(format!("{path} discarded: {reason}"));
             }
             Progress::Warning(text) => self.warn(text),
         }

@@ -52,7 +52,7 @@ async fn gated() {
     assert!(without.contains("gated"), "{without}");
     assert!(without.contains("there is no token"), "{without}");
     assert!(
-        without.contains("/owner/model and ask for access"),
+        without.contains("/owner/model and request access"),
         "{without}"
     );
     let with = scene(Access::Gated(only_me()))
@@ -60,7 +60,7 @@ async fn gated() {
         .main_error()
         .await;
     assert!(with.contains("HF_TOKEN has no access"), "{with}");
-    assert!(with.contains("/owner/model and ask for access"), "{with}");
+    assert!(with.contains("/owner/model and request access"), "{with}");
     let mine = scene(Access::Gated(only_me())).token("hf_mine");
     assert_eq!(mine.main().await.fetched().files.len(), 2);
 }

@@ -46,7 +46,7 @@ async fn what_cannot_fit_is_not_begun() {
         return;
     };
     let error = scene.main().await.error();
-    assert!(matches!(error, FetchError::Room { .. }), "{error}");
+    assert!(matches!(error, FetchError::Space { .. }), "{error}");
     assert!(error.to_string().contains("HF_HUB_CACHE"), "{error}");
     assert_eq!(scene.hub.downloads(NAME, "model.safetensors"), 0);
 }
@@ -88,7 +88,7 @@ async fn a_disk_that_fills_up_is_told_and_the_rest_comes_later() {
     };
     let (went, ()) = tokio::join!(scene.main(), filler);
     let error = went.error().to_string();
-    assert!(error.contains("make room"), "{error}");
+    assert!(error.contains("free some space"), "{error}");
     assert!(
         scene
             .names("blobs")

@@ -88,7 +88,7 @@ async fn cuts_cost_no_byte_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_too_large_for_one_answer_comes_by_ranges() {
     let mut scene = scene();
-    scene.settings.at_once = 1_500_000;
+    scene.settings.max_range = 1_500_000;
     scene.hub.fault(Fault::Cut(1_000_000), &bytes(), 1);
     let fetched = scene.main().await.fetched();
     is_right(&fetched);
@@ -121,7 +121,7 @@ async fn the_hubs_wait_is_kept() {
         .progress
         .iter()
         .filter_map(|one| match one {
-            Progress::Retry { after, .. } => Some(*after),
+            Progress::Retry { delay, .. } => Some(*delay),
             _ => None,
         })
         .collect();
@@ -148,10 +148,10 @@ async fn what_is_always_wrong_is_never_kept() {
     let scene = scene();
     scene.hub.fault(Fault::Corrupt(3_000_000), &bytes(), 10);
     let went = scene.main().await;
-    assert_eq!(went.thrown_out().len(), 3);
+    assert_eq!(went.discarded().len(), 3);
     let error = went.error();
     assert!(
-        matches!(error, FetchError::Corrupted { times: 3, .. }),
+        matches!(error, FetchError::Corrupted { attempts: 3, .. }),
         "{error}"
     );
     assert!(error.to_string().contains(FILE), "{error}");
@@ -198,13 +198,13 @@ async fn nobody_answers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_part_that_was_damaged_on_the_disk_is_thrown_out() {
+async fn a_part_that_was_damaged_on_the_disk_is_discarded() {
     let scene = scene();
     let part = Content::generated(7, SIZE).sha256().to_owned() + ".incomplete";
     std::fs::create_dir_all(scene.at("blobs")).unwrap();
     std::fs::write(scene.at("blobs").join(part), vec![0; 2 << 20]).unwrap();
     let went = scene.main().await;
-    assert_eq!(went.thrown_out().len(), 1);
+    assert_eq!(went.discarded().len(), 1);
     let fetched = went.fetched();
     is_right(&fetched);
     assert_eq!(fetched.bytes_fetched, (2 << 20) + SIZE);
@@ -213,7 +213,7 @@ async fn a_part_that_was_damaged_on_the_disk_is_thrown_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_silent_connection_is_cut() {
     let mut scene = scene();
-    scene.settings.patience.silence = Duration::from_secs(2);
+    scene.settings.retries.read_timeout = Duration::from_secs(2);
     scene.hub.fault(Fault::Stall(1_000_000), &bytes(), 1);
     let went = scene.main().await;
     assert_eq!(went.retries().len(), 1, "{:?}", went.progress);

@@ -10,6 +10,7 @@ mod processes;
 mod python;
 mod scene;
 mod whole;
+mod xet;
 
 #[path = "../hub/mod.rs"]
 mod hub;

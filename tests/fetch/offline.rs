@@ -60,7 +60,10 @@ async fn what_lacks_or_is_wrong_is_named() {
     }
     std::fs::remove_file(&blob).unwrap();
     let error = scene.main().await.error().to_string();
-    assert!(error.contains("1 file lacks: model.safetensors"), "{error}");
+    assert!(
+        error.contains("1 file is missing: model.safetensors"),
+        "{error}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

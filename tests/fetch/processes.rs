@@ -23,8 +23,8 @@ async fn child() {
     let (to, mut said) = unbounded_channel();
     let telling = tokio::spawn(async move {
         while let Some(one) = said.recv().await {
-            if let Progress::Waiting { path, for_whom } = one {
-                println!("\nwaiting {path} {for_whom}");
+            if let Progress::Waiting { path, holder } = one {
+                println!("\nwaiting {path} {holder}");
             }
         }
     });

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use retrial_hub::Progress;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,10 @@ const FILE: &str = "model-00001-of-00002.safetensors";
 const SIZE: u64 = 2 << 20;
 
 fn scene() -> Option<(Scene, PathBuf)> {
-    Some((Scene::new(Repository::sharded(NAME, 2, SIZE)), python()?))
+    let mut scene = Scene::new(Repository::sharded(NAME, 2, SIZE));
+    // A stalled connection must outlast the start of Python on a busy machine.
+    scene.settings.retries.read_timeout = Duration::from_mins(1);
+    Some((scene, python()?))
 }
 
 /// A script with the same cache and the same hub.

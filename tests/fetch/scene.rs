@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use retrial_hub::{FetchError, Fetched, Hub as Client, Progress, Settings, Token, Wanted};
+use retrial_hub::{FetchError, Fetched, Hub as Client, ModelSpec, Progress, Settings, Token};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -25,11 +25,11 @@ pub struct Went {
     pub progress: Vec<Progress>,
 }
 
-pub fn wanted(revision: &str) -> Wanted {
-    Wanted {
+pub fn wanted(revision: &str) -> ModelSpec {
+    ModelSpec {
         repository: NAME.to_owned(),
         revision: revision.to_owned(),
-        ..Wanted::default()
+        ..ModelSpec::default()
     }
 }
 
@@ -40,8 +40,8 @@ impl Scene {
         let directory = tempfile::tempdir().unwrap();
         let mut settings = Settings::new(hub.endpoint(), directory.path().join("hub")).unwrap();
         settings.token_path = PathBuf::from("/home/me/.cache/huggingface/token");
-        settings.patience.pause = Duration::from_millis(1);
-        settings.patience.silence = Duration::from_secs(5);
+        settings.retries.base_delay = Duration::from_millis(1);
+        settings.retries.read_timeout = Duration::from_secs(5);
         Self {
             hub,
             directory,
@@ -80,25 +80,25 @@ impl Scene {
         self.fetch(&wanted("main")).await
     }
 
-    pub async fn fetch(&self, wanted: &Wanted) -> Went {
-        self.fetch_until(wanted, &CancellationToken::new()).await
+    pub async fn fetch(&self, model: &ModelSpec) -> Went {
+        self.fetch_until(model, &CancellationToken::new()).await
     }
 
-    pub async fn fetch_until(&self, wanted: &Wanted, stop: &CancellationToken) -> Went {
-        self.fetch_heard(wanted, stop, |_| {}).await
+    pub async fn fetch_until(&self, model: &ModelSpec, stop: &CancellationToken) -> Went {
+        self.fetch_heard(model, stop, |_| {}).await
     }
 
     /// Fetches; what is said is heard as it is said.
     pub async fn fetch_heard(
         &self,
-        wanted: &Wanted,
+        model: &ModelSpec,
         stop: &CancellationToken,
         heard: impl Fn(&Progress),
     ) -> Went {
         let (to, mut said) = unbounded_channel();
         let work = async {
             let client = Client::new(self.settings.clone())?;
-            let snapshot = client.resolve(wanted, &to, stop).await?;
+            let snapshot = client.resolve(model, &to, stop).await?;
             client.fetch(&snapshot, &to, stop).await
         };
         tokio::pin!(work);
@@ -136,18 +136,18 @@ impl Went {
     pub fn retries(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for one in &self.progress {
-            if let Progress::Retry { because, .. } = one {
-                found.push(because.as_str());
+            if let Progress::Retry { reason, .. } = one {
+                found.push(reason.as_str());
             }
         }
         found
     }
 
-    pub fn thrown_out(&self) -> Vec<&str> {
+    pub fn discarded(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for one in &self.progress {
-            if let Progress::ThrownOut { because, .. } = one {
-                found.push(because.as_str());
+            if let Progress::Discarded { reason, .. } = one {
+                found.push(reason.as_str());
             }
         }
         found

@@ -1,7 +1,7 @@
 //! What arrives where nothing goes wrong.
 
 use retrial_hub::TransferState;
-use retrial_hub::{FetchError, Progress, Wanted};
+use retrial_hub::{FetchError, ModelSpec, Progress};
 
 use crate::hub::{Content, Repository};
 use crate::scene::{NAME, Scene, content, wanted};
@@ -114,7 +114,7 @@ async fn a_listing_of_many_pages() {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_wanted() {
     let scene = Scene::new(model());
-    let some = Wanted {
+    let some = ModelSpec {
         allow: vec!["*.json".to_owned(), "*.safetensors".to_owned()],
         ignore: vec!["original/*".to_owned()],
         ..wanted("main")
@@ -133,12 +133,15 @@ async fn only_what_is_wanted() {
             "sub/dir/config again.json"
         ]
     );
-    let nothing = Wanted {
+    let nothing = ModelSpec {
         allow: vec!["*.bin".to_owned()],
         ..wanted("main")
     };
     let error = scene.fetch(&nothing).await.error();
-    assert!(matches!(error, FetchError::NothingWanted { .. }), "{error}");
+    assert!(
+        matches!(error, FetchError::NothingSelected { .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,7 +158,7 @@ async fn what_another_program_fetched_is_taken_once_it_is_right() {
     wrong[1000] ^= 1;
     std::fs::write(&blob, &wrong).unwrap();
     let went = scene.main().await;
-    assert_eq!(went.thrown_out().len(), 1);
+    assert_eq!(went.discarded().len(), 1);
     went.fetched();
     assert_eq!(std::fs::read(&blob).unwrap(), content.to_vec());
     // Also one that is too short.

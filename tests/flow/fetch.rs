@@ -91,7 +91,7 @@ fn a_gated_model_says_which_page_to_visit() {
     hub.add(model().access(Access::Gated(vec!["me".to_owned()])));
     hub.account("me", "hf_mine");
     let Some(lab) = lab(&hub) else { return };
-    let page = format!("visit {}/{NAME} and ask for access", hub.endpoint());
+    let page = format!("visit {}/{NAME} and request access", hub.endpoint());
     lab.run(&[])
         .expect_exit(3)
         .says(&page)

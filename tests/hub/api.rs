@@ -13,6 +13,7 @@ use super::resolve::{no_revision, serve_cached};
 use super::route::Asked;
 use super::state::State;
 use super::tree;
+use super::xet;
 
 /// Serves `/api/…`.
 pub fn serve(state: &Arc<State>, asked: &mut Asked) -> Answer {
@@ -100,6 +101,10 @@ fn model(state: &Arc<State>, asked: &mut Asked, repository: &str, rest: &[&str])
             let page = inner.page;
             tree::serve(state, asked, commit, files, &path.join("/"), page)
         }
+        ["xet-read-token", _] => match access::may_read(stored, &asked.asker, &state.endpoint) {
+            Ok(()) => xet::token(state),
+            Err(answer) => *answer,
+        },
         ["paths-info", _] if asked.method == Method::POST => tree::paths_info(asked, commit, files),
         _ => no_such_call(),
     }

@@ -11,6 +11,7 @@ use super::fault::{Fault, Place};
 use super::repository::File;
 use super::route::Asked;
 use super::state::State;
+use super::xet;
 
 /// The link that an LFS file's redirect leads to.
 pub fn link(state: &State, repository: &str, commit: &str, path: &str) -> String {
@@ -29,6 +30,9 @@ fn signature(repository: &str, commit: &str, path: &str) -> String {
 
 /// Serves a signed link.
 pub fn serve(state: &Arc<State>, asked: &mut Asked) -> Answer {
+    if asked.segments.first().is_some_and(|first| first == "xet") {
+        return xet::serve(state, asked);
+    }
     let Some((repository, commit, path)) = parts(&asked.segments) else {
         return denied();
     };

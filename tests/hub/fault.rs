@@ -48,6 +48,8 @@ pub enum Place {
     Resolve,
     /// The GET that a file's bytes come by, from the hub or the CDN.
     Bytes,
+    /// GETs of the Xet store: which chunks a file is made of, and their bytes.
+    Xet,
     /// Anything else.
     Other,
 }

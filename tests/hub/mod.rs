@@ -12,7 +12,8 @@
 //! It listens twice, as the real one does: the hub, and beside it, under another host name, the
 //! CDN that signed links lead to, which refuses a token. What it says was taken from
 //! `huggingface_hub`'s source (`file_download.py`, `hf_api.py`, `utils/_http.py`) and from what the
-//! real hub was seen to answer. It has no Xet: files that are not plain are LFS files.
+//! real hub was seen to answer. Beside the CDN it has an Xet
+//! store for the files that are put there.
 #![allow(
     dead_code,
     unused_imports,
@@ -38,6 +39,7 @@ mod route;
 mod server;
 mod state;
 mod tree;
+mod xet;
 
 pub use access::Access;
 pub use content::{Content, hex};

@@ -12,6 +12,8 @@ pub struct File {
     pub content: Content,
     /// Stored with Git LFS: served by the CDN and known by its SHA-256.
     pub lfs: bool,
+    /// Kept in the Xet store too; plain clients get it as an LFS file.
+    pub xet: bool,
 }
 
 impl File {
@@ -31,6 +33,12 @@ impl File {
         } else {
             self.git_id()
         }
+    }
+
+    /// The name of its content in the Xet store, where it is there.
+    pub fn xet_hash(&self) -> Option<String> {
+        let text = format!("xet {}", self.content.sha256());
+        self.xet.then(|| Content::from(text).sha256().to_owned())
     }
 
     /// The pointer that lies in git in place of an LFS file.
@@ -80,8 +88,20 @@ impl Repository {
         self.with(path, content.into(), true)
     }
 
+    /// A file that is stored with Xet.
+    #[must_use]
+    pub fn xet(self, path: &str, content: impl Into<Content>) -> Self {
+        let mut repository = self.lfs(path, content);
+        if let Some(file) = repository.files.get_mut(path) {
+            file.xet = true;
+        }
+        repository
+    }
+
     fn with(mut self, path: &str, content: Content, lfs: bool) -> Self {
-        self.files.insert(path.to_owned(), File { content, lfs });
+        let xet = false;
+        self.files
+            .insert(path.to_owned(), File { content, lfs, xet });
         self
     }
 

@@ -116,6 +116,9 @@ fn give(state: &Arc<State>, asked: &mut Asked, found: &Found) -> Answer {
             "x-linked-etag",
             &format!("\"{}\"", found.file.etag()),
         );
+        if let Some(hash) = found.file.xet_hash() {
+            set(headers, "x-xet-hash", &hash);
+        }
         return answer;
     }
     // Private and gated repositories, and empty files, are answered at once.

@@ -101,6 +101,9 @@ fn entry(commit: &str, path: &str, file: Option<&File>, expand: bool) -> Value {
             "size": file.content.length(),
             "pointerSize": file.pointer().len(),
         });
+        if let Some(hash) = file.xet_hash() {
+            entry["xetHash"] = json!(hash);
+        }
     }
     if expand {
         entry["lastCommit"] =

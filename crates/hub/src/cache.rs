@@ -1,12 +1,12 @@
-//! Where things lie in the cache: the Python client's layout, to the letter.
+//! Paths in the cache: the Python client's layout, to the letter.
 //!
 //! ```text
 //! <cache>/models--owner--name/blobs/<hash>            the bytes
-//!                             blobs/<hash>.incomplete what has arrived of them
+//!                             blobs/<hash>.incomplete the bytes received so far
 //!                             snapshots/<commit>/a/b  -> ../../../blobs/<hash>
 //!                             refs/main               the commit
 //!                             trees/<commit>.json     all files of the commit
-//!                             .retrial/<hash>         what we know of a blob (see `verified`)
+//!                             .retrial/<hash>         that the blob was verified (see `records`)
 //! <cache>/.locks/models--owner--name/<hash>.lock
 //! ```
 
@@ -19,29 +19,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::digest::{Digest, is_hex};
 use crate::error::FetchError;
 
-/// One repository's place in the cache.
+/// The part of the cache that belongs to one repository.
 #[derive(Debug, Clone)]
-pub struct Place {
-    cache: PathBuf,
+pub struct RepositoryCache {
+    root: PathBuf,
     folder: String,
 }
 
-impl Place {
-    /// Of a model's repository.
-    pub fn new(cache: &Path, repository: &str) -> Self {
+impl RepositoryCache {
+    /// For a model's repository.
+    pub fn new(root: &Path, repository: &str) -> Self {
         Self {
-            cache: cache.to_owned(),
+            root: root.to_owned(),
             folder: format!("models--{}", repository.replace('/', "--")),
         }
     }
 
-    /// The cache.
-    pub fn cache(&self) -> &Path {
-        &self.cache
+    /// The whole cache.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     fn directory(&self) -> PathBuf {
-        self.cache.join(&self.folder)
+        self.root.join(&self.folder)
     }
 
     /// The bytes of a file.
@@ -49,19 +49,19 @@ impl Place {
         self.directory().join("blobs").join(digest.hex())
     }
 
-    /// What has arrived of them.
-    pub fn part(&self, digest: &Digest) -> PathBuf {
+    /// The bytes received so far.
+    pub fn partial(&self, digest: &Digest) -> PathBuf {
         let name = format!("{}.incomplete", digest.hex());
         self.directory().join("blobs").join(name)
     }
 
-    /// Who has this is the one that fetches the blob.
+    /// The lock of the process that downloads the blob.
     pub fn lock(&self, digest: &Digest) -> PathBuf {
         let name = format!("{}.lock", digest.hex());
-        self.cache.join(".locks").join(&self.folder).join(name)
+        self.root.join(".locks").join(&self.folder).join(name)
     }
 
-    /// A commit's files by name.
+    /// The directory of a commit's files, by name.
     pub fn snapshot(&self, commit: &str) -> PathBuf {
         self.directory().join("snapshots").join(commit)
     }
@@ -73,8 +73,8 @@ impl Place {
             .join(format!("{commit}.json"))
     }
 
-    /// What is known of a blob.
-    pub fn note(&self, digest: &Digest) -> PathBuf {
+    /// The record that a blob was verified.
+    pub fn record(&self, digest: &Digest) -> PathBuf {
         self.directory().join(".retrial").join(digest.hex())
     }
 
@@ -82,11 +82,11 @@ impl Place {
         self.directory().join("refs").join(revision)
     }
 
-    /// Makes the directories that bytes go to.
-    pub fn prepare(&self, digest: &Digest) -> Result<(), FetchError> {
-        make_directory_of(&self.blob(digest))?;
-        make_directory_of(&self.lock(digest))?;
-        let tag = self.cache.join("CACHEDIR.TAG");
+    /// Creates the directories of a blob and its lock.
+    pub fn create_directories(&self, digest: &Digest) -> Result<(), FetchError> {
+        create_parent(&self.blob(digest))?;
+        create_parent(&self.lock(digest))?;
+        let tag = self.root.join("CACHEDIR.TAG");
         if !tag.exists() {
             let text = "Signature: 8a477f597d28d172789f06886806bc55\n# This file is a cache directory tag: https://bford.info/cachedir/\n";
             fs::write(&tag, text).map_err(FetchError::io("write", &tag))?;
@@ -94,8 +94,8 @@ impl Place {
         Ok(())
     }
 
-    /// The commit that a revision was when it was fetched last.
-    pub fn commit(&self, revision: &str) -> Option<String> {
+    /// The commit that a revision was at its last download.
+    pub fn read_ref(&self, revision: &str) -> Option<String> {
         if is_hex(revision, 40) {
             return Some(revision.to_owned());
         }
@@ -104,33 +104,33 @@ impl Place {
         is_hex(commit, 40).then(|| commit.to_owned())
     }
 
-    /// Keeps which commit a revision is.
-    pub fn keep_commit(&self, revision: &str, commit: &str) -> Result<(), FetchError> {
-        if self.commit(revision).as_deref() == Some(commit) {
+    /// Records which commit a revision is.
+    pub fn write_ref(&self, revision: &str, commit: &str) -> Result<(), FetchError> {
+        if self.read_ref(revision).as_deref() == Some(commit) {
             return Ok(());
         }
         replace(&self.reference(revision), commit.as_bytes())
     }
 
-    /// Gives a blob its name in a commit. A link that is right already is left as it is, so that
-    /// a cache that may only be read will do.
-    pub fn name(&self, commit: &str, path: &str, digest: &Digest) -> Result<(), FetchError> {
+    /// Links a file of a commit to its blob. A correct link is left alone, so that a read-only
+    /// cache works.
+    pub fn link(&self, commit: &str, path: &str, digest: &Digest) -> Result<(), FetchError> {
         let link = self.snapshot(commit).join(path);
         let up = "../".repeat(path.split('/').count() + 1);
         let target = PathBuf::from(format!("{up}blobs/{}", digest.hex()));
-        if fs::read_link(&link).is_ok_and(|there| there == target) {
+        if fs::read_link(&link).is_ok_and(|current| current == target) {
             return Ok(());
         }
-        make_directory_of(&link)?;
-        let beside = beside(&link);
-        symlink(&target, &beside)
-            .and_then(|()| fs::rename(&beside, &link))
+        create_parent(&link)?;
+        let temporary = temporary(&link);
+        symlink(&target, &temporary)
+            .and_then(|()| fs::rename(&temporary, &link))
             .map_err(FetchError::io("write", &link))
     }
 
-    /// The files of a commit that were given names, and what their blobs should hash to; none for
-    /// one that is no link to a blob.
-    pub fn named(&self, commit: &str) -> io::Result<Vec<(String, Option<Digest>)>> {
+    /// The linked files of a commit and their blobs' hashes; none for a file that is no link to a
+    /// blob.
+    pub fn linked(&self, commit: &str) -> io::Result<Vec<(String, Option<Digest>)>> {
         let root = self.snapshot(commit);
         let mut found = Vec::new();
         let mut directories = vec![root.clone()];
@@ -153,23 +153,23 @@ impl Place {
     }
 }
 
-/// Makes the directory that a file is to lie in.
-pub fn make_directory_of(path: &Path) -> Result<(), FetchError> {
+/// Creates a file's directory.
+pub fn create_parent(path: &Path) -> Result<(), FetchError> {
     let directory = path.parent().unwrap_or(path);
     fs::create_dir_all(directory).map_err(FetchError::io("create", directory))
 }
 
-/// Writes a small file beside its place and renames it: readers see the old one or the new one.
+/// Replaces a small file by a rename, so that readers see the old or the new content.
 pub fn replace(path: &Path, content: &[u8]) -> Result<(), FetchError> {
-    make_directory_of(path)?;
-    let beside = beside(path);
-    fs::write(&beside, content)
-        .and_then(|()| fs::rename(&beside, path))
+    create_parent(path)?;
+    let temporary = temporary(path);
+    fs::write(&temporary, content)
+        .and_then(|()| fs::rename(&temporary, path))
         .map_err(FetchError::io("write", path))
 }
 
-/// A name beside a file that no other process and no other thread uses.
-fn beside(path: &Path) -> PathBuf {
+/// A name in the same directory that no other process and no other thread uses.
+fn temporary(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -184,34 +184,34 @@ mod tests {
     #[test]
     fn links_are_relative_at_any_depth() {
         let cache = tempfile::tempdir().unwrap();
-        let place = Place::new(cache.path(), "owner/name");
+        let repository = RepositoryCache::new(cache.path(), "owner/name");
         let (commit, digest) = ("c".repeat(40), Digest::git(&"a".repeat(40)).unwrap());
-        place.prepare(&digest).unwrap();
-        fs::write(place.blob(&digest), "content").unwrap();
+        repository.create_directories(&digest).unwrap();
+        fs::write(repository.blob(&digest), "content").unwrap();
         for path in ["README.md", "a/b/c.json"] {
             for _ in 0..2 {
-                place.name(&commit, path, &digest).unwrap();
+                repository.link(&commit, path, &digest).unwrap();
             }
-            let link = place.snapshot(&commit).join(path);
+            let link = repository.snapshot(&commit).join(path);
             assert!(fs::read_link(&link).unwrap().starts_with("../.."));
             assert_eq!(fs::read_to_string(link).unwrap(), "content");
         }
         let directory = cache.path().join("models--owner--name/snapshots");
         assert_eq!(fs::read_dir(directory.join(&commit)).unwrap().count(), 2);
-        let named = place.named(&commit).unwrap();
-        assert_eq!(named[0], ("README.md".to_owned(), Some(digest.clone())));
-        assert_eq!(named[1].0, "a/b/c.json");
+        let linked = repository.linked(&commit).unwrap();
+        assert_eq!(linked[0], ("README.md".to_owned(), Some(digest.clone())));
+        assert_eq!(linked[1].0, "a/b/c.json");
     }
 
     #[test]
     fn references() {
         let cache = tempfile::tempdir().unwrap();
-        let place = Place::new(cache.path(), "owner/name");
+        let repository = RepositoryCache::new(cache.path(), "owner/name");
         let commit = "0123456789abcdef0123456789abcdef01234567";
-        assert_eq!(place.commit(commit).as_deref(), Some(commit));
-        assert_eq!(place.commit("refs/pr/1"), None);
-        place.keep_commit("refs/pr/1", commit).unwrap();
-        assert_eq!(place.commit("refs/pr/1").as_deref(), Some(commit));
+        assert_eq!(repository.read_ref(commit).as_deref(), Some(commit));
+        assert_eq!(repository.read_ref("refs/pr/1"), None);
+        repository.write_ref("refs/pr/1", commit).unwrap();
+        assert_eq!(repository.read_ref("refs/pr/1").as_deref(), Some(commit));
         let file = cache.path().join("models--owner--name/refs/refs/pr/1");
         assert_eq!(fs::read_to_string(file).unwrap(), commit);
     }

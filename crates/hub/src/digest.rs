@@ -1,4 +1,4 @@
-//! What a file's bytes have to hash to: SHA-256 for what is in LFS, git's blob id for the rest.
+//! Hashes of files: SHA-256 for those in LFS or Xet, git's blob id for the rest.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
-/// The hash that the hub states for a file. It is the blob's name in the cache too.
+/// The hash that the hub lists for a file, which is also the blob's name in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Digest {
-    /// SHA-256 of the content, for files in LFS.
+    /// SHA-256 of the content, for files in LFS or Xet.
     Sha256(String),
     /// SHA-1 of `blob SIZE\0` and the content, for files in git itself.
     Git(String),
@@ -29,7 +29,7 @@ impl Digest {
         is_hex(hex, 40).then(|| Self::Git(hex.to_owned()))
     }
 
-    /// What a blob in the cache should hash to, by its name.
+    /// The expected hash of a blob in the cache, from its name.
     #[must_use]
     pub fn of_blob_name(name: &str) -> Option<Self> {
         Self::sha256(name).or_else(|| Self::git(name))
@@ -61,7 +61,7 @@ pub fn is_hex(text: &str, digits: usize) -> bool {
             .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-/// Takes a file's bytes in.
+/// Hashes a file's bytes.
 #[derive(Debug, Clone)]
 pub enum Hasher {
     /// For [`Digest::Sha256`].
@@ -71,10 +71,10 @@ pub enum Hasher {
 }
 
 impl Hasher {
-    /// For a file of `size` bytes that should hash to `wanted`.
+    /// For a file of `size` bytes with the hash `expected`.
     #[must_use]
-    pub fn of(wanted: &Digest, size: u64) -> Self {
-        match wanted {
+    pub fn of(expected: &Digest, size: u64) -> Self {
+        match expected {
             Digest::Sha256(_) => Self::Sha256(Sha256::new()),
             Digest::Git(_) => {
                 let mut hasher = Sha1::new();
@@ -84,7 +84,7 @@ impl Hasher {
         }
     }
 
-    /// More of the file.
+    /// Adds bytes of the file.
     pub fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Sha256(hasher) => hasher.update(bytes),
@@ -92,7 +92,7 @@ impl Hasher {
         }
     }
 
-    /// What the bytes hash to.
+    /// Returns the hash of all bytes.
     #[must_use]
     pub fn finish(self) -> Digest {
         match self {

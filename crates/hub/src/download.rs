@@ -1,267 +1,255 @@
-//! One blob: its bytes from the hub into the cache, gone on with after a cut, kept only if they
-//! are the right ones.
+//! One blob: its bytes from the hub into the cache, resumed after a cut, and renamed to its place
+//! only if they match the file's hash.
 
 use std::fs;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use reqwest::header::CONTENT_RANGE;
-use reqwest::{Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 
-use crate::cache::Place;
+use crate::body::{Body, Opened};
+use crate::cache::RepositoryCache;
+use crate::classify::{Failure, Request};
 use crate::error::FetchError;
 use crate::listing::RemoteFile;
 use crate::lock::BlobLock;
-use crate::progress::{Teller, TransferState};
-use crate::refusal::{Ask, Trouble};
+use crate::progress::{Reporter, TransferState};
+use crate::records;
 use crate::sink::Sink;
-use crate::transport::{Transport, Tries, passing};
-use crate::verified;
+use crate::transport::{Backoff, Transport};
+use crate::xet::XetStore;
 
-/// What is fetched, from where and to where.
+/// A file to download, from where and to where.
 pub struct Download<'a> {
     pub transport: &'a Transport,
-    pub place: &'a Place,
-    pub ask: Ask<'a>,
+    pub xet: &'a XetStore,
+    pub cache: &'a RepositoryCache,
+    pub request: Request<'a>,
     pub file: &'a RemoteFile,
     pub stop: &'a CancellationToken,
 }
 
+/// How one transfer of the whole file ended.
+enum Outcome {
+    Verified,
+    Mismatch(String),
+}
+
 /// How one answer ended.
-enum Answer {
-    /// All bytes that were asked for are here.
-    Whole,
-    /// It was cut.
-    Cut(Trouble),
-    /// It does not go on where it should: the file begins anew.
-    FromTheStart(Option<Response>),
-    /// These cannot be the right bytes.
-    Wrong(String),
-    /// The disk takes no more.
+enum End {
+    /// The next request continues, where bytes are missing.
+    Continue,
+    Cut(Failure),
+    /// The file has to be read from its beginning.
+    Restart(Option<Body>),
+    Mismatch(String),
+    /// The disk is full, as the sink will explain.
     Full,
 }
 
 impl Download<'_> {
-    /// Fetches it until it matches, a few times at most. Gives the bytes that came.
-    pub async fn run(&self, lock: BlobLock, teller: &mut Teller) -> Result<u64, FetchError> {
+    /// Downloads the file until it matches, a few times at most. Returns the bytes fetched.
+    ///
+    /// # Errors
+    /// If the hub refuses or stays down, nothing it sends matches, or the disk fails.
+    pub async fn run(&self, lock: BlobLock, reporter: &mut Reporter) -> Result<u64, FetchError> {
         let lock = Arc::new(lock);
         let digest = &self.file.digest;
-        let (part, blob) = (self.place.part(digest), self.place.blob(digest));
-        let mut came = 0;
-        let fetches = self.transport.settings.patience.fetches;
-        let mut because = String::new();
-        for _ in 0..fetches {
-            match self.once(&lock, teller, &mut came).await? {
-                Ok(()) => {
-                    fs::rename(&part, &blob).map_err(FetchError::io("rename", &part))?;
-                    let known = fs::metadata(&blob).map_err(FetchError::io("look at", &blob))?;
-                    verified::keep(self.place, digest, &known);
-                    return Ok(came);
+        let (partial, blob) = (self.cache.partial(digest), self.cache.blob(digest));
+        let mut fetched = 0;
+        let attempts = self.transport.settings.retries.attempts_per_file;
+        let mut last = String::new();
+        for _ in 0..attempts {
+            match self.transfer(&lock, reporter, &mut fetched).await? {
+                Outcome::Verified => {
+                    fs::rename(&partial, &blob).map_err(FetchError::io("rename", &partial))?;
+                    let seen = fs::metadata(&blob).map_err(FetchError::io("read", &blob))?;
+                    records::write(self.cache, digest, &seen);
+                    return Ok(fetched);
                 }
-                Err(wrong) => {
-                    fs::remove_file(&part).map_err(FetchError::io("remove", &part))?;
-                    teller.thrown_out(wrong.clone());
-                    because = wrong;
+                Outcome::Mismatch(reason) => {
+                    self.xet.give_up();
+                    fs::remove_file(&partial).map_err(FetchError::io("remove", &partial))?;
+                    reporter.discarded(reason.clone());
+                    last = reason;
                 }
             }
         }
         Err(FetchError::Corrupted {
-            repository: self.ask.repository.to_owned(),
+            repository: self.request.repository.to_owned(),
             path: self.file.path.clone(),
-            because,
-            times: fetches,
+            reason: last,
+            attempts,
         })
     }
 
-    /// Fetches it once, over as many connections as it takes; the inner error says what is wrong
-    /// with what came.
-    async fn once(
+    /// Transfers the file once, over as many connections as it takes.
+    async fn transfer(
         &self,
         lock: &Arc<BlobLock>,
-        teller: &mut Teller,
-        came: &mut u64,
-    ) -> Result<Result<(), String>, FetchError> {
+        reporter: &mut Reporter,
+        fetched: &mut u64,
+    ) -> Result<Outcome, FetchError> {
         let mut sink = self.sink(lock, false).await?;
-        teller.tell(TransferState::Downloading, sink.position());
-        let mut tries = Tries::new(self.transport, &self.ask, teller.channel(), self.stop);
-        let mut begun: Option<Response> = None;
-        let mut restarts = 0;
+        reporter.report(TransferState::Downloading, sink.position());
+        let mut backoff =
+            Backoff::new(self.transport, &self.request, reporter.channel(), self.stop);
+        let (mut body, mut restarts) = (None, 0);
         while sink.position() < self.file.size {
-            let answer = match begun.take() {
-                Some(answer) => Ok(answer),
-                None => self.ask_from(sink.position()).await?,
-            };
             let before = sink.position();
-            let end = match answer {
-                Ok(answer) => self.receive(answer, &mut sink, teller).await?,
-                Err(trouble) => Answer::Cut(trouble),
+            let end = match body.take() {
+                Some(body) => self.receive(body, &mut sink, reporter).await,
+                None => match self.open(before, reporter).await {
+                    Ok(Opened::Body(body)) => self.receive(body, &mut sink, reporter).await,
+                    Ok(Opened::Restart(body)) => End::Restart(body),
+                    Ok(Opened::Mismatch(reason)) => End::Mismatch(reason),
+                    Err(failure) => End::Cut(failure),
+                },
             };
-            *came += sink.position() - before;
+            *fetched += sink.position() - before;
             if sink.position() > before {
-                tries.went_on();
+                backoff.reset();
             }
             match end {
-                Answer::Whole => {}
-                Answer::Full => break,
-                Answer::Cut(trouble) => {
-                    let again = tries.again(trouble).await;
-                    if let Err(error) = again {
-                        let nothing = sink.position() == 0;
-                        // What came is written before anybody hears of the end.
+                End::Continue => {}
+                End::Full => break,
+                End::Cut(failure) => {
+                    if let Err(error) = backoff.wait(failure).await {
+                        let empty = sink.position() == 0;
+                        // What arrived is on the disk before the error is returned.
                         sink.finish().await?;
-                        if nothing {
-                            let _ = fs::remove_file(self.place.part(&self.file.digest));
+                        if empty {
+                            let _ = fs::remove_file(self.cache.partial(&self.file.digest));
                         }
                         return Err(error);
                     }
                 }
-                Answer::FromTheStart(answer) => {
+                End::Restart(from_start) => {
+                    sink.finish().await?;
                     restarts += 1;
-                    // Cut each time, and never gone on with: that could be for ever.
-                    if restarts > self.transport.settings.patience.tries {
-                        sink.finish().await?;
-                        let because = "it is cut again and again, and the hub gives no ranges";
-                        return Ok(Err(because.to_owned()));
+                    // A server that cuts each answer and knows no ranges would never end.
+                    if restarts > self.transport.settings.retries.attempts {
+                        let reason = "the hub cuts every answer and supports no ranges";
+                        return Ok(Outcome::Mismatch(reason.to_owned()));
                     }
-                    sink.finish().await?;
                     sink = self.sink(lock, true).await?;
-                    begun = answer;
+                    body = from_start;
                 }
-                Answer::Wrong(because) => {
+                End::Mismatch(reason) => {
                     sink.finish().await?;
-                    return Ok(Err(because));
+                    return Ok(Outcome::Mismatch(reason));
                 }
             }
         }
-        teller.tell(TransferState::Verifying, sink.position());
-        let found = sink.finish().await?;
-        if found == self.file.digest {
-            return Ok(Ok(()));
+        reporter.report(TransferState::Verifying, sink.position());
+        let actual = sink.finish().await?;
+        let listed = &self.file.digest;
+        Ok(if actual == *listed {
+            Outcome::Verified
+        } else {
+            Outcome::Mismatch(format!("it hashes to {actual}, and the hub lists {listed}"))
+        })
+    }
+
+    async fn sink(&self, lock: &Arc<BlobLock>, truncate: bool) -> Result<Sink, FetchError> {
+        let partial = self.cache.partial(&self.file.digest);
+        let (digest, size) = (&self.file.digest, self.file.size);
+        let opened = Sink::open(
+            &partial,
+            digest,
+            size,
+            truncate,
+            Arc::clone(lock),
+            self.stop,
+        );
+        opened.await.map_err(|error| {
+            if self.stop.is_cancelled() {
+                FetchError::Stopped
+            } else {
+                error
+            }
+        })
+    }
+
+    /// Opens the file's bytes from `from` on, in the Xet store if it has them.
+    async fn open(&self, from: u64, reporter: &mut Reporter) -> Result<Opened, Failure> {
+        let stopped = || Failure::Permanent(FetchError::Stopped);
+        let size = self.file.size;
+        if self.xet.has(self.file) {
+            let opened = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Err(stopped()),
+                opened = self.xet.open(self.file, from..size) => opened,
+            };
+            match opened {
+                Ok(stream) => return Ok(Opened::Body(Body::xet(stream, size))),
+                Err(error) => self.give_up_xet(&Failure::xet(&error), reporter),
+            }
         }
-        let wanted = &self.file.digest;
-        Ok(Err(format!(
-            "it hashes to {found}, and the hub lists {wanted}"
-        )))
-    }
-
-    async fn sink(&self, lock: &Arc<BlobLock>, anew: bool) -> Result<Sink, FetchError> {
-        let RemoteFile { digest, size, .. } = self.file;
-        let part = self.place.part(digest);
-        Sink::open(&part, digest, *size, anew, Arc::clone(lock), self.stop)
-            .await
-            .map_err(|error| {
-                if self.stop.is_cancelled() {
-                    FetchError::Stopped
-                } else {
-                    error
-                }
-            })
-    }
-
-    /// Where an answer ends that begins at `from`.
-    fn end(&self, from: u64) -> u64 {
-        let at_once = self.transport.settings.at_once;
-        from.saturating_add(at_once).min(self.file.size)
-    }
-
-    async fn ask_from(&self, from: u64) -> Result<Result<Response, Trouble>, FetchError> {
-        let parts = self.ask.repository.split('/');
-        let parts = parts.chain(["resolve", self.ask.revision]);
-        let url = self.transport.url(parts.chain(self.file.path.split('/')));
-        let end = self.end(from);
-        let range = match (from, end == self.file.size) {
+        let segments = self.request.repository.split('/');
+        let segments = segments.chain(["resolve", self.request.revision]);
+        let url = self
+            .transport
+            .url(segments.chain(self.file.path.split('/')));
+        let end = from
+            .saturating_add(self.transport.settings.max_range)
+            .min(size);
+        let range = match (from, end == size) {
             (0, true) => None,
             (_, true) => Some(format!("bytes={from}-")),
             (_, false) => Some(format!("bytes={from}-{}", end - 1)),
         };
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Ok(Err(Trouble::Lasting(FetchError::Stopped))),
-            answer = self.transport.open(&self.ask, url, range.as_deref()) => Ok(answer),
+            () = self.stop.cancelled() => Err(stopped()),
+            answer = self.transport.open(&self.request, url, range.as_deref()) => {
+                Ok(Body::http(answer?, from, end, size))
+            }
         }
     }
 
-    /// Takes an answer's bytes in.
-    async fn receive(
-        &self,
-        mut answer: Response,
-        sink: &mut Sink,
-        teller: &mut Teller,
-    ) -> Result<Answer, FetchError> {
-        let (size, from) = (self.file.size, sink.position());
-        let mut end = self.end(from);
-        match answer.status() {
-            StatusCode::OK if from == 0 => end = size,
-            // It knows no ranges, and sends everything.
-            StatusCode::OK => return Ok(Answer::FromTheStart(Some(answer))),
-            StatusCode::PARTIAL_CONTENT => {
-                if let Some(wrong) = range_is_wrong(&answer, from, size) {
-                    return Ok(wrong);
-                }
-            }
-            StatusCode::RANGE_NOT_SATISFIABLE => {
-                let because = format!("it has no bytes from {from} on, and lists {size}");
-                return Ok(Answer::Wrong(because));
-            }
-            other => return Ok(Answer::Wrong(format!("it answers {other}"))),
-        }
-        if let Some(length) = answer
-            .content_length()
-            .filter(|length| *length != end - from)
+    fn give_up_xet(&self, failure: &Failure, reporter: &Reporter) {
+        if self.xet.give_up()
+            && let Failure::Transient { reason, .. } = failure
         {
-            let because = format!("it sends {length} bytes where {} are to come", end - from);
-            return Ok(Answer::Wrong(because));
+            let repository = self.request.repository;
+            reporter.warning(format!(
+                "{repository}: {reason}: continuing over plain HTTP"
+            ));
         }
+    }
+
+    /// Writes a body's bytes to the sink.
+    async fn receive(&self, mut body: Body, sink: &mut Sink, reporter: &mut Reporter) -> End {
         loop {
-            let piece = tokio::select! {
+            let chunk = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => {
-                    return Ok(Answer::Cut(Trouble::Lasting(FetchError::Stopped)));
+                    return End::Cut(Failure::Permanent(FetchError::Stopped));
                 }
-                piece = answer.chunk() => piece,
+                chunk = body.chunk() => chunk,
             };
-            let piece: Bytes = match piece {
-                Ok(Some(piece)) => piece,
+            let chunk = match chunk {
                 // A connection that breaks after the last byte has done its work.
-                Ok(None) | Err(_) if sink.position() == end => return Ok(Answer::Whole),
-                Ok(None) => {
-                    return Ok(Answer::Cut(Trouble::Passing {
-                        because: "the answer ended early".to_owned(),
-                        answered: true,
-                        wait: None,
-                    }));
-                }
-                Err(error) => return Ok(Answer::Cut(passing(error))),
+                Ok(None) | Err(_) if sink.position() == body.end => return End::Continue,
+                Ok(None) => Err(Failure::answer("the answer ended early")),
+                chunk => chunk,
             };
-            if sink.position() + piece.len() as u64 > end {
-                return Ok(Answer::Wrong(format!(
-                    "it sends more than the {size} bytes it lists"
-                )));
+            let bytes = match chunk {
+                Ok(bytes) => bytes.unwrap_or_default(),
+                Err(failure) if body.is_xet() => {
+                    self.give_up_xet(&failure, reporter);
+                    return End::Continue;
+                }
+                Err(failure) => return End::Cut(failure),
+            };
+            if sink.position() + bytes.len() as u64 > body.end {
+                let listed = self.file.size;
+                return End::Mismatch(format!("it sends more than the {listed} bytes listed"));
             }
-            if !sink.take(piece).await {
-                return Ok(Answer::Full);
+            if !sink.take(bytes).await {
+                return End::Full;
             }
-            teller.tell(TransferState::Downloading, sink.position());
+            reporter.report(TransferState::Downloading, sink.position());
         }
     }
-}
-
-/// `bytes 100-199/200`: an answer that goes on elsewhere must not be put here.
-fn range_is_wrong(answer: &Response, from: u64, size: u64) -> Option<Answer> {
-    let text = answer
-        .headers()
-        .get(CONTENT_RANGE)
-        .and_then(|value| value.to_str().ok());
-    let range = text.and_then(|text| text.strip_prefix("bytes "));
-    let (place, total) = range.and_then(|range| range.split_once('/'))?;
-    if total != "*" && total.parse() != Ok(size) {
-        return Some(Answer::Wrong(format!(
-            "it has {total} bytes and lists {size}"
-        )));
-    }
-    let begins = place
-        .split_once('-')
-        .and_then(|(first, _)| first.parse().ok());
-    (begins != Some(from)).then_some(Answer::FromTheStart(None))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with models of the hub. Every sentence says what to do next.
+//! What can go wrong with models of the hub. Every message says what to do next.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,111 +6,105 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// A fault with the hub or its cache.
+/// A fault of the hub or its cache.
 #[derive(Debug, Error)]
 pub enum FetchError {
-    /// `HF_ENDPOINT` is none.
+    /// `HF_ENDPOINT` is invalid.
     #[error(
-        "HF_ENDPOINT={endpoint:?} is not the address of a hub: {because}\n  write it as https://huggingface.co, or leave it unset"
+        "HF_ENDPOINT={endpoint:?} is not the address of a hub: {reason}\n  write it as https://huggingface.co, or leave it unset"
     )]
     Endpoint {
-        /// What was set.
+        /// Its value.
         endpoint: String,
         /// Why.
-        because: String,
+        reason: String,
     },
-    /// The transport cannot be set up.
+    /// The HTTP client cannot be set up.
     #[error(
-        "failed to prepare for requests to the hub: {0}\n  look at the proxy variables and at this machine's certificates (SSL_CERT_FILE)"
+        "failed to set up requests to the hub: {0}\n  check the proxy variables and this machine's certificates (SSL_CERT_FILE)"
     )]
     Client(String),
     /// A name that no repository or revision can have.
-    #[error("{what} {name:?} cannot be one of the hub: {because}")]
+    #[error("invalid {kind} {name:?}: {reason}")]
     Name {
         /// `repository` or `revision`.
-        what: &'static str,
-        /// What was asked for.
+        kind: &'static str,
+        /// The name.
         name: String,
         /// Why.
-        because: &'static str,
+        reason: &'static str,
     },
-    /// The hub wants a token, or another one.
-    #[error("the hub refuses {repository} (401): {because}\n  {advice}")]
-    Unauthorized {
+    /// The hub wants a token (401), or the account has no access (403).
+    #[error("the hub refuses {repository} ({status}): {reason}\n  {advice}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
         /// Which repository.
         repository: String,
         /// Why.
-        because: String,
+        reason: String,
         /// What to do.
         advice: String,
     },
-    /// The account may not read it.
-    #[error("the hub refuses {repository} (403): {because}\n  {advice}")]
-    Forbidden {
-        /// Which repository.
-        repository: String,
-        /// Why.
-        because: String,
-        /// What to do.
-        advice: String,
-    },
-    /// It is not there.
-    #[error("the hub has no {what} (404)\n  {advice}")]
+    /// The hub does not have it.
+    #[error("the hub has no {subject} (404)\n  {advice}")]
     Missing {
         /// Which repository, revision or file.
-        what: String,
+        subject: String,
+        /// The repository is there, the file is not.
+        is_file: bool,
         /// What to do.
         advice: String,
     },
-    /// The hub answers with an error that passes, for too long.
+    /// The hub answers with transient errors for too long.
     #[error(
-        "the hub at {endpoint} does not give {what}: {because}, {tries} times in a row\n  what has arrived is kept: try again later with the same command"
+        "the hub at {endpoint} does not serve {subject}: {reason}, {attempts} times in a row\n  received bytes are kept: try again later with the same command"
     )]
     Unavailable {
         /// Which hub.
         endpoint: String,
-        /// What was asked for.
-        what: String,
+        /// What was requested.
+        subject: String,
         /// The last answer.
-        because: String,
-        /// How often it was tried.
-        tries: u32,
+        reason: String,
+        /// Attempts in a row.
+        attempts: u32,
     },
     /// The hub does not answer.
     #[error(
-        "the hub at {endpoint} cannot be reached for {what}: {because}\n  look at the network, at HF_ENDPOINT and at the proxy variables; what has arrived is kept\n  with HF_HUB_OFFLINE=1 what the cache has is used as it is"
+        "the hub at {endpoint} cannot be reached for {subject}: {reason}\n  check the network, HF_ENDPOINT and the proxy variables; received bytes are kept\n  HF_HUB_OFFLINE=1 uses the cache as it is"
     )]
     Unreachable {
         /// Which hub.
         endpoint: String,
-        /// What was asked for.
-        what: String,
+        /// What was requested.
+        subject: String,
         /// Why.
-        because: String,
+        reason: String,
     },
-    /// It asks to wait for longer than anybody would.
-    #[error("the hub at {endpoint} asks to wait for {} s before {what} is asked for again (429)\n  try again then, or set HF_TOKEN: requests with a token may be more", wait.as_secs())]
+    /// The hub asks for a longer wait than anybody would accept.
+    #[error("the hub at {endpoint} asks to wait {} s before the next request for {subject} (429)\n  try again then, or set HF_TOKEN: the limit is higher with a token", wait.as_secs())]
     RateLimited {
         /// Which hub.
         endpoint: String,
-        /// What was asked for.
-        what: String,
+        /// What was requested.
+        subject: String,
         /// For how long.
         wait: Duration,
     },
     /// The hub's answer makes no sense.
     #[error(
-        "the hub's answer for {what} cannot be used: {because}\n  is HF_ENDPOINT really a hub, and is there a proxy that answers in its place?"
+        "the hub's answer for {subject} is unusable: {reason}\n  check that HF_ENDPOINT is a hub, and that no proxy answers in its place"
     )]
     Malformed {
-        /// What was asked for.
-        what: String,
+        /// What was requested.
+        subject: String,
         /// Why.
-        because: String,
+        reason: String,
     },
-    /// What arrives is never what the hub lists.
+    /// Received files never match their hash.
     #[error(
-        "{path} of {repository} does not match what the hub lists, {times} times: {because}\n  a proxy or the hub damages it; nothing of it was kept"
+        "{path} of {repository} does not match what the hub lists, {attempts} times: {reason}\n  a proxy or the hub damages it; nothing of it was kept"
     )]
     Corrupted {
         /// Which repository.
@@ -118,107 +112,107 @@ pub enum FetchError {
         /// Which file.
         path: String,
         /// What differs.
-        because: String,
-        /// How often it was fetched.
-        times: u32,
+        reason: String,
+        /// How often it was downloaded.
+        attempts: u32,
     },
-    /// The patterns leave nothing.
+    /// The patterns exclude every file.
     #[error(
-        "no file of {repository} at {commit} is wanted: {files} there, and {patterns} leave none\n  look at the names: {page}"
+        "no file of {repository} at {commit} is selected: {patterns} exclude all {files}\n  its files: {page}"
     )]
-    NothingWanted {
+    NothingSelected {
         /// Which repository.
         repository: String,
         /// Which commit.
         commit: String,
-        /// How many there are.
+        /// How many files it has.
         files: usize,
-        /// What is allowed and ignored.
+        /// The patterns.
         patterns: String,
         /// Where to look.
         page: String,
     },
     /// Offline, and the cache does not know the revision.
-    #[error("{repository} at {revision} is not in {cache}, and the hub may not be asked (HF_HUB_OFFLINE)\n  fetch it where there is a network (hf download {repository} --revision {revision}) and copy the cache, or unset HF_HUB_OFFLINE", cache = cache.display())]
+    #[error("{repository} at {revision} is not in {cache}, and requests are disabled (HF_HUB_OFFLINE)\n  download it on a machine with a network (hf download {repository} --revision {revision}) and copy the cache, or unset HF_HUB_OFFLINE", cache = cache.display())]
     NotCached {
         /// Which repository.
         repository: String,
         /// Which revision.
         revision: String,
-        /// Where it was looked for.
+        /// The cache.
         cache: PathBuf,
     },
-    /// Offline, and files lack.
-    #[error("{repository} at {commit} is not whole in {cache}, and the hub may not be asked (HF_HUB_OFFLINE): {}\n  unset HF_HUB_OFFLINE to fetch what lacks", lacking(files), cache = cache.display())]
+    /// Offline, and the cache has only a part of it.
+    #[error("{repository} at {commit} is incomplete in {cache}, and requests are disabled (HF_HUB_OFFLINE): {}\n  unset HF_HUB_OFFLINE to download the rest", missing(files), cache = cache.display())]
     Incomplete {
         /// Which repository.
         repository: String,
         /// Which commit.
         commit: String,
-        /// Where it was looked for.
+        /// The cache.
         cache: PathBuf,
-        /// What lacks, or does not match.
+        /// Files that are missing or do not match their hash.
         files: Vec<String>,
     },
-    /// Not enough room, known before the first byte.
-    #[error("{repository} needs {} more, and {} has {}\n  make room there, or keep the cache elsewhere: HF_HUB_CACHE=DIR (HF_HOME=DIR)", bytes(*needed), cache.display(), bytes(*free))]
-    Room {
+    /// Not enough free space, known before the first byte.
+    #[error("{repository} needs {} more, and {} has {} free\n  free some space, or use another cache: HF_HUB_CACHE=DIR (HF_HOME=DIR)", bytes(*required), cache.display(), bytes(*free))]
+    Space {
         /// Which repository.
         repository: String,
-        /// Bytes that lack, and some to spare.
-        needed: u64,
-        /// Bytes that are free.
+        /// Bytes to download, and some to spare.
+        required: u64,
+        /// Free bytes.
         free: u64,
-        /// Where.
+        /// The cache.
         cache: PathBuf,
     },
     /// Reading or writing failed.
-    #[error("failed to {doing} {path}: {source}{advice}", path = path.display(), advice = advice(source))]
+    #[error("failed to {operation} {path}: {source}{advice}", path = path.display(), advice = advice(source))]
     Io {
         /// `read`, `write`, …
-        doing: &'static str,
+        operation: &'static str,
         /// Which file.
         path: PathBuf,
         /// The cause.
         #[source]
         source: io::Error,
     },
-    /// It was told to stop.
-    #[error("the fetch was stopped; what has arrived is kept")]
+    /// The caller stopped it.
+    #[error("the download was stopped; received bytes are kept")]
     Stopped,
 }
 
 impl FetchError {
-    /// For `map_err`.
-    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// Wraps an I/O error, for `map_err`.
+    pub fn io(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io {
-            doing,
+            operation,
             path,
             source,
         }
     }
 
-    /// Whether the recipe asks for what is not there.
+    /// Whether the request itself is wrong, rather than the hub or this machine.
     #[must_use]
     pub fn is_request(&self) -> bool {
-        matches!(self, Self::Name { .. } | Self::NothingWanted { .. })
+        matches!(self, Self::Name { .. } | Self::NothingSelected { .. })
     }
 }
 
 fn advice(error: &io::Error) -> &'static str {
-    use io::ErrorKind::{QuotaExceeded, StorageFull};
-    if matches!(error.kind(), StorageFull | QuotaExceeded) {
-        "\n  make room, or keep the cache elsewhere: HF_HUB_CACHE=DIR; what has arrived is kept"
-    } else if error.kind() == io::ErrorKind::PermissionDenied {
-        "\n  it belongs to somebody else; keep the cache elsewhere: HF_HUB_CACHE=DIR"
-    } else {
-        ""
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, StorageFull};
+    match error.kind() {
+        StorageFull | QuotaExceeded => {
+            "\n  free some space, or use another cache: HF_HUB_CACHE=DIR; received bytes are kept"
+        }
+        PermissionDenied => "\n  it belongs to another user; use another cache: HF_HUB_CACHE=DIR",
+        _ => "",
     }
 }
 
-/// `3 files lack: a, b, c`, the first few of them.
-fn lacking(files: &[String]) -> String {
+/// `3 files are missing: a, b, c`, the first few of them.
+fn missing(files: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown = files.iter().take(SHOWN).cloned().collect::<Vec<_>>();
     let more = match files.len().saturating_sub(SHOWN) {
@@ -226,21 +220,21 @@ fn lacking(files: &[String]) -> String {
         more => format!(" and {more} more"),
     };
     let number = match files.len() {
-        1 => "1 file lacks".to_owned(),
-        number => format!("{number} files lack"),
+        1 => "1 file is missing".to_owned(),
+        number => format!("{number} files are missing"),
     };
     format!("{number}: {}{more}", shown.join(", "))
 }
 
-/// Bytes as people read them; the reports' own words are out of this room's reach.
+/// Formats a number of bytes.
 pub fn bytes(count: u64) -> String {
     humansize::format_size(count, humansize::BINARY)
 }
 
-/// A text of others without escape sequences and characters that control a terminal or reorder text.
+/// Removes from a foreign text what controls a terminal or reorders text.
 pub fn printable(text: &str) -> String {
     // ECMA-48 5.4: parameters, intermediates, one final byte.
-    let plain = match regex_lite::Regex::new("\\x1b\\[[ -?]*[@-~]?") {
+    let plain = match regex_lite::Regex::new("\x1b\\[[ -?]*[@-~]?") {
         Ok(sequence) => sequence.replace_all(text, ""),
         Err(_) => text.into(),
     };
@@ -251,8 +245,8 @@ pub fn printable(text: &str) -> String {
     plain.replace(harmful, "\u{fffd}")
 }
 
-/// An error with everything that caused it, in one line.
-pub fn root_cause(error: &dyn std::error::Error) -> String {
+/// An error and its causes, in one line.
+pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

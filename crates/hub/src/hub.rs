@@ -1,4 +1,4 @@
-//! The hub and its cache: what a revision is, and its files on this machine.
+//! The hub and its cache: the commit of a revision, and its files on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,40 +8,41 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::cache::Place;
+use crate::blobs::{Blobs, present};
+use crate::cache::RepositoryCache;
+use crate::classify::{Request, page};
 use crate::digest::Digest;
 use crate::error::FetchError;
-use crate::getter::{Getter, present};
 use crate::listing::{self, RemoteFile, Snapshot};
 use crate::pattern;
-use crate::progress::{Progress, Teller, TransferState};
-use crate::refusal::{Ask, page};
+use crate::progress::{Progress, Reporter, TransferState};
 use crate::settings::Settings;
 use crate::space;
 use crate::transport::Transport;
 use crate::tree::Tree;
+use crate::xet::XetStore;
 
-/// What is asked for.
+/// A model: a repository, a revision, and which of its files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ModelSpec {
     /// `owner/name`
     pub repository: String,
     /// Branch, tag or commit.
     pub revision: String,
-    /// Globs of files to fetch; all if empty.
+    /// Patterns of files to download; all if empty.
     pub allow: Vec<String>,
-    /// Globs of files to leave.
+    /// Patterns of files to leave out.
     pub ignore: Vec<String>,
 }
 
-/// A commit's files on this machine, each checked.
+/// A commit's files on this machine, each verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fetched {
     /// `owner/name`
     pub repository: String,
-    /// What was asked for.
+    /// The branch, tag or commit that was requested.
     pub revision: String,
-    /// What it is.
+    /// Its commit.
     pub commit: String,
     /// The hub's cache.
     pub cache: PathBuf,
@@ -49,7 +50,7 @@ pub struct Fetched {
     pub directory: PathBuf,
     /// The files, by path.
     pub files: Vec<FetchedFile>,
-    /// Bytes that had to come.
+    /// Bytes that were fetched from the hub.
     pub bytes_fetched: u64,
 }
 
@@ -62,12 +63,12 @@ pub struct FetchedFile {
     pub blob: PathBuf,
     /// Bytes.
     pub size: u64,
-    /// What its bytes hash to.
+    /// The hash of its bytes.
     pub digest: Digest,
 }
 
 impl Fetched {
-    /// Bytes in all.
+    /// Bytes of all files.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
@@ -84,7 +85,7 @@ impl Hub {
     /// The hub that the environment names.
     ///
     /// # Errors
-    /// Where what it names is no hub.
+    /// If the endpoint is invalid, or as [`Hub::new`].
     pub fn from_environment() -> Result<Self, FetchError> {
         Self::new(Settings::from_environment()?)
     }
@@ -92,163 +93,163 @@ impl Hub {
     /// The hub that the settings name.
     ///
     /// # Errors
-    /// Where the transport cannot be set up.
+    /// If the HTTP client cannot be set up.
     pub fn new(settings: Settings) -> Result<Self, FetchError> {
         let transport = Transport::new(settings)?;
         Ok(Self { transport })
     }
 
-    /// What the hub is reached by.
+    /// The settings in use.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.transport.settings
     }
 
-    /// The commit of a revision and its files that are wanted. Offline: what the cache knows.
+    /// Resolves a revision to its commit and the selected files. Offline: from the cache.
     ///
     /// # Errors
-    /// Where the hub has none, refuses it, or does not answer.
+    /// If the hub does not have it, refuses it, or does not answer.
     pub async fn resolve(
         &self,
-        wanted: &Wanted,
-        to: &UnboundedSender<Progress>,
+        model: &ModelSpec,
+        progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<Snapshot, FetchError> {
-        listing::check_names(&wanted.repository, &wanted.revision)?;
-        let place = self.place(&wanted.repository);
+        let cache = self.cache_of(model)?;
         if self.settings().offline {
-            return self.known(&place, wanted, to);
+            return self.cached_snapshot(&cache, model, progress);
         }
-        let ask = Ask {
-            repository: &wanted.repository,
-            revision: &wanted.revision,
+        let (repository, revision) = (&model.repository, &model.revision);
+        let request = |revision| Request {
+            repository,
+            revision,
             path: None,
         };
-        let commit = match place
-            .commit(&wanted.revision)
-            .filter(|commit| *commit == wanted.revision)
-        {
-            // A commit that was listed before needs no question.
-            Some(commit) if Tree::read(&place, &commit).is_some() => commit,
-            _ => listing::commit(&self.transport, &ask, to, stop).await?,
+        // A commit that was listed before needs no request.
+        let is_listed = cache.read_ref(revision).as_ref() == Some(revision)
+            && Tree::read(&cache, revision).is_some();
+        let commit = if is_listed {
+            revision.clone()
+        } else {
+            listing::commit(&self.transport, &request(revision), progress, stop).await?
         };
-        let ask = Ask {
-            revision: &commit,
-            ..ask
-        };
-        let tree = listing::tree(&self.transport, &place, &ask, to, stop).await?;
-        let files = tree
-            .files()
-            .map_err(|because| listing::malformed(&ask, &because))?;
-        self.chosen(wanted, commit, files)
+        let request = request(&commit);
+        let tree = listing::tree(&self.transport, &cache, &request, progress, stop).await?;
+        let files = tree.files().map_err(|reason| request.malformed(&reason))?;
+        self.select(model, commit, files)
     }
 
-    /// Whether the hub gives the files of a revision to this account: asked for before anything
-    /// else is fetched, and of the cache where that has the commit. Reads next to nothing.
+    /// Checks that the hub serves a revision's files to this account, before anything else is
+    /// downloaded. Needs no request for a commit in the cache, and else reads a single byte.
     ///
     /// # Errors
-    /// As it refuses them, or where it does not answer.
-    pub async fn gives(&self, wanted: &Wanted) -> Result<(), FetchError> {
-        listing::check_names(&wanted.repository, &wanted.revision)?;
-        let place = self.place(&wanted.repository);
-        if place
-            .commit(&wanted.revision)
-            .is_some_and(|commit| Tree::read(&place, &commit).is_some())
-        {
+    /// If the hub refuses them or does not answer.
+    pub async fn check_access(&self, model: &ModelSpec) -> Result<(), FetchError> {
+        let cache = self.cache_of(model)?;
+        let commit = cache.read_ref(&model.revision);
+        if commit.is_some_and(|commit| Tree::read(&cache, &commit).is_some()) {
             return Ok(());
         }
-        listing::is_given(&self.transport, wanted).await
+        listing::check_access(&self.transport, &model.repository, &model.revision).await
     }
 
-    /// Fetches what lacks of a snapshot, and checks all of it.
+    /// Downloads the missing files of a snapshot, and verifies all of them.
     ///
     /// # Errors
-    /// Where there is no room, the hub does not give it, or what it gives never matches.
+    /// If there is not enough space, the hub does not serve a file, or it never matches its hash.
     pub async fn fetch(
         &self,
         snapshot: &Snapshot,
-        to: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
         if self.settings().offline {
-            return self.checked(snapshot, to, stop).await;
+            return self.verify_cached(snapshot, progress, stop).await;
         }
-        let place = self.place(&snapshot.repository);
+        let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
         let files = distinct(snapshot);
-        let lacking = files.iter().filter(|file| present(&place, file).is_none());
-        let lacking = lacking.map(|file| {
-            let before = fs::metadata(place.part(&file.digest)).map_or(0, |part| part.len());
-            file.size.saturating_sub(before)
+        let missing = files.iter().filter(|file| present(&cache, file).is_none());
+        let missing = missing.map(|file| {
+            let received =
+                fs::metadata(cache.partial(&file.digest)).map_or(0, |partial| partial.len());
+            file.size.saturating_sub(received)
         });
-        space::check(&self.settings().cache, &snapshot.repository, lacking.sum())?;
+        space::check(&self.settings().cache, &snapshot.repository, missing.sum())?;
         for file in &files {
-            Teller::new(to, &file.path, file.size).tell(TransferState::Waiting, 0);
+            Reporter::new(progress, &file.path, file.size).report(TransferState::Waiting, 0);
         }
-        let getter = self.getter(&place, snapshot, to, stop);
-        // What another process fetches comes last: until then there is something else to do.
-        let (mut came, busy) = getter.all(files, false).await?;
-        came += getter.all(busy, true).await?.0;
-        named(&place, snapshot, came)
+        let blobs = self.blobs(&cache, snapshot, progress, stop)?;
+        // Files that another process downloads come last: until then there is other work.
+        let (first, busy) = blobs.populate(files, false).await?;
+        let (rest, _) = blobs.populate(busy, true).await?;
+        link(&cache, snapshot, first + rest)
     }
 
-    /// What the cache has of a revision, checked, without asking the hub.
+    /// Verifies what the cache has of a revision, without any request.
     ///
     /// # Errors
-    /// Where it is not in the cache, or not whole: with the files that lack.
-    pub async fn cached(&self, wanted: &Wanted) -> Result<Fetched, FetchError> {
-        listing::check_names(&wanted.repository, &wanted.revision)?;
-        let (to, _nobody) = unbounded_channel();
-        let place = self.place(&wanted.repository);
-        let snapshot = self.known(&place, wanted, &to)?;
-        self.checked(&snapshot, &to, &CancellationToken::new())
+    /// If it is not in the cache, or incomplete: names the missing files.
+    pub async fn cached(&self, model: &ModelSpec) -> Result<Fetched, FetchError> {
+        let (progress, _unread) = unbounded_channel();
+        let snapshot = self.cached_snapshot(&self.cache_of(model)?, model, &progress)?;
+        self.verify_cached(&snapshot, &progress, &CancellationToken::new())
             .await
     }
 
-    fn getter<'a>(
+    fn cache_of(&self, model: &ModelSpec) -> Result<RepositoryCache, FetchError> {
+        listing::check_names(&model.repository, &model.revision)?;
+        Ok(RepositoryCache::new(
+            &self.settings().cache,
+            &model.repository,
+        ))
+    }
+
+    fn blobs<'a>(
         &'a self,
-        place: &'a Place,
+        cache: &'a RepositoryCache,
         snapshot: &'a Snapshot,
-        to: &'a UnboundedSender<Progress>,
+        progress: &'a UnboundedSender<Progress>,
         stop: &CancellationToken,
-    ) -> Getter<'a> {
-        Getter {
-            transport: &self.transport,
-            place,
+    ) -> Result<Blobs<'a>, FetchError> {
+        let transport = &self.transport;
+        let request = Request {
+            repository: &snapshot.repository,
+            revision: &snapshot.commit,
+            path: None,
+        };
+        let token_url = listing::api_url(transport, &request, "xet-read-token");
+        let token = transport.authorization(&request)?;
+        Ok(Blobs {
+            transport,
+            xet: XetStore::new(self.settings(), token_url.into(), token),
+            cache,
             snapshot,
-            to,
-            // The first fault ends the others; a stop from outside ends them too.
+            progress,
+            // The first fault stops the others, as a stop from outside does.
             stop: stop.child_token(),
-        }
+        })
     }
 
-    fn place(&self, repository: &str) -> Place {
-        Place::new(&self.settings().cache, repository)
-    }
-
-    /// The files that are wanted.
-    fn chosen(
+    /// Selects a commit's files.
+    fn select(
         &self,
-        wanted: &Wanted,
+        model: &ModelSpec,
         commit: String,
         files: Vec<RemoteFile>,
     ) -> Result<Snapshot, FetchError> {
-        let Wanted {
+        let ModelSpec {
             repository,
             revision,
             allow,
             ignore,
-        } = wanted.clone();
+        } = model.clone();
         let all = files.len();
-        let is_wanted = |file: &RemoteFile| pattern::wanted(&file.path, &allow, &ignore);
-        let files: Vec<RemoteFile> = files.into_iter().filter(is_wanted).collect();
+        let is_selected = |file: &RemoteFile| pattern::is_selected(&file.path, &allow, &ignore);
+        let files: Vec<RemoteFile> = files.into_iter().filter(is_selected).collect();
         if files.is_empty() {
-            let ask = Ask {
-                repository: &repository,
-                revision: &commit,
-                path: None,
-            };
-            return Err(FetchError::NothingWanted {
-                page: format!("{}/tree/{commit}", page(self.settings(), &ask)),
+            let page = page(self.settings(), &repository);
+            return Err(FetchError::NothingSelected {
+                page: format!("{page}/tree/{commit}"),
                 repository,
                 commit,
                 files: all,
@@ -263,107 +264,122 @@ impl Hub {
         })
     }
 
-    /// What the cache knows of a revision.
-    fn known(
+    /// The snapshot of a revision, from the cache.
+    fn cached_snapshot(
         &self,
-        place: &Place,
-        wanted: &Wanted,
-        to: &UnboundedSender<Progress>,
+        cache: &RepositoryCache,
+        model: &ModelSpec,
+        progress: &UnboundedSender<Progress>,
     ) -> Result<Snapshot, FetchError> {
         let not_cached = || FetchError::NotCached {
-            repository: wanted.repository.clone(),
-            revision: wanted.revision.clone(),
-            cache: place.cache().to_owned(),
+            repository: model.repository.clone(),
+            revision: model.revision.clone(),
+            cache: cache.root().to_owned(),
         };
-        let commit = place.commit(&wanted.revision).ok_or_else(not_cached)?;
-        if let Some(Ok(files)) = Tree::read(place, &commit).map(|tree| tree.files()) {
-            return self.chosen(wanted, commit, files);
+        let commit = cache.read_ref(&model.revision).ok_or_else(not_cached)?;
+        if let Some(Ok(files)) = Tree::read(cache, &commit).map(|tree| tree.files()) {
+            return self.select(model, commit, files);
         }
-        // Older clients keep no listing: what has a name is all that is known.
+        // Older clients write no listing: only the linked files are known.
         let mut files = Vec::new();
-        for (path, digest) in place.named(&commit).map_err(|_| not_cached())? {
-            let told = digest.and_then(|digest| {
-                let size = fs::metadata(place.blob(&digest)).ok()?.len();
-                Some(RemoteFile {
-                    path: path.clone(),
-                    size,
-                    digest,
-                })
+        for (path, digest) in cache.linked(&commit).map_err(|_| not_cached())? {
+            let found = digest.and_then(|digest| {
+                let blob = fs::metadata(cache.blob(&digest)).ok()?;
+                Some((digest, blob.len()))
             });
-            files.push(told.ok_or_else(|| FetchError::Incomplete {
-                repository: wanted.repository.clone(),
-                commit: commit.clone(),
-                cache: place.cache().to_owned(),
-                files: vec![path],
-            })?);
+            let Some((digest, size)) = found else {
+                return Err(incomplete(cache, &model.repository, &commit, vec![path]));
+            };
+            files.push(RemoteFile {
+                path,
+                size,
+                digest,
+                xet_hash: None,
+            });
         }
-        let _ = to.send(Progress::Warning(format!(
-            "the cache has no listing of {} at {commit}: whether files lack cannot be told",
-            wanted.repository
+        let _ = progress.send(Progress::Warning(format!(
+            "the cache has no listing of {} at {commit}: missing files cannot be detected",
+            model.repository
         )));
-        self.chosen(wanted, commit, files)
+        self.select(model, commit, files)
     }
 
-    /// A snapshot that the cache has to have whole.
-    async fn checked(
+    /// Verifies a snapshot that has to be complete in the cache.
+    async fn verify_cached(
         &self,
         snapshot: &Snapshot,
-        to: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
-        let place = self.place(&snapshot.repository);
-        let lacking = self.getter(&place, snapshot, to, stop).lacking().await?;
-        if !lacking.is_empty() {
-            return Err(FetchError::Incomplete {
-                repository: snapshot.repository.clone(),
-                commit: snapshot.commit.clone(),
-                cache: place.cache().to_owned(),
-                files: lacking,
-            });
+        let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
+        let missing = self
+            .blobs(&cache, snapshot, progress, stop)?
+            .missing()
+            .await?;
+        if missing.is_empty() {
+            return link(&cache, snapshot, 0);
         }
-        named(&place, snapshot, 0)
+        Err(incomplete(
+            &cache,
+            &snapshot.repository,
+            &snapshot.commit,
+            missing,
+        ))
     }
 }
 
-/// Gives every blob its name, and says where everything is.
-fn named(place: &Place, snapshot: &Snapshot, came: u64) -> Result<Fetched, FetchError> {
+fn incomplete(
+    cache: &RepositoryCache,
+    repository: &str,
+    commit: &str,
+    files: Vec<String>,
+) -> FetchError {
+    FetchError::Incomplete {
+        repository: repository.to_owned(),
+        commit: commit.to_owned(),
+        cache: cache.root().to_owned(),
+        files,
+    }
+}
+
+/// Links every file of a snapshot to its blob.
+fn link(
+    cache: &RepositoryCache,
+    snapshot: &Snapshot,
+    bytes_fetched: u64,
+) -> Result<Fetched, FetchError> {
     let mut files = Vec::new();
     for file in &snapshot.files {
-        place.name(&snapshot.commit, &file.path, &file.digest)?;
-        let blob = place.blob(&file.digest);
+        cache.link(&snapshot.commit, &file.path, &file.digest)?;
+        let blob = cache.blob(&file.digest);
         files.push(FetchedFile {
             path: file.path.clone(),
             // The Python client's blob may be a link into its store for all repositories.
-            blob: fs::canonicalize(&blob).map_err(FetchError::io("look at", &blob))?,
+            blob: fs::canonicalize(&blob).map_err(FetchError::io("read", &blob))?,
             size: file.size,
             digest: file.digest.clone(),
         });
     }
-    place.keep_commit(&snapshot.revision, &snapshot.commit)?;
+    cache.write_ref(&snapshot.revision, &snapshot.commit)?;
     Ok(Fetched {
         repository: snapshot.repository.clone(),
         revision: snapshot.revision.clone(),
         commit: snapshot.commit.clone(),
-        cache: place.cache().to_owned(),
-        directory: place.snapshot(&snapshot.commit),
+        cache: cache.root().to_owned(),
+        directory: cache.snapshot(&snapshot.commit),
         files,
-        bytes_fetched: came,
+        bytes_fetched,
     })
 }
 
 /// One file of each content: a repository may hold the same bytes under several names.
 fn distinct(snapshot: &Snapshot) -> Vec<&RemoteFile> {
-    let mut of: BTreeMap<&Digest, &RemoteFile> = BTreeMap::new();
+    let mut by_digest: BTreeMap<&Digest, &RemoteFile> = BTreeMap::new();
     for file in &snapshot.files {
-        of.entry(&file.digest).or_insert(file);
+        by_digest.entry(&file.digest).or_insert(file);
     }
-    let mut files: Vec<&RemoteFile> = of.into_values().collect();
-    // The large ones first, so that the last connection does not carry one alone.
-    files.sort_by(|one, other| {
-        other
-            .size
-            .cmp(&one.size)
-            .then_with(|| one.path.cmp(&other.path))
-    });
+    let mut files: Vec<&RemoteFile> = by_digest.into_values().collect();
+    // Large files first, so that the last connection does not carry one alone.
+    files.sort_by_key(|file| (std::cmp::Reverse(file.size), &file.path));
     files
 }

@@ -1,4 +1,4 @@
-//! What a revision is: its commit, and the commit's files with sizes and hashes.
+//! A revision's commit, and the commit's files with sizes and hashes.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,28 @@ use serde::Deserialize;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::cache::Place;
+use crate::cache::RepositoryCache;
+use crate::classify::{Failure, Request};
 use crate::digest::{Digest, is_hex};
 use crate::error::FetchError;
-use crate::hub::Wanted;
 use crate::progress::Progress;
-use crate::refusal::{Ask, Trouble};
 use crate::transport::Transport;
 use crate::tree::{Entry, Tree};
 
 /// More pages than any repository has.
-const PAGES: usize = 10_000;
+const MAX_PAGES: usize = 10_000;
+/// A file that nearly every model has. Everybody may list a gated repository; only a file tells
+/// who may read it, whether it exists or not.
+const ANY_FILE: &str = "config.json";
 
-/// The files of a commit that are wanted.
+/// Selected files of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// `owner/name`
     pub repository: String,
-    /// What was asked for.
+    /// The branch, tag or commit that was requested.
     pub revision: String,
-    /// What it is.
+    /// Its commit.
     pub commit: String,
     /// The files, by path.
     pub files: Vec<RemoteFile>,
@@ -40,8 +42,10 @@ pub struct RemoteFile {
     pub path: String,
     /// Bytes.
     pub size: u64,
-    /// What its bytes hash to.
+    /// The hash of its bytes.
     pub digest: Digest,
+    /// Its hash in the hub's Xet store, if it is kept there.
+    pub xet_hash: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -69,132 +73,122 @@ struct Lfs {
     size: u64,
 }
 
-/// Whether a path stays beneath the snapshot's directory.
+/// Whether a path stays within the snapshot's directory.
 pub fn is_safe(path: &str) -> bool {
     !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// Whether a repository or a revision can be one, before it becomes part of paths and addresses.
+/// Checks the names of a repository and a revision, before they become part of paths and addresses.
 pub fn check_names(repository: &str, revision: &str) -> Result<(), FetchError> {
-    let wrong = |what, name: &str, because| {
+    let check = |is_valid: bool, kind, name: &str, reason| {
         let name = name.to_owned();
-        Err(FetchError::Name {
-            what,
-            name,
-            because,
-        })
+        let invalid = FetchError::Name { kind, name, reason };
+        if is_valid { Ok(()) } else { Err(invalid) }
     };
-    let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let parts: Vec<&str> = repository.split('/').collect();
-    if parts.len() > 2
-        || parts
-            .iter()
-            .any(|part| part.is_empty() || !part.chars().all(named))
-    {
-        return wrong(
-            "repository",
-            repository,
-            "it is written owner/name, in letters, digits, '-', '_' and '.'",
-        );
-    }
-    if repository.contains("..") || repository.contains("--") || parts.contains(&".") {
-        return wrong(
-            "repository",
-            repository,
-            "neither '..' nor '--' can be in it",
-        );
-    }
-    if !is_safe(revision) || revision.chars().any(char::is_control) {
-        return wrong("revision", revision, "it is a branch, a tag or a commit");
-    }
-    Ok(())
+    let is_part = |part: &&str| !part.is_empty() && *part != "." && part.chars().all(allowed);
+    check(
+        parts.len() <= 2 && parts.iter().all(is_part),
+        "repository",
+        repository,
+        "a repository is owner/name, in letters, digits, '-', '_' and '.'",
+    )?;
+    check(
+        !repository.contains("..") && !repository.contains("--"),
+        "repository",
+        repository,
+        "a repository contains neither '..' nor '--'",
+    )?;
+    check(
+        is_safe(revision) && !revision.chars().any(char::is_control),
+        "revision",
+        revision,
+        "a revision is a branch, a tag or a commit",
+    )
 }
 
-/// The commit that a revision is.
+/// An address of the hub's API on the repository.
+pub fn api_url(transport: &Transport, request: &Request<'_>, endpoint: &str) -> Url {
+    let segments = ["api", "models"].into_iter();
+    let segments = segments.chain(request.repository.split('/'));
+    transport.url(segments.chain([endpoint, request.revision]))
+}
+
+/// Asks the hub for the commit of a revision.
 pub async fn commit(
     transport: &Transport,
-    ask: &Ask<'_>,
-    to: &UnboundedSender<Progress>,
+    request: &Request<'_>,
+    progress: &UnboundedSender<Progress>,
     stop: &CancellationToken,
 ) -> Result<String, FetchError> {
-    let parts = ["api", "models"]
-        .into_iter()
-        .chain(ask.repository.split('/'));
-    let url = transport.url(parts.chain(["revision", ask.revision]));
-    let (_, body) = transport.whole(ask, &url, to, stop).await?;
+    let url = api_url(transport, request, "revision");
+    let (_, body) = transport.fetch(request, &url, progress, stop).await?;
     let answer: Revision =
-        serde_json::from_slice(&body).map_err(|error| malformed(ask, &error.to_string()))?;
+        serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
     if !is_hex(&answer.sha, 40) {
-        return Err(malformed(ask, "it names no commit"));
+        return Err(request.malformed("it names no commit"));
     }
     Ok(answer.sha)
 }
 
-/// A file that nearly every model has. The lists of a gated repository are everybody's; only a
-/// file tells who may read it, whether it is there or not.
-const ANY_FILE: &str = "config.json";
-
-/// Whether the hub gives files of a revision to whoever asks; one try.
-pub async fn is_given(transport: &Transport, wanted: &Wanted) -> Result<(), FetchError> {
-    let ask = Ask {
-        repository: &wanted.repository,
-        revision: &wanted.revision,
-        path: Some(ANY_FILE),
+/// Checks, in one attempt, that the hub serves the revision's files to this account.
+pub async fn check_access(
+    transport: &Transport,
+    repository: &str,
+    revision: &str,
+) -> Result<(), FetchError> {
+    let path = Some(ANY_FILE);
+    let request = Request {
+        repository,
+        revision,
+        path,
     };
-    let parts = ask.repository.split('/');
-    let url = transport.url(parts.chain(["resolve", ask.revision, ANY_FILE]));
-    match transport.open(&ask, url, Some("bytes=0-0")).await {
-        Ok(_) => Ok(()),
-        Err(Trouble::Lasting(FetchError::Missing { what, .. })) if what.starts_with(ANY_FILE) => {
-            Ok(())
-        }
-        Err(Trouble::Lasting(error)) => Err(error),
-        Err(Trouble::Passing { because, .. }) => Err(FetchError::Unreachable {
+    let segments = repository.split('/');
+    let url = transport.url(segments.chain(["resolve", revision, ANY_FILE]));
+    match transport.open(&request, url, Some("bytes=0-0")).await {
+        Ok(_) | Err(Failure::Permanent(FetchError::Missing { is_file: true, .. })) => Ok(()),
+        Err(Failure::Permanent(error)) => Err(error),
+        Err(Failure::Transient { reason, .. }) => Err(FetchError::Unreachable {
             endpoint: transport.settings.endpoint.to_string(),
-            what: ask.words(),
-            because,
+            subject: request.subject(),
+            reason,
         }),
     }
 }
 
-/// All files of a commit, from the cache or from the hub.
+/// The listing of a commit, from the cache or from the hub.
 pub async fn tree(
     transport: &Transport,
-    place: &Place,
-    ask: &Ask<'_>,
-    to: &UnboundedSender<Progress>,
+    cache: &RepositoryCache,
+    request: &Request<'_>,
+    progress: &UnboundedSender<Progress>,
     stop: &CancellationToken,
 ) -> Result<Tree, FetchError> {
-    if let Some(tree) = Tree::read(place, ask.revision) {
+    if let Some(tree) = Tree::read(cache, request.revision) {
         return Ok(tree);
     }
-    let parts = ["api", "models"]
-        .into_iter()
-        .chain(ask.repository.split('/'));
-    let mut url = transport.url(parts.chain(["tree", ask.revision]));
+    let mut url = api_url(transport, request, "tree");
     url.set_query(Some("recursive=true&expand=false"));
     let mut files = BTreeMap::new();
-    for _ in 0..PAGES {
-        let (headers, body) = transport.whole(ask, &url, to, stop).await?;
+    for _ in 0..MAX_PAGES {
+        let (headers, body) = transport.fetch(request, &url, progress, stop).await?;
         let page: Vec<Listed> =
-            serde_json::from_slice(&body).map_err(|error| malformed(ask, &error.to_string()))?;
-        files.extend(
-            page.into_iter()
-                .filter(|listed| listed.kind == "file")
-                .map(entry),
-        );
-        let Some(next) = next(&headers, &url) else {
+            serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
+        let listed = page.into_iter().filter(|listed| listed.kind == "file");
+        files.extend(listed.map(entry));
+        let Some(next) = next_page(&headers, &url) else {
             let tree = Tree::new(files);
-            tree.keep(place, ask.revision);
+            tree.write(cache, request.revision);
             return Ok(tree);
         };
-        // The token goes with it: it has to be the hub's own.
+        // The token is sent with the request, so it has to be the hub's own address.
         if next.origin() != url.origin() {
-            return Err(malformed(ask, "its listing goes on at another host"));
+            return Err(request.malformed("its listing continues on another host"));
         }
         url = next;
     }
-    Err(malformed(ask, "its listing never ends"))
+    Err(request.malformed("its listing never ends"))
 }
 
 fn entry(listed: Listed) -> (String, Entry) {
@@ -203,27 +197,20 @@ fn entry(listed: Listed) -> (String, Entry) {
         blob_id: listed.oid,
         lfs_size: listed.lfs.as_ref().map(|lfs| lfs.size),
         lfs_sha256: listed.lfs.map(|lfs| lfs.oid),
-        xet_hash: listed.xet_hash,
+        // Gated repositories list asterisks instead.
+        xet_hash: listed.xet_hash.filter(|hash| is_hex(hash, 64)),
     };
     (listed.path, entry)
 }
 
 /// `<https://…?cursor=…>; rel="next"`
-fn next(headers: &HeaderMap, from: &Url) -> Option<Url> {
+fn next_page(headers: &HeaderMap, from: &Url) -> Option<Url> {
     let links = headers.get(LINK)?.to_str().ok()?;
     let next = links
         .split(',')
         .find(|link| link.contains("rel=\"next\""))?;
     let (_, address) = next.split_once('<')?;
     from.join(address.split_once('>')?.0).ok()
-}
-
-/// An answer that makes no sense.
-pub fn malformed(ask: &Ask<'_>, because: &str) -> FetchError {
-    FetchError::Malformed {
-        what: ask.words(),
-        because: because.to_owned(),
-    }
 }
 
 #[cfg(test)]

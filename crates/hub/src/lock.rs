@@ -1,4 +1,4 @@
-//! Who fetches a blob: the Python client's lock files, so that ours and theirs wait for each other.
+//! The Python client's lock files, so that its downloads and ours wait for each other.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use crate::error::{FetchError, printable};
 
-/// Held while a blob is fetched. The lock is the kernel's, so it ends with the process.
+/// Held while a blob is downloaded. The lock is the kernel's, so it ends with the process.
 #[derive(Debug)]
 pub struct BlobLock {
     _file: File,
 }
 
 impl BlobLock {
-    /// Takes the lock; none where somebody else has it.
+    /// Takes the lock; none if somebody else holds it.
     pub fn take(path: &Path) -> Result<Option<Self>, FetchError> {
         let mut options = OpenOptions::new();
-        // Others who share the cache by their group must be able to take it.
+        // Other users who share the cache by a group must be able to take it.
         options
             .create(true)
             .truncate(false)
@@ -28,24 +28,24 @@ impl BlobLock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                // Lustre and some network file systems have no locks. Then two may fetch the
-                // same bytes; the hash and the renaming at the end keep the cache right.
+                // Lustre and some network file systems have no locks. Two processes may then
+                // download the same bytes; the hash and the rename keep the cache correct.
                 Err(TryLockError::Error(error))
                     if error.kind() == std::io::ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(error)) => {
                     return Err(FetchError::io("lock", path)(error));
                 }
             }
-            // Older filelocks delete the file when they let go: then this lock is nobody's.
-            let mine = file.metadata().map_err(FetchError::io("look at", path))?;
-            if fs::metadata(path).is_ok_and(|there| there.ino() == mine.ino()) {
+            // Older versions of filelock delete the file on release: then this lock protects nothing.
+            let ours = file.metadata().map_err(FetchError::io("read", path))?;
+            if fs::metadata(path).is_ok_and(|there| there.ino() == ours.ino()) {
                 return Ok(Some(Self { _file: file }));
             }
         }
     }
 }
 
-/// Who has the lock, as far as the kernel tells.
+/// The holder of the lock, as far as the kernel tells.
 pub fn holder(path: &Path) -> String {
     let found = fs::metadata(path).ok().and_then(|file| {
         let locks = fs::read_to_string("/proc/locks").ok()?;
@@ -69,7 +69,7 @@ fn process(locks: &str, inode: u64) -> Option<u32> {
             return None;
         };
         let (_, of) = place.rsplit_once(':')?;
-        // A process of another namespace has the number 0, or -1.
+        // A process of another namespace is 0 or -1.
         let process = process.parse().ok().filter(|process| *process > 0)?;
         (of.parse() == Ok(inode)).then_some(process)
     })

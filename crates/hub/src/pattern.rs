@@ -1,110 +1,63 @@
-//! Which files are wanted: Python's `fnmatchcase`, where `*` also matches `/`.
+//! Patterns that select files: Python's `fnmatchcase`, where `*` also matches `/`.
 
-/// Whether a path is wanted: it matches one of `allow`, where there are any, and none of `ignore`.
+use regex_lite::Regex;
+
+/// Whether a path is selected: it matches one of `allow`, if there are any, and none of `ignore`.
 #[must_use]
-pub fn wanted(path: &str, allow: &[String], ignore: &[String]) -> bool {
+pub fn is_selected(path: &str, allow: &[String], ignore: &[String]) -> bool {
     let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, path));
     (allow.is_empty() || any(allow)) && !any(ignore)
 }
 
-/// Whether a path matches; a pattern that ends with `/` means everything beneath.
+/// Whether a path matches; a pattern that ends with `/` matches everything below.
 fn matches(pattern: &str, path: &str) -> bool {
-    let mut pattern = pattern.replace('\\', "/");
-    if pattern.ends_with('/') {
-        pattern.push('*');
-    }
-    let pattern = parse(&pattern);
-    let path: Vec<char> = path.replace('\\', "/").chars().collect();
-    // The last `*`, and how much of the path it has taken: only that one is ever tried again.
-    let (mut at, mut of) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while at < path.len() {
-        match pattern.get(of) {
-            Some(Piece::Star) => {
-                star = Some((of, at));
-                of += 1;
-            }
-            Some(piece) if piece.takes(path[at]) => {
-                at += 1;
-                of += 1;
-            }
-            _ => match star {
-                Some((place, taken)) => {
-                    star = Some((place, taken + 1));
-                    at = taken + 1;
-                    of = place + 1;
+    let pattern = pattern.replace('\\', "/");
+    let rest = if pattern.ends_with('/') { ".*" } else { "" };
+    // A range that is out of order, `[z-a]`, matches nothing.
+    Regex::new(&format!("(?s)^{}{rest}$", translate(&pattern)))
+        .is_ok_and(|regex| regex.is_match(&path.replace('\\', "/")))
+}
+
+/// The regular expression of a pattern, as Python's `fnmatch.translate` makes it.
+fn translate(pattern: &str) -> String {
+    let mut regex = String::new();
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '*' => regex.push_str(".*"),
+            '?' => regex.push('.'),
+            '[' => match set(rest.as_str()) {
+                Some((inside, after)) => {
+                    regex.push_str(&inside);
+                    rest = after.chars();
                 }
-                None => return false,
+                None => regex.push_str("\\["),
             },
+            other => regex.push_str(&regex_lite::escape(other.encode_utf8(&mut [0; 4]))),
         }
     }
-    pattern[of..]
-        .iter()
-        .all(|piece| matches!(piece, Piece::Star))
+    regex
 }
 
-/// A piece of a pattern.
-enum Piece {
-    Star,
-    Any,
-    One(char),
-    Set {
-        not: bool,
-        ranges: Vec<(char, char)>,
-    },
-}
-
-impl Piece {
-    fn takes(&self, character: char) -> bool {
-        match self {
-            Self::Star | Self::Any => true,
-            Self::One(wanted) => *wanted == character,
-            Self::Set { not, ranges } => {
-                let within = |(first, last): &(char, char)| (*first..=*last).contains(&character);
-                ranges.iter().any(within) != *not
-            }
-        }
-    }
-}
-
-fn parse(pattern: &str) -> Vec<Piece> {
-    let characters: Vec<char> = pattern.chars().collect();
-    let mut pieces = Vec::new();
-    let mut at = 0;
-    while let Some(&character) = characters.get(at) {
-        at += 1;
-        pieces.push(match character {
-            '*' => Piece::Star,
-            '?' => Piece::Any,
-            '[' => match set(&characters[at..]) {
-                Some((piece, used)) => {
-                    at += used;
-                    piece
-                }
-                None => Piece::One('['),
-            },
-            other => Piece::One(other),
-        });
-    }
-    pieces
-}
-
-/// What follows a `[`, up to its `]`, and how many characters that is; none where it is not closed.
-fn set(rest: &[char]) -> Option<(Piece, usize)> {
-    let not = rest.first() == Some(&'!');
-    let first = usize::from(not);
+/// The set that follows a `[`, and what follows it; none if it is not closed.
+fn set(text: &str) -> Option<(String, &str)> {
+    let (negation, text) = match text.strip_prefix('!') {
+        Some(text) => ("^", text),
+        None => ("", text),
+    };
     // A `]` that comes first stands for itself.
-    let end = rest.iter().skip(first + 1).position(|c| *c == ']')? + first + 1;
-    let inside = &rest[first..end];
-    let mut ranges = Vec::new();
-    let mut at = 0;
-    while at < inside.len() {
-        let is_range = inside.get(at + 1) == Some(&'-') && at + 2 < inside.len();
-        let last = if is_range { inside[at + 2] } else { inside[at] };
-        ranges.push((inside[at], last));
-        at += if is_range { 3 } else { 1 };
-    }
-    Some((Piece::Set { not, ranges }, end + 1))
+    let first = text.chars().next()?.len_utf8();
+    let end = text[first..].find(']')? + first;
+    let escaped = text[..end]
+        .chars()
+        .fold(String::new(), |mut out, character| {
+            if character.is_ascii_punctuation() && character != '-' {
+                out.push('\\');
+            }
+            out.push(character);
+            out
+        });
+    Some((format!("[{negation}{escaped}]"), &text[end + 1..]))
 }
 
 #[cfg(test)]
@@ -143,9 +96,9 @@ mod tests {
     #[test]
     fn allow_and_ignore() {
         let list = |patterns: &[&str]| patterns.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>();
-        assert!(wanted("a.json", &[], &[]));
-        assert!(wanted("a.json", &list(&["*.txt", "*.json"]), &[]));
-        assert!(!wanted("a.json", &list(&["*.txt"]), &[]));
-        assert!(!wanted("a.json", &list(&["*.json"]), &list(&["a*"])));
+        assert!(is_selected("a.json", &[], &[]));
+        assert!(is_selected("a.json", &list(&["*.txt", "*.json"]), &[]));
+        assert!(!is_selected("a.json", &list(&["*.txt"]), &[]));
+        assert!(!is_selected("a.json", &list(&["*.json"]), &list(&["a*"])));
     }
 }

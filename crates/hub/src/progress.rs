@@ -1,100 +1,100 @@
-//! What a fetch says while it goes on.
+//! What a download reports while it runs.
 
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Between two words on the same file.
-const APART: Duration = Duration::from_millis(100);
+/// The shortest time between two reports of one file in the same state.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where a file of a snapshot stands.
+/// The state of a file's transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferState {
     /// Not started.
     Waiting,
-    /// Its bytes are being received.
+    /// Bytes arrive.
     Downloading,
-    /// Its bytes are being hashed.
+    /// Its bytes are hashed.
     Verifying,
-    /// It was received and matches its hash.
+    /// It arrived and matches its hash.
     Done,
     /// It was in the cache and matches its hash.
     Cached,
 }
 
-/// One thing that a fetch reports.
+/// One report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// A file moved on.
+    /// A file made progress.
     File {
         /// Its path in the repository.
         path: String,
-        /// Where it stands.
+        /// Its state.
         state: TransferState,
         /// Bytes done.
         current: u64,
         /// Bytes in all.
         total: u64,
     },
-    /// A passing fault: it will be tried again.
+    /// A transient fault; the request is repeated.
     Retry {
-        /// What was asked for.
-        what: String,
+        /// What was requested.
+        subject: String,
         /// What happened.
-        because: String,
-        /// Which try comes next (2, 3, …).
+        reason: String,
+        /// The number of the next attempt (2, 3, …).
         attempt: u32,
-        /// After how long.
-        after: Duration,
+        /// The wait before it.
+        delay: Duration,
     },
-    /// Another process fetches the file; it is waited for.
+    /// Another process downloads the file; this one waits for it.
     Waiting {
         /// Its path in the repository.
         path: String,
-        /// Who has it.
-        for_whom: String,
+        /// The other process.
+        holder: String,
     },
-    /// A file did not match and was thrown out.
-    ThrownOut {
+    /// A file did not match its hash and was discarded.
+    Discarded {
         /// Its path in the repository.
         path: String,
         /// What was wrong.
-        because: String,
+        reason: String,
     },
-    /// Something to know.
+    /// Something the user should know.
     Warning(String),
 }
 
-/// Tells of one file, not more often than can be read.
+/// Reports on one file, not more often than can be read.
 #[derive(Clone)]
-pub struct Teller {
-    to: UnboundedSender<Progress>,
+pub struct Reporter {
+    channel: UnboundedSender<Progress>,
     path: String,
     total: u64,
     last: Option<(TransferState, Instant)>,
 }
 
-impl Teller {
-    /// Of a file of `total` bytes.
-    pub fn new(to: &UnboundedSender<Progress>, path: &str, total: u64) -> Self {
+impl Reporter {
+    /// For a file of `total` bytes.
+    pub fn new(channel: &UnboundedSender<Progress>, path: &str, total: u64) -> Self {
         Self {
-            to: to.clone(),
+            channel: channel.clone(),
             path: path.to_owned(),
             total,
             last: None,
         }
     }
 
-    /// Reports the state of the file and its bytes done.
-    pub fn tell(&mut self, state: TransferState, current: u64) {
+    /// Reports the state and the bytes done.
+    pub fn report(&mut self, state: TransferState, current: u64) {
         let too_soon = self
             .last
-            .is_some_and(|(before, when)| before == state && when.elapsed() < APART);
+            .is_some_and(|(before, when)| before == state && when.elapsed() < INTERVAL);
         if too_soon && current < self.total {
             return;
         }
         self.last = Some((state, Instant::now()));
-        self.say(Progress::File {
+        self.send(Progress::File {
             path: self.path.clone(),
             state,
             current,
@@ -102,29 +102,30 @@ impl Teller {
         });
     }
 
-    /// The file did not match.
-    pub fn thrown_out(&self, because: String) {
-        self.say(Progress::ThrownOut {
-            path: self.path.clone(),
-            because,
-        });
+    /// Reports that the file did not match.
+    pub fn discarded(&self, reason: String) {
+        let path = self.path.clone();
+        self.send(Progress::Discarded { path, reason });
     }
 
-    /// Somebody else has it.
-    pub fn waiting(&self, for_whom: String) {
-        self.say(Progress::Waiting {
-            path: self.path.clone(),
-            for_whom,
-        });
+    /// Reports that another process downloads the file.
+    pub fn waiting(&self, holder: String) {
+        let path = self.path.clone();
+        self.send(Progress::Waiting { path, holder });
     }
 
-    /// Where other words go.
+    /// Reports something else.
+    pub fn warning(&self, text: String) {
+        self.send(Progress::Warning(text));
+    }
+
+    /// The channel, for reports that are not about the file.
     pub fn channel(&self) -> UnboundedSender<Progress> {
-        self.to.clone()
+        self.channel.clone()
     }
 
-    /// Nobody listens any more: the files are still wanted.
-    fn say(&self, progress: Progress) {
-        let _ = self.to.send(progress);
+    fn send(&self, progress: Progress) {
+        // Without a listener the files are still wanted.
+        let _ = self.channel.send(progress);
     }
 }

@@ -1,4 +1,4 @@
-//! What the environment says of the hub: the Python client's variables, with its meanings.
+//! The hub, the account and the cache: the Python client's environment variables, with its meanings.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,73 +8,75 @@ use reqwest::Url;
 
 use crate::error::FetchError;
 
-/// Files that are fetched at the same time, as the Python client does it.
+/// Files downloaded at the same time, as the Python client does.
 const PARALLEL: usize = 8;
-/// The hub's CDN gives no more than 50 GB at once by plain requests (`MAX_HTTP_DOWNLOAD_SIZE` of
-/// the Python client, which refuses larger files without Xet); by ranges it gives everything.
-const AT_ONCE: u64 = 40_000_000_000;
+/// The hub's CDN refuses more than 50 GB in one plain answer (`MAX_HTTP_DOWNLOAD_SIZE` of the
+/// Python client, which refuses larger files without Xet); by ranges it serves everything.
+const MAX_RANGE: u64 = 40_000_000_000;
 
-/// How to reach the hub, as whom, and where its files are kept.
+/// How to reach the hub, as whom, and where its files are cached.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the hub is.
+    /// The hub's address.
     pub endpoint: Url,
-    /// As whom to ask.
+    /// The account's token.
     pub token: Option<Token>,
     /// Where a token would be read from, for advice.
     pub token_path: PathBuf,
     /// The cache: `models--owner--name` lie in it.
     pub cache: PathBuf,
-    /// Nothing may be asked of the hub.
+    /// Requests are disabled.
     pub offline: bool,
-    /// Files at the same time.
+    /// Files that the hub keeps in its Xet store are read from there.
+    pub xet: bool,
+    /// Files downloaded at the same time.
     pub parallel: usize,
-    /// Bytes that are asked for at once.
-    pub at_once: u64,
-    /// How often and how long to try.
-    pub patience: Patience,
+    /// The most bytes in one plain request.
+    pub max_range: u64,
+    /// Attempts and timeouts.
+    pub retries: RetryPolicy,
 }
 
-/// How often and how long to try.
+/// Attempts and timeouts.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
-    /// Tries in a row that bring no byte.
-    pub tries: u32,
-    /// The pause after the first of them; it doubles.
-    pub pause: Duration,
+pub struct RetryPolicy {
+    /// Attempts in a row that bring no byte.
+    pub attempts: u32,
+    /// The wait after the first of them; it doubles.
+    pub base_delay: Duration,
     /// A connection that is silent for so long is cut.
-    pub silence: Duration,
+    pub read_timeout: Duration,
     /// The longest wait that the hub may ask for.
-    pub longest_wait: Duration,
-    /// How often a file that does not match is fetched in all.
-    pub fetches: u32,
+    pub max_retry_after: Duration,
+    /// Downloads of a file that does not match its hash.
+    pub attempts_per_file: u32,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self {
-            tries: 6,
-            pause: Duration::from_secs(1),
-            silence: Duration::from_secs(30),
-            longest_wait: Duration::from_mins(15),
-            fetches: 3,
+            attempts: 6,
+            base_delay: Duration::from_secs(1),
+            read_timeout: Duration::from_secs(30),
+            max_retry_after: Duration::from_mins(15),
+            attempts_per_file: 3,
         }
     }
 }
 
-/// A token, and where it came from. Its value is never shown.
+/// A token and its source. Its value is never shown.
 #[derive(Clone)]
 pub struct Token {
     value: String,
-    from: String,
+    source: String,
 }
 
 impl Token {
-    /// A token; `from` names its variable or file.
-    pub fn new(value: impl Into<String>, from: impl Into<String>) -> Self {
+    /// A token; `source` names its variable or file.
+    pub fn new(value: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             value: value.into(),
-            from: from.into(),
+            source: source.into(),
         }
     }
 
@@ -83,16 +85,16 @@ impl Token {
         &self.value
     }
 
-    /// Where it came from.
+    /// The variable or file that it was read from.
     #[must_use]
-    pub fn from(&self) -> &str {
-        &self.from
+    pub fn source(&self) -> &str {
+        &self.source
     }
 }
 
 impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Token(from {})", self.from)
+        write!(formatter, "Token(from {})", self.source)
     }
 }
 
@@ -100,31 +102,31 @@ impl Settings {
     /// A hub at `endpoint` and a cache, without a token.
     ///
     /// # Errors
-    /// Where the endpoint is no URL.
+    /// If the endpoint is no URL.
     pub fn new(endpoint: &str, cache: impl Into<PathBuf>) -> Result<Self, FetchError> {
         let cache = cache.into();
         Ok(Self {
             endpoint: url(endpoint)?,
             token: None,
             token_path: PathBuf::new(),
-            // What lies in it is mounted into containers, which knows no working directory.
+            // Its files are mounted into containers, which know no working directory.
             cache: std::path::absolute(&cache).unwrap_or(cache),
             offline: false,
+            xet: true,
             parallel: PARALLEL,
-            at_once: AT_ONCE,
-            patience: Patience::default(),
+            max_range: MAX_RANGE,
+            retries: RetryPolicy::default(),
         })
     }
 
-    /// What this process's environment says.
+    /// Reads this process's environment.
     ///
     /// # Errors
-    /// Where the endpoint is no URL.
+    /// If the endpoint is no URL.
     pub fn from_environment() -> Result<Self, FetchError> {
         Self::of(&|name| std::env::var(name).ok())
     }
 
-    /// What an environment says.
     fn of(look: &dyn Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
         let path = |name: &str| look(name).map(|text| expand(&text, look));
         let home = path("HF_HOME").unwrap_or_else(|| {
@@ -141,31 +143,33 @@ impl Settings {
             endpoint.as_deref().unwrap_or("https://huggingface.co"),
             cache,
         )?;
-        if !look("HF_HUB_DISABLE_IMPLICIT_TOKEN").is_some_and(|text| is_true(&text)) {
+        let is_set = |name: &str| look(name).is_some_and(|text| is_true(&text));
+        if !is_set("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
             settings.token = token(look, &token_path);
         }
+        settings.xet = !is_set("HF_HUB_DISABLE_XET");
         settings.token_path = token_path;
         settings.offline = ["HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"]
             .iter()
             .find_map(|name| look(name).filter(|text| !text.is_empty()))
             .is_some_and(|text| is_true(&text));
         if let Some(seconds) = look("HF_HUB_DOWNLOAD_TIMEOUT").and_then(|text| text.parse().ok()) {
-            settings.patience.silence = Duration::from_secs(seconds);
+            settings.retries.read_timeout = Duration::from_secs(seconds);
         }
         Ok(settings)
     }
 }
 
 fn url(text: &str) -> Result<Url, FetchError> {
-    let wrong = |because: String| FetchError::Endpoint {
+    let invalid = |reason: String| FetchError::Endpoint {
         endpoint: text.to_owned(),
-        because,
+        reason,
     };
-    let url =
-        Url::parse(text.trim().trim_end_matches('/')).map_err(|error| wrong(error.to_string()))?;
+    let url = Url::parse(text.trim().trim_end_matches('/'))
+        .map_err(|error| invalid(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong(
-            "it begins with neither http:// nor https://".to_owned(),
+        return Err(invalid(
+            "it starts with neither http:// nor https://".to_owned(),
         ));
     }
     Ok(url)
@@ -193,37 +197,11 @@ fn is_true(text: &str) -> bool {
     )
 }
 
-/// `~`, `$NAME` and `${NAME}`, as the Python client expands them: an unknown name stays.
+/// Expands `~`, `$NAME` and `${NAME}`; as in the Python client, an unknown name stays.
 fn expand(text: &str, look: &dyn Fn(&str) -> Option<String>) -> PathBuf {
-    let text = match text.strip_prefix('~') {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
-            format!("{}{rest}", look("HOME").unwrap_or_else(|| "~".to_owned()))
-        }
-        _ => text.to_owned(),
-    };
-    let mut out = String::new();
-    let mut rest = text.as_str();
-    while let Some((before, after)) = rest.split_once('$') {
-        out.push_str(before);
-        let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-        let (name, left) = match after
-            .strip_prefix('{')
-            .and_then(|text| text.split_once('}'))
-        {
-            Some((name, left)) => (name, left),
-            None => after.split_at(after.find(|c| !is_name(c)).unwrap_or(after.len())),
-        };
-        match look(name) {
-            Some(value) if !name.is_empty() => out.push_str(&value),
-            _ => {
-                out.push('$');
-                out.push_str(&after[..after.len() - left.len()]);
-            }
-        }
-        rest = left;
-    }
-    out.push_str(rest);
-    PathBuf::from(out)
+    let expanded =
+        shellexpand::full_with_context_no_errors(text, || look("HOME"), |name| look(name));
+    PathBuf::from(expanded.into_owned())
 }
 
 #[cfg(test)]
@@ -282,7 +260,7 @@ mod tests {
         let home = directory.path().display().to_string();
         let of_file = settings(&[("HF_HOME", &home)]).token.unwrap();
         assert_eq!(of_file.value(), "hf_file");
-        assert_eq!(of_file.from(), file.display().to_string());
+        assert_eq!(of_file.source(), file.display().to_string());
         let of_variable = settings(&[("HF_HOME", &home), ("HF_TOKEN", " hf_variable ")]);
         assert!(!format!("{of_variable:?}").contains("hf_variable"));
         assert_eq!(of_variable.token.unwrap().value(), "hf_variable");
@@ -290,6 +268,12 @@ mod tests {
         assert_eq!(elsewhere.token.unwrap().value(), "hf_file");
         let none = settings(&[("HF_TOKEN", "hf_x"), ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")]);
         assert!(none.token.is_none());
+    }
+
+    #[test]
+    fn xet() {
+        assert!(settings(&[]).xet);
+        assert!(!settings(&[("HF_HUB_DISABLE_XET", "1")]).xet);
     }
 
     #[test]

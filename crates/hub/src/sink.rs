@@ -1,5 +1,5 @@
-//! Where a file's bytes go: to the disk and through the hash, on a thread of its own, so that
-//! neither holds up the network.
+//! A file's bytes on their way to the disk and through the hash, on a thread of its own, so that
+//! neither slows down the network.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,10 +15,10 @@ use crate::digest::{Digest, Hasher};
 use crate::error::FetchError;
 use crate::lock::BlobLock;
 
-/// Pieces that may wait for the disk.
-const WAITING: usize = 32;
-/// How much is read at once.
-const PIECE: usize = 1 << 20;
+/// Chunks that may wait for the disk.
+const QUEUED: usize = 32;
+/// Bytes read at once.
+const CHUNK: usize = 1 << 20;
 
 /// A file that is being written.
 pub struct Sink {
@@ -29,26 +29,26 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Goes on with what has arrived before, which is hashed first; `anew` begins with nothing.
-    /// The lock is held until the last byte is written, even where nobody waits for that.
+    /// Continues a partial file, whose bytes are hashed first; `truncate` starts from nothing.
+    /// The lock is held until the last byte is written, even if nobody waits for that.
     pub async fn open(
         path: &Path,
-        wanted: &Digest,
+        expected: &Digest,
         size: u64,
-        anew: bool,
+        truncate: bool,
         lock: Arc<BlobLock>,
         stop: &CancellationToken,
     ) -> Result<Self, FetchError> {
-        let mut hasher = Hasher::of(wanted, size);
-        let (place, stop) = (path.to_owned(), stop.clone());
+        let mut hasher = Hasher::of(expected, size);
+        let (owned, stop) = (path.to_owned(), stop.clone());
         let opened = blocking(move || {
             let mut options = OpenOptions::new();
             let mut file = options
                 .create(true)
-                .truncate(anew)
+                .truncate(truncate)
                 .read(true)
                 .write(true)
-                .open(&place)?;
+                .open(&owned)?;
             let mut position = file.metadata()?.len();
             if position > size {
                 file.set_len(0)?;
@@ -59,7 +59,7 @@ impl Sink {
             Ok((file, hasher, position))
         });
         let (file, hasher, position) = opened.await.map_err(FetchError::io("write", path))?;
-        let (to, from) = channel(WAITING);
+        let (to, from) = channel(QUEUED);
         let writer = tokio::task::spawn_blocking(move || {
             let written = write(file, hasher, from);
             drop(lock);
@@ -78,13 +78,13 @@ impl Sink {
         self.position
     }
 
-    /// Takes more bytes; false where the disk takes no more, which `finish` explains.
+    /// Takes more bytes; false if the disk takes no more, as `finish` will explain.
     pub async fn take(&mut self, bytes: Bytes) -> bool {
         self.position += bytes.len() as u64;
         self.to.send(bytes).await.is_ok()
     }
 
-    /// Waits until everything is written, and gives its hash.
+    /// Waits until everything is written, and returns the hash.
     pub async fn finish(self) -> Result<Digest, FetchError> {
         drop(self.to);
         let written = self
@@ -103,46 +103,46 @@ fn write(mut file: File, mut hasher: Hasher, mut from: Receiver<Bytes>) -> io::R
     Ok(hasher.finish())
 }
 
-/// What a file that is there hashes to. `told` hears how far it is.
+/// Hashes a file. `report` receives the bytes done.
 pub async fn hash(
     path: &Path,
-    wanted: &Digest,
+    expected: &Digest,
     size: u64,
     stop: &CancellationToken,
-    mut told: impl FnMut(u64) + Send + 'static,
+    mut report: impl FnMut(u64) + Send + 'static,
 ) -> Result<Digest, FetchError> {
-    let mut hasher = Hasher::of(wanted, size);
-    let (place, stop) = (path.to_owned(), stop.clone());
+    let mut hasher = Hasher::of(expected, size);
+    let (owned, stop) = (path.to_owned(), stop.clone());
     let work = blocking(move || {
-        let mut file = File::open(place)?;
+        let mut file = File::open(owned)?;
         read_through(&mut file, size, &stop, |bytes, position| {
             hasher.update(bytes);
-            told(position);
+            report(position);
         })?;
         Ok(hasher.finish())
     });
     work.await.map_err(FetchError::io("read", path))
 }
 
-/// Reads so many bytes, piece by piece; a stop ends it.
+/// Reads so many bytes, chunk by chunk; a stop is an error.
 fn read_through(
     file: &mut File,
     size: u64,
     stop: &CancellationToken,
     mut each: impl FnMut(&[u8], u64),
 ) -> io::Result<()> {
-    let mut piece = vec![0; PIECE.min(usize::try_from(size).unwrap_or(PIECE))];
+    let mut chunk = vec![0; CHUNK.min(usize::try_from(size).unwrap_or(CHUNK))];
     let mut from = file.take(size);
     let mut position = 0;
     while position < size {
         if stop.is_cancelled() {
             return Err(io::Error::other("it was stopped"));
         }
-        match from.read(&mut piece) {
+        match from.read(&mut chunk) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => {
                 position += read as u64;
-                each(&piece[..read], position);
+                each(&chunk[..read], position);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -1,28 +1,31 @@
-//! Room on the disk, before the first byte.
+//! Free space, before the first byte.
 
 use std::path::Path;
 
 use crate::error::FetchError;
 
-/// The least that is left for others.
+/// The least that is left for others, in bytes.
 const SPARE: u64 = 16 << 20;
 
-/// Whether there is room for so many bytes more, and a little to spare.
-pub fn check(cache: &Path, repository: &str, lacking: u64) -> Result<(), FetchError> {
-    if lacking == 0 {
+/// Checks that so many more bytes fit, and a little to spare.
+///
+/// # Errors
+/// If they do not. A file system that does not tell its free space passes.
+pub fn check(cache: &Path, repository: &str, bytes: u64) -> Result<(), FetchError> {
+    if bytes == 0 {
         return Ok(());
     }
-    let needed = lacking.saturating_add((lacking / 100).max(SPARE));
-    // The cache may not be there yet: the disk is that of what is.
-    let there = cache.ancestors().find(|path| path.exists());
-    let Some(Ok(disk)) = there.map(rustix::fs::statvfs) else {
+    let required = bytes.saturating_add((bytes / 100).max(SPARE));
+    // The cache may not exist yet: its nearest parent lies on the same disk.
+    let existing = cache.ancestors().find(|path| path.exists());
+    let Some(Ok(disk)) = existing.map(rustix::fs::statvfs) else {
         return Ok(());
     };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    if free < needed {
-        return Err(FetchError::Room {
+    if free < required {
+        return Err(FetchError::Space {
             repository: repository.to_owned(),
-            needed,
+            required,
             free,
             cache: cache.to_owned(),
         });

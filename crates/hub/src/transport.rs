@@ -1,248 +1,265 @@
-//! Requests to the hub, and patience with them.
+//! Requests to the hub, and the waits between attempts.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderValue, RANGE};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{FetchError, root_cause};
+use crate::classify::{Failure, Request, classify};
+use crate::error::{FetchError, bytes, chain};
 use crate::progress::Progress;
-use crate::refusal::{Ask, Trouble, meaning};
 use crate::settings::Settings;
 
-/// The longest answer that is no file.
-const ANSWER: usize = 64 << 20;
-/// The longest part of a refusal that is read for its words.
-const REFUSAL: usize = 4096;
-/// The longest pause of ours between two tries.
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
-const CONNECT: Duration = Duration::from_secs(10);
+/// The longest answer that is no file, in bytes.
+const MAX_ANSWER: usize = 64 << 20;
+/// The most that is read of a refusal, in bytes.
+const MAX_REFUSAL: usize = 4096;
+/// The longest wait between two attempts that the server does not ask for.
+const MAX_DELAY: Duration = Duration::from_mins(1);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The way to the hub.
+/// An HTTP client for one hub.
 #[derive(Debug)]
 pub struct Transport {
     client: Client,
-    pub(crate) settings: Settings,
+    /// The hub, the account and the cache.
+    pub settings: Settings,
 }
 
 impl Transport {
-    /// The way that the settings name.
+    /// Sets up the client.
+    ///
+    /// # Errors
+    /// If proxies or certificates of this machine are unusable.
     pub fn new(settings: Settings) -> Result<Self, FetchError> {
         // An error says that the process has a TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("retrial/", env!("CARGO_PKG_VERSION")))
-            // Files of one connection each: over HTTP/2 all of them would share a single one.
+            // Over HTTP/2 all files would share a single connection.
             .http1_only()
-            .connect_timeout(CONNECT)
-            .read_timeout(settings.patience.silence)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(settings.retries.read_timeout)
             .build()
-            .map_err(|error| FetchError::Client(root_cause(&error)))?;
+            .map_err(|error| FetchError::Client(chain(&error)))?;
         Ok(Self { client, settings })
     }
 
-    /// An address of the hub, each part taken as it is.
-    pub fn url<'a>(&self, parts: impl IntoIterator<Item = &'a str>) -> Url {
+    /// An address of the hub; each segment is escaped.
+    pub fn url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
         let mut url = self.settings.endpoint.clone();
-        // An address with a host, as the settings made sure.
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(parts);
+        // `Settings::new` admits only addresses with a host.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
         }
         url
     }
 
-    /// The beginning of an answer: all of it, or a range of bytes (`bytes=100-`).
+    /// The `Authorization` header, if there is a token.
+    ///
+    /// # Errors
+    /// If the token cannot stand in a header.
+    pub fn authorization(&self, request: &Request<'_>) -> Result<Option<HeaderValue>, FetchError> {
+        let Some(token) = &self.settings.token else {
+            return Ok(None);
+        };
+        let mut value =
+            HeaderValue::from_str(&format!("Bearer {}", token.value())).map_err(|_| {
+                FetchError::Refused {
+                    status: StatusCode::UNAUTHORIZED.as_u16(),
+                    repository: request.repository.to_owned(),
+                    reason: format!("the token of {} has invalid characters", token.source()),
+                    advice: "copy it again".to_owned(),
+                }
+            })?;
+        value.set_sensitive(true);
+        Ok(Some(value))
+    }
+
+    /// Sends a request and waits for the head of its answer: all of it, or a range of bytes
+    /// (`bytes=100-`). 416 is returned as an answer.
     pub async fn open(
         &self,
-        ask: &Ask<'_>,
+        request: &Request<'_>,
         url: Url,
         range: Option<&str>,
-    ) -> Result<Response, Trouble> {
+    ) -> Result<Response, Failure> {
         let mut headers = HeaderMap::new();
-        // What is compressed on the way has no ranges, and another size.
+        // A compressed answer has no ranges, and another size.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Some(Ok(range)) = range.map(HeaderValue::from_str) {
             headers.insert(RANGE, range);
         }
-        // The hub's own host only: reqwest drops it where a redirect leads elsewhere.
-        if url.origin() == self.settings.endpoint.origin()
-            && let Some(token) = &self.settings.token
+        let is_hub = |url: &Url| url.origin() == self.settings.endpoint.origin();
+        // The hub's own host only: reqwest drops the header when a redirect leads elsewhere.
+        if is_hub(&url)
+            && let Some(value) = self.authorization(request).map_err(Failure::Permanent)?
         {
-            let mut value =
-                HeaderValue::from_str(&format!("Bearer {}", token.value())).map_err(|_| {
-                    Trouble::Lasting(FetchError::Unauthorized {
-                        repository: ask.repository.to_owned(),
-                        because: format!(
-                            "the token of {} has characters that no token has",
-                            token.from()
-                        ),
-                        advice: "copy it anew".to_owned(),
-                    })
-                })?;
-            value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let answer = self.client.get(url).headers(headers).send().await;
-        let mut answer = answer.map_err(passing)?;
-        if answer.status().is_success()
-            || answer.status() == reqwest::StatusCode::RANGE_NOT_SATISFIABLE
-        {
+        let sent = self.client.get(url).headers(headers).send().await;
+        let mut answer = sent.map_err(transient)?;
+        let status = answer.status();
+        if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
             return Ok(answer);
         }
         let mut body = Vec::new();
-        while let Ok(Some(piece)) = answer.chunk().await {
-            body.extend_from_slice(&piece);
-            if body.len() > REFUSAL {
+        while let Ok(Some(chunk)) = answer.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_REFUSAL {
                 break;
             }
         }
-        let behind = answer.url().origin() != self.settings.endpoint.origin();
-        let body = String::from_utf8_lossy(&body);
-        Err(meaning(
+        let (redirected, body) = (!is_hub(answer.url()), String::from_utf8_lossy(&body));
+        Err(classify(
             &self.settings,
-            ask,
-            answer.status(),
+            request,
+            status,
             answer.headers(),
             &body,
-            behind,
+            redirected,
         ))
     }
 
-    /// A whole answer that is no file, asked for until it comes.
-    pub async fn whole(
+    /// Fetches a whole answer that is no file, with as many attempts as the settings allow.
+    pub async fn fetch(
         &self,
-        ask: &Ask<'_>,
+        request: &Request<'_>,
         url: &Url,
-        to: &UnboundedSender<Progress>,
+        progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<(HeaderMap, Bytes), FetchError> {
-        let mut tries = Tries::new(self, ask, to.clone(), stop);
+        let mut backoff = Backoff::new(self, request, progress.clone(), stop);
         loop {
-            let once = async {
-                let mut answer = self.open(ask, url.clone(), None).await?;
-                let headers = answer.headers().clone();
-                let mut body = Vec::new();
-                while let Some(piece) = answer.chunk().await.map_err(passing)? {
-                    if body.len() + piece.len() > ANSWER {
-                        return Err(Trouble::Lasting(FetchError::Malformed {
-                            what: ask.words(),
-                            because: format!(
-                                "it is longer than {}",
-                                crate::error::bytes(ANSWER as u64)
-                            ),
-                        }));
-                    }
-                    body.extend_from_slice(&piece);
-                }
-                Ok((headers, Bytes::from(body)))
-            };
             let result = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Err(FetchError::Stopped),
-                result = once => result,
+                result = self.fetch_once(request, url.clone()) => result,
             };
             match result {
                 Ok(answer) => return Ok(answer),
-                Err(trouble) => tries.again(trouble).await?,
+                Err(failure) => backoff.wait(failure).await?,
             }
         }
     }
-}
 
-/// A connection that failed or was cut. The address may carry a signature: it is left out.
-pub fn passing(error: reqwest::Error) -> Trouble {
-    Trouble::Passing {
-        because: root_cause(&error.without_url()),
-        answered: false,
-        wait: None,
+    async fn fetch_once(
+        &self,
+        request: &Request<'_>,
+        url: Url,
+    ) -> Result<(HeaderMap, Bytes), Failure> {
+        let mut answer = self.open(request, url, None).await?;
+        let headers = answer.headers().clone();
+        let mut body = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(transient)? {
+            if body.len() + chunk.len() > MAX_ANSWER {
+                let reason = format!("it is longer than {}", bytes(MAX_ANSWER as u64));
+                return Err(Failure::Permanent(request.malformed(&reason)));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok((headers, Bytes::from(body)))
     }
 }
 
-/// How often something was tried in a row without success.
-pub struct Tries<'a> {
+/// A connection that failed or was cut. The address may carry a signature, so it is left out.
+pub fn transient(error: reqwest::Error) -> Failure {
+    Failure::Transient {
+        reason: chain(&error.without_url()),
+        answered: false,
+        retry_after: None,
+    }
+}
+
+/// Counts failed attempts in a row, and waits longer after each.
+pub struct Backoff<'a> {
     transport: &'a Transport,
-    ask: &'a Ask<'a>,
-    to: UnboundedSender<Progress>,
+    request: &'a Request<'a>,
+    progress: UnboundedSender<Progress>,
     stop: &'a CancellationToken,
     failed: u32,
 }
 
-impl<'a> Tries<'a> {
-    /// None so far.
+impl<'a> Backoff<'a> {
+    /// Before the first attempt.
     pub fn new(
         transport: &'a Transport,
-        ask: &'a Ask<'a>,
-        to: UnboundedSender<Progress>,
+        request: &'a Request<'a>,
+        progress: UnboundedSender<Progress>,
         stop: &'a CancellationToken,
     ) -> Self {
         Self {
             transport,
-            ask,
-            to,
+            request,
+            progress,
             stop,
             failed: 0,
         }
     }
 
-    /// Something came: what failed before no longer counts.
-    pub fn went_on(&mut self) {
+    /// Forgets failed attempts, because bytes arrived.
+    pub fn reset(&mut self) {
         self.failed = 0;
     }
 
-    /// Waits for the next try, or says why there is none.
-    pub async fn again(&mut self, trouble: Trouble) -> Result<(), FetchError> {
-        let (because, answered, wait) = match trouble {
-            Trouble::Lasting(error) => return Err(error),
-            Trouble::Passing {
-                because,
+    /// Waits until the next attempt.
+    ///
+    /// # Errors
+    /// If no further attempt makes sense, or on a stop.
+    pub async fn wait(&mut self, failure: Failure) -> Result<(), FetchError> {
+        let (reason, answered, retry_after) = match failure {
+            Failure::Permanent(error) => return Err(error),
+            Failure::Transient {
+                reason,
                 answered,
-                wait,
-            } => (because, answered, wait),
+                retry_after,
+            } => (reason, answered, retry_after),
         };
         let settings = &self.transport.settings;
-        let patience = &settings.patience;
-        let (endpoint, what) = (settings.endpoint.to_string(), self.ask.words());
+        let retries = &settings.retries;
+        let (endpoint, subject) = (settings.endpoint.to_string(), self.request.subject());
         self.failed += 1;
-        if self.failed >= patience.tries {
+        if self.failed >= retries.attempts {
+            let attempts = self.failed;
             return Err(if answered {
                 FetchError::Unavailable {
                     endpoint,
-                    what,
-                    because,
-                    tries: self.failed,
+                    subject,
+                    reason,
+                    attempts,
                 }
             } else {
                 FetchError::Unreachable {
                     endpoint,
-                    what,
-                    because,
+                    subject,
+                    reason,
                 }
             });
         }
-        if let Some(wait) = wait.filter(|wait| *wait > patience.longest_wait) {
+        if let Some(wait) = retry_after.filter(|wait| *wait > retries.max_retry_after) {
             return Err(FetchError::RateLimited {
                 endpoint,
-                what,
+                subject,
                 wait,
             });
         }
-        let ours = patience
-            .pause
+        let doubled = retries
+            .base_delay
             .saturating_mul(1 << (self.failed - 1).min(16));
-        let after = wait.unwrap_or(ours.min(LONGEST_PAUSE));
-        let _ = self.to.send(Progress::Retry {
-            what,
-            because,
+        let delay = retry_after.unwrap_or(doubled.min(MAX_DELAY));
+        let _ = self.progress.send(Progress::Retry {
+            subject,
+            reason,
             attempt: self.failed + 1,
-            after,
+            delay,
         });
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Err(FetchError::Stopped),
-            () = tokio::time::sleep(after) => Ok(()),
+            () = tokio::time::sleep(delay) => Ok(()),
         }
     }
 }

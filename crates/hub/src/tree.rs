@@ -1,13 +1,13 @@
-//! A commit's listing in the cache, as the Python client keeps it: a commit never changes, so it
-//! is good for ever, and offline it tells which files lack.
+//! A commit's listing in the cache, in the Python client's format: a commit never changes, so the
+//! listing stays valid, and offline it tells which files are missing.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cache::{Place, replace};
-use crate::digest::{Digest, is_hex};
+use crate::cache::{RepositoryCache, replace};
+use crate::digest::Digest;
 use crate::listing::{RemoteFile, is_safe};
 
 const FORMAT: u32 = 1;
@@ -32,13 +32,13 @@ pub struct Entry {
     /// The content's size, where it is in LFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lfs_size: Option<u64>,
-    /// For clients that fetch from Xet.
+    /// The content's hash in the Xet store, where it is kept there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xet_hash: Option<String>,
 }
 
 impl Tree {
-    /// Of all files of a commit.
+    /// The listing of all files of a commit.
     pub fn new(files: BTreeMap<String, Entry>) -> Self {
         Self {
             format_version: FORMAT,
@@ -46,30 +46,24 @@ impl Tree {
         }
     }
 
-    /// The one in the cache, if it is there and makes sense.
-    pub fn read(place: &Place, commit: &str) -> Option<Self> {
-        let text = fs::read(place.tree(commit)).ok()?;
+    /// Reads the listing from the cache, if there is a valid one.
+    pub fn read(cache: &RepositoryCache, commit: &str) -> Option<Self> {
+        let text = fs::read(cache.tree(commit)).ok()?;
         let tree: Self = serde_json::from_slice(&text).ok()?;
         (tree.format_version == FORMAT).then_some(tree)
     }
 
-    /// Keeps it. Without it the next run lists again, which is no fault.
-    pub fn keep(&self, place: &Place, commit: &str) {
-        let sound = |hash: &String| is_hex(hash, 64);
-        // The Python client takes no listing with a hash that it does not understand.
-        if !self
-            .files
-            .values()
-            .all(|file| file.xet_hash.as_ref().is_none_or(sound))
-        {
-            return;
-        }
+    /// Writes it to the cache. Without it the next run lists again, which is no fault.
+    pub fn write(&self, cache: &RepositoryCache, commit: &str) {
         if let Ok(text) = serde_json::to_vec_pretty(self) {
-            let _ = replace(&place.tree(commit), &text);
+            let _ = replace(&cache.tree(commit), &text);
         }
     }
 
-    /// Its files; an error names one that cannot be.
+    /// Its files.
+    ///
+    /// # Errors
+    /// Names a file with an unsafe path or without a valid hash.
     pub fn files(&self) -> Result<Vec<RemoteFile>, String> {
         let file = |(path, entry): (&String, &Entry)| {
             if !is_safe(path) {
@@ -79,11 +73,12 @@ impl Tree {
                 Some(hash) => (Digest::sha256(hash), entry.lfs_size.unwrap_or(entry.size)),
                 None => (Digest::git(&entry.blob_id), entry.size),
             };
-            let digest = digest.ok_or_else(|| format!("{path} has no hash that is one"))?;
+            let digest = digest.ok_or_else(|| format!("{path} has no valid hash"))?;
             Ok(RemoteFile {
                 path: path.clone(),
                 size,
                 digest,
+                xet_hash: entry.xet_hash.clone(),
             })
         };
         self.files.iter().map(file).collect()

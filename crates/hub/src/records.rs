@@ -1,30 +1,30 @@
-//! What is known of blobs that were hashed: a second run need not read hundreds of gigabytes.
+//! Records of verified blobs: a second run need not read hundreds of gigabytes.
 //!
-//! A note stands beside each blob and holds as long as size, time and inode are the same. A blob
-//! that was written since the machine started may still be lost with it, size and all, before it
-//! is on the disk; so such a note holds until the machine starts anew, and one that was made by
-//! reading an older blob holds for good. That spares waiting for the disk after each file.
+//! A record belongs to a blob and is valid as long as its size, time and inode are the same. A
+//! crash may still lose a blob that was written since the machine started, size and all, before it
+//! is on the disk; its record is valid until the next start. A record that was made by reading an
+//! older blob stays valid. That avoids waiting for the disk after each file.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cache::{Place, replace};
+use crate::cache::{RepositoryCache, replace};
 use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Note {
+struct Record {
     digest: Digest,
     size: u64,
     /// Seconds and nanoseconds.
     modified: (i64, i64),
     inode: u64,
-    /// The machine's start for which it holds; none: for good.
+    /// The start of the machine until whose end it is valid; none: for good.
     boot: Option<String>,
 }
 
-impl Note {
+impl Record {
     fn of(digest: &Digest, blob: &Metadata, boot: &Boot) -> Self {
         let on_disk = boot.began.is_some_and(|began| blob.mtime() < began);
         Self {
@@ -37,7 +37,7 @@ impl Note {
     }
 }
 
-/// The machine's start.
+/// A start of the machine.
 struct Boot {
     id: String,
     /// Seconds since 1970.
@@ -56,26 +56,26 @@ impl Boot {
     }
 }
 
-/// Whether a blob was hashed before, matched, and is still the same.
-pub fn is_known(place: &Place, digest: &Digest, blob: &Metadata) -> bool {
-    let known: Option<Note> = fs::read(place.note(digest))
+/// Whether a blob was verified before and is unchanged.
+pub fn is_verified(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) -> bool {
+    let record: Option<Record> = fs::read(cache.record(digest))
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
-    known.is_some_and(|note| holds(&note, digest, blob, &Boot::now()))
+    record.is_some_and(|record| is_valid(&record, digest, blob, &Boot::now()))
 }
 
-fn holds(note: &Note, digest: &Digest, blob: &Metadata, boot: &Boot) -> bool {
-    let now = Note::of(digest, blob, boot);
-    let same = (&note.digest, note.size, note.modified, note.inode)
+fn is_valid(record: &Record, digest: &Digest, blob: &Metadata, boot: &Boot) -> bool {
+    let now = Record::of(digest, blob, boot);
+    let same = (&record.digest, record.size, record.modified, record.inode)
         == (&now.digest, now.size, now.modified, now.inode);
-    same && note.boot.as_ref().is_none_or(|id| *id == boot.id)
+    same && record.boot.as_ref().is_none_or(|id| *id == boot.id)
 }
 
-/// Keeps that a blob was hashed and matched. Where that cannot be kept, it is hashed again.
-pub fn keep(place: &Place, digest: &Digest, blob: &Metadata) {
-    let note = Note::of(digest, blob, &Boot::now());
-    if let Ok(text) = serde_json::to_vec(&note) {
-        let _ = replace(&place.note(digest), &text);
+/// Records that a blob matches its hash. If the record cannot be written, the blob is hashed again.
+pub fn write(cache: &RepositoryCache, digest: &Digest, blob: &Metadata) {
+    let record = Record::of(digest, blob, &Boot::now());
+    if let Ok(text) = serde_json::to_vec(&record) {
+        let _ = replace(&cache.record(digest), &text);
     }
 }
 
@@ -84,28 +84,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_holds_as_long_as_the_blob_is_the_same() {
+    fn a_record_is_valid_as_long_as_the_blob_is_the_same() {
         let cache = tempfile::tempdir().unwrap();
-        let place = Place::new(cache.path(), "owner/name");
+        let place = RepositoryCache::new(cache.path(), "owner/name");
         let digest = Digest::git(&"a".repeat(40)).unwrap();
-        place.prepare(&digest).unwrap();
+        place.create_directories(&digest).unwrap();
         let blob = place.blob(&digest);
         fs::write(&blob, "content").unwrap();
         let look = || fs::metadata(&blob).unwrap();
-        assert!(!is_known(&place, &digest, &look()));
-        keep(&place, &digest, &look());
-        assert!(is_known(&place, &digest, &look()));
+        assert!(!is_verified(&place, &digest, &look()));
+        write(&place, &digest, &look());
+        assert!(is_verified(&place, &digest, &look()));
         // Another file of the same size and time.
         let time = look().modified().unwrap();
         let other = cache.path().join("other");
         fs::write(&other, "CONTENT").unwrap();
         fs::File::open(&other).unwrap().set_modified(time).unwrap();
         fs::rename(&other, &blob).unwrap();
-        assert!(!is_known(&place, &digest, &look()));
+        assert!(!is_verified(&place, &digest, &look()));
     }
 
     #[test]
-    fn a_young_blob_is_known_until_the_machine_starts_anew() {
+    fn a_young_blob_is_verified_until_the_machine_restarts() {
         let directory = tempfile::tempdir().unwrap();
         let blob = directory.path().join("blob");
         fs::write(&blob, "content").unwrap();
@@ -118,10 +118,10 @@ mod tests {
             began: Some(began),
         };
         let (before, after) = (blob.mtime() - 100, blob.mtime() + 100);
-        let young = Note::of(&digest, &blob, &boot("first", before));
-        assert!(holds(&young, &digest, &blob, &boot("first", before)));
-        assert!(!holds(&young, &digest, &blob, &boot("second", after)));
-        let old = Note::of(&digest, &blob, &boot("second", after));
-        assert!(holds(&old, &digest, &blob, &boot("third", after + 100)));
+        let young = Record::of(&digest, &blob, &boot("first", before));
+        assert!(is_valid(&young, &digest, &blob, &boot("first", before)));
+        assert!(!is_valid(&young, &digest, &blob, &boot("second", after)));
+        let old = Record::of(&digest, &blob, &boot("second", after));
+        assert!(is_valid(&old, &digest, &blob, &boot("third", after + 100)));
     }
 }

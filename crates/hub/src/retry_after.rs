@@ -1,22 +1,21 @@
-//! How long the hub asks to wait.
+//! The wait that a server asks for.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// The wait that an answer asks for: `RateLimit: "api";r=0;t=55` (draft-ietf-httpapi-ratelimit-headers)
+/// Reads the wait from an answer's headers: `RateLimit: "api";r=0;t=55` (draft-ietf-httpapi-ratelimit-headers)
 /// before `Retry-After`, in seconds or as a date.
-#[must_use]
-pub fn asked(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    // It tells whole seconds, rounded down.
+    // Whole seconds, rounded down.
     let limit = text("ratelimit").and_then(rate_limit);
     let limit = limit.map(|seconds| Duration::from_secs(seconds.saturating_add(1)));
-    limit.or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| retry_after(text.trim(), now)))
+    limit.or_else(|| text(RETRY_AFTER.as_str()).and_then(|text| seconds_or_date(text.trim(), now)))
 }
 
-/// Seconds until the window begins anew, where nothing remains of it.
+/// Seconds until the next window, if nothing remains of this one.
 fn rate_limit(text: &str) -> Option<u64> {
     let number = |key: &str| {
         text.split(';')
@@ -28,7 +27,7 @@ fn rate_limit(text: &str) -> Option<u64> {
     number("t")
 }
 
-fn retry_after(text: &str, now: Timestamp) -> Option<Duration> {
+fn seconds_or_date(text: &str, now: Timestamp) -> Option<Duration> {
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
@@ -57,6 +56,6 @@ mod tests {
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
             .collect();
         let now = "2015-10-21T07:28:00Z".parse().unwrap();
-        assert_eq!(asked(&headers, now), seconds.map(Duration::from_secs));
+        assert_eq!(retry_after(&headers, now), seconds.map(Duration::from_secs));
     }
 }

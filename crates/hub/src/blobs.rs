@@ -1,0 +1,192 @@
+//! A snapshot's blobs: each is used from the cache if it is correct, downloaded if not, and waited
+//! for while another process downloads it.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use crate::cache::RepositoryCache;
+use crate::classify::Request;
+use crate::download::Download;
+use crate::error::FetchError;
+use crate::listing::{RemoteFile, Snapshot};
+use crate::lock::{BlobLock, holder};
+use crate::progress::{Progress, Reporter, TransferState};
+use crate::transport::Transport;
+use crate::xet::XetStore;
+use crate::{records, sink};
+
+/// The time between two attempts to take a lock that another process holds.
+const LOCK_POLL: Duration = Duration::from_millis(100);
+
+/// Populates the cache with a snapshot's blobs.
+pub struct Blobs<'a> {
+    pub transport: &'a Transport,
+    pub xet: XetStore,
+    pub cache: &'a RepositoryCache,
+    pub snapshot: &'a Snapshot,
+    pub progress: &'a UnboundedSender<Progress>,
+    pub stop: CancellationToken,
+}
+
+/// Whether a blob is in the cache now.
+enum Populated {
+    /// It is, and so many bytes were fetched.
+    Yes(u64),
+    /// Another process downloads it.
+    Busy,
+}
+
+impl Blobs<'_> {
+    /// Populates the cache with several files at a time. Returns the bytes fetched, and the files
+    /// that another process downloads, unless these are waited for.
+    pub async fn populate<'f>(
+        &self,
+        files: Vec<&'f RemoteFile>,
+        wait: bool,
+    ) -> Result<(u64, Vec<&'f RemoteFile>), FetchError> {
+        let (mut bytes_fetched, mut busy, mut fault) = (0, Vec::new(), None);
+        let work = files
+            .into_iter()
+            .map(async |file| (file, self.populate_one(file, wait).await));
+        let mut work = futures_util::stream::iter(work).buffer_unordered(self.parallel());
+        while let Some((file, populated)) = work.next().await {
+            match populated {
+                Ok(Populated::Yes(bytes)) => bytes_fetched += bytes,
+                Ok(Populated::Busy) => busy.push(file),
+                Err(error) => {
+                    fault.get_or_insert(error);
+                    // The others write what they have, and end.
+                    self.stop.cancel();
+                }
+            }
+        }
+        fault.map_or(Ok((bytes_fetched, busy)), Err)
+    }
+
+    /// The paths of files whose blobs are missing or wrong.
+    pub async fn missing(&self) -> Result<Vec<String>, FetchError> {
+        let files = self.snapshot.files.iter();
+        let work = files.map(async |file| (file, self.is_correct(file).await));
+        let mut work = futures_util::stream::iter(work).buffered(self.parallel());
+        let mut missing = Vec::new();
+        while let Some((file, correct)) = work.next().await {
+            if !correct? {
+                missing.push(file.path.clone());
+            }
+        }
+        Ok(missing)
+    }
+
+    fn parallel(&self) -> usize {
+        self.transport.settings.parallel.max(1)
+    }
+
+    async fn populate_one(&self, file: &RemoteFile, wait: bool) -> Result<Populated, FetchError> {
+        let mut reporter = self.reporter(file);
+        let (cache, digest) = (self.cache, &file.digest);
+        let before = present(cache, file).map(|blob| blob.ino());
+        if before.is_some() && self.is_correct(file).await? {
+            return Ok(Populated::Yes(0));
+        }
+        if self.stop.is_cancelled() {
+            return Err(FetchError::Stopped);
+        }
+        cache.create_directories(digest)?;
+        let path = cache.lock(digest);
+        let lock = match BlobLock::take(&path)? {
+            Some(lock) => lock,
+            None if wait => {
+                reporter.waiting(holder(&path));
+                self.wait_for_lock(file, &mut reporter).await?
+            }
+            None => return Ok(Populated::Busy),
+        };
+        // The holder of the lock may have downloaded it.
+        let now = present(cache, file).map(|blob| blob.ino());
+        if now.is_some() && now != before && self.is_correct(file).await? {
+            return Ok(Populated::Yes(0));
+        }
+        let blob = cache.blob(digest);
+        if fs::symlink_metadata(&blob).is_ok() {
+            fs::remove_file(&blob).map_err(FetchError::io("remove", &blob))?;
+            reporter.discarded("the cached file does not match its hash".to_owned());
+        }
+        let download = Download {
+            transport: self.transport,
+            xet: &self.xet,
+            cache,
+            request: Request {
+                repository: &self.snapshot.repository,
+                revision: &self.snapshot.commit,
+                path: Some(&file.path),
+            },
+            file,
+            stop: &self.stop,
+        };
+        let bytes_fetched = download.run(lock, &mut reporter).await?;
+        reporter.report(TransferState::Done, file.size);
+        Ok(Populated::Yes(bytes_fetched))
+    }
+
+    /// Waits for the lock, and reports the progress of its holder.
+    async fn wait_for_lock(
+        &self,
+        file: &RemoteFile,
+        reporter: &mut Reporter,
+    ) -> Result<BlobLock, FetchError> {
+        let (path, partial) = (
+            self.cache.lock(&file.digest),
+            self.cache.partial(&file.digest),
+        );
+        loop {
+            if let Some(lock) = BlobLock::take(&path)? {
+                return Ok(lock);
+            }
+            let received = fs::metadata(&partial).map_or(0, |partial| partial.len());
+            reporter.report(TransferState::Downloading, received.min(file.size));
+            // A stop could not interrupt the kernel's own wait for a lock.
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return Err(FetchError::Stopped),
+                () = tokio::time::sleep(LOCK_POLL) => {}
+            }
+        }
+    }
+
+    /// Whether the file's blob is in the cache and matches its hash.
+    async fn is_correct(&self, file: &RemoteFile) -> Result<bool, FetchError> {
+        let (cache, digest) = (self.cache, &file.digest);
+        let Some(blob) = present(cache, file) else {
+            return Ok(false);
+        };
+        let mut reporter = self.reporter(file);
+        if !records::is_verified(cache, digest, &blob) {
+            let mut hashing = reporter.clone();
+            let report = move |done| hashing.report(TransferState::Verifying, done);
+            let path = cache.blob(digest);
+            match sink::hash(&path, digest, file.size, &self.stop, report).await {
+                Err(_) if self.stop.is_cancelled() => return Err(FetchError::Stopped),
+                Err(error) => return Err(error),
+                Ok(actual) if actual != *digest => return Ok(false),
+                Ok(_) => records::write(cache, digest, &blob),
+            }
+        }
+        reporter.report(TransferState::Cached, file.size);
+        Ok(true)
+    }
+
+    fn reporter(&self, file: &RemoteFile) -> Reporter {
+        Reporter::new(self.progress, &file.path, file.size)
+    }
+}
+
+/// The blob in the cache, if there is one of the file's size.
+pub fn present(cache: &RepositoryCache, file: &RemoteFile) -> Option<Metadata> {
+    let blob = fs::metadata(cache.blob(&file.digest)).ok()?;
+    (blob.is_file() && blob.len() == file.size).then_some(blob)
+}

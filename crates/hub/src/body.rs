@@ -1,0 +1,104 @@
+//! The bytes of a file from a position on: over plain HTTP, where the answer's range is checked,
+//! or from the Xet store.
+
+use bytes::Bytes;
+use reqwest::header::CONTENT_RANGE;
+use reqwest::{Response, StatusCode};
+use xet::xet_session::XetDownloadStream;
+
+use crate::classify::Failure;
+use crate::transport::transient;
+
+/// Bytes that arrive in order, up to `end` of the file.
+pub struct Body {
+    source: Source,
+    /// Where it ends, in bytes from the file's beginning.
+    pub end: u64,
+}
+
+enum Source {
+    Http(Response),
+    Xet(Box<XetDownloadStream>),
+}
+
+/// What an answer turned out to be.
+pub enum Opened {
+    /// The bytes that were asked for.
+    Body(Body),
+    /// The file from its beginning, or nothing where the answer is of no use.
+    Restart(Option<Body>),
+    /// Not this file, for this reason.
+    Mismatch(String),
+}
+
+impl Body {
+    /// A part of a file from the Xet store.
+    pub fn xet(stream: XetDownloadStream, end: u64) -> Self {
+        let source = Source::Xet(Box::new(stream));
+        Self { source, end }
+    }
+
+    /// Checks an answer to a request for the bytes `from..end` of a file of `size` bytes.
+    pub fn http(answer: Response, from: u64, end: u64, size: u64) -> Opened {
+        let end = match answer.status() {
+            // A server that knows no ranges sends everything.
+            StatusCode::OK => size,
+            StatusCode::PARTIAL_CONTENT => match range(&answer) {
+                Some((_, Some(total))) if total != size => {
+                    return Opened::Mismatch(format!("it has {total} bytes and lists {size}"));
+                }
+                Some((first, _)) if first != Some(from) => return Opened::Restart(None),
+                _ => end,
+            },
+            StatusCode::RANGE_NOT_SATISFIABLE => {
+                return Opened::Mismatch(format!(
+                    "it has no bytes from {from} on, and lists {size}"
+                ));
+            }
+            other => return Opened::Mismatch(format!("it answers {other}")),
+        };
+        let restart = answer.status() == StatusCode::OK && from > 0;
+        let expected = if restart { end } else { end - from };
+        let length = answer.content_length();
+        let source = Source::Http(answer);
+        let body = Self { source, end };
+        match length.filter(|length| *length != expected) {
+            Some(length) => {
+                Opened::Mismatch(format!("it sends {length} bytes instead of {expected}"))
+            }
+            None if restart => Opened::Restart(Some(body)),
+            None => Opened::Body(body),
+        }
+    }
+
+    /// Whether it comes from the Xet store.
+    pub fn is_xet(&self) -> bool {
+        matches!(self.source, Source::Xet(_))
+    }
+
+    /// The next bytes; none at the end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Failure> {
+        match &mut self.source {
+            Source::Http(answer) => answer.chunk().await.map_err(transient),
+            Source::Xet(stream) => stream.next().await.map_err(|error| Failure::xet(&error)),
+        }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if let Self::Xet(stream) = self {
+            stream.cancel();
+        }
+    }
+}
+
+/// The first byte and the file's size of `bytes 100-199/200`, where they are numbers.
+fn range(answer: &Response) -> Option<(Option<u64>, Option<u64>)> {
+    let text = answer.headers().get(CONTENT_RANGE)?.to_str().ok()?;
+    let (place, total) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let first = place
+        .split_once('-')
+        .and_then(|(first, _)| first.parse().ok());
+    Some((first, total.parse().ok()))
+}

@@ -1,0 +1,83 @@
+//! Files from the hub's Xet store: chunks by their hashes, several at a time, put together in order.
+//!
+//! Nothing is verified here, and nothing depends on it: after the first failure a snapshot's files
+//! come over plain HTTP, which the hub serves for every file.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use tokio::sync::OnceCell;
+use xet::XetError;
+use xet::xet_session::{
+    XetConfig, XetDownloadStream, XetDownloadStreamGroup, XetFileInfo, XetSessionBuilder,
+};
+
+use crate::listing::RemoteFile;
+use crate::settings::Settings;
+
+/// The Xet store of one snapshot.
+pub struct XetStore {
+    config: XetConfig,
+    token_url: String,
+    headers: HeaderMap,
+    group: OnceCell<XetDownloadStreamGroup>,
+    failed: AtomicBool,
+}
+
+impl XetStore {
+    /// The store that the hub names at `token_url`, asked for with the hub's own token.
+    pub fn new(settings: &Settings, token_url: String, token: Option<HeaderValue>) -> Self {
+        let mut config = XetConfig::new();
+        // By default the client reports every transfer to the store.
+        config.telemetry.enabled = false;
+        config.client.read_timeout = settings.retries.read_timeout;
+        config.client.retry_base_delay = settings.retries.base_delay;
+        // Plain HTTP is there to fall back to.
+        config.client.retry_max_attempts = 2;
+        Self {
+            config,
+            token_url,
+            headers: token
+                .map(|token| (AUTHORIZATION, token))
+                .into_iter()
+                .collect(),
+            group: OnceCell::new(),
+            failed: AtomicBool::new(!settings.xet),
+        }
+    }
+
+    /// Whether the file is to be read from here.
+    pub fn has(&self, file: &RemoteFile) -> bool {
+        file.xet_hash.is_some() && !self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Opens a part of a file.
+    ///
+    /// # Errors
+    /// If the hub gives no token for the store or the store refuses.
+    pub async fn open(
+        &self,
+        file: &RemoteFile,
+        range: Range<u64>,
+    ) -> Result<XetDownloadStream, XetError> {
+        let group = self.group.get_or_try_init(|| self.connect()).await?;
+        let hash = file.xet_hash.clone().unwrap_or_default();
+        let info = XetFileInfo::new(hash, file.size);
+        group.download_stream(info, Some(range)).await
+    }
+
+    async fn connect(&self) -> Result<XetDownloadStreamGroup, XetError> {
+        XetSessionBuilder::new_with_config(self.config.clone())
+            .build()?
+            .new_download_stream_group()?
+            .with_token_refresh_url(self.token_url.clone(), self.headers.clone())
+            .build()
+            .await
+    }
+
+    /// Uses the store no more; true for the first failure.
+    pub fn give_up(&self) -> bool {
+        !self.failed.swap(true, Ordering::Relaxed)
+    }
+}
