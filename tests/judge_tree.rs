@@ -262,7 +262,7 @@ fn what_is_wrong_with_the_tree_itself_is_in_every_form() {
     assert_eq!(faults[0]["path"], "closed/Example/model_mapping.json");
     for (form, expected) in [
         ("junit", "closed/Example/model_mapping.json"),
-        ("markdown", "## The tree"),
+        ("markdown", "## Submission tree"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
             .args(["judge", "--output", form])

@@ -6,7 +6,8 @@ use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
 use super::failure::Failure;
 use super::{giving, open, ready, supervise, terminal};
 use crate::host::checks::CheckState;
-use crate::report::checks;
+use crate::report::content::checks;
+use crate::report::terminal::render;
 use crate::results::verdict::ExitCode;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::Docker;
@@ -39,7 +40,7 @@ pub fn doctor(
     let found = found.checks;
     let text = match global.output {
         Output::Text | Output::Junit | Output::Markdown | Output::Html | Output::Csv => {
-            checks::render(&found, terminal::color())
+            render(&checks::document(&found), terminal::shape())
         }
         Output::Json => {
             serde_json::to_string_pretty(&json!({ "checks": found }))

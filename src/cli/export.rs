@@ -10,7 +10,7 @@ use crate::export::read;
 use crate::export::write::{self, SubmissionError};
 use crate::export::{self, Asked, Division, Export, Info, RunRead};
 use crate::plan::Plan;
-use crate::report;
+use crate::report::content;
 use crate::results::evidence::run::RunFiles;
 use crate::results::evidence::telemetry;
 use crate::results::verdict::ExitCode;
@@ -61,9 +61,9 @@ pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, 
     let shown = to.display().to_string();
     match global.output {
         Output::Json => {
-            terminal::print(&format!("{:#}\n", report::export::value(&export, &shown)));
+            terminal::print(&format!("{:#}\n", content::export::value(&export, &shown)));
         }
-        _ => terminal::print(&report::export::text(&export, &shown)),
+        _ => terminal::show(&content::export::document(&export, &shown)),
     }
     Ok(exit(&export))
 }

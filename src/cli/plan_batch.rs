@@ -10,7 +10,7 @@ use super::{batch_file, open, supervise, terminal};
 use crate::batch::{ImageSource, Outlook, ResolvedCell};
 use crate::host::checks::requirements::Lack;
 use crate::plan::build::Origin;
-use crate::report::batch_plan;
+use crate::report::content::batch_plan;
 use crate::results::verdict::ExitCode;
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::Docker;
@@ -53,7 +53,7 @@ pub fn plan(
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
-    terminal::print(&batch_plan::text(&opened.plan, &outlook));
+    terminal::show(&batch_plan::document(&opened.plan, &outlook));
     if !lacks.is_empty() {
         let lines = lacks.iter().map(|lack| {
             format!(

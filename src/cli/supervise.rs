@@ -9,7 +9,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::arguments::{Global, Output};
 use super::failure::Failure;
 use super::{prepare, signals, terminal, watch};
-use crate::report::{self, Entry};
+use crate::report::{self, Entry, content};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::run::{Options, RunError, Session, execute};
 use crate::store::RunDirectory;
@@ -112,15 +112,16 @@ pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
         let text = serde_json::to_string(verdict).unwrap_or_default();
         format!("{text}\n")
     } else {
-        report::terminal::table(verdict, evidence, terminal::width(), terminal::color())
+        let document = content::verdict::document(&Entry::new(evidence, verdict));
+        report::terminal::render(&document, terminal::shape())
     });
 }
 
 /// Prints verdicts as one document for CI, if that is asked.
 pub fn print_for_ci(global: &Global, verdicts: &[Entry<'_>]) -> bool {
     let text = match global.output {
-        Output::Junit => report::junit::verdicts(verdicts),
-        Output::Markdown => report::markdown::verdicts(verdicts),
+        Output::Junit => report::junit::render(&content::suites::verdicts(verdicts)),
+        Output::Markdown => report::markdown::render(&content::verdict::documents(verdicts)),
         Output::Text | Output::Json | Output::Html | Output::Csv => return false,
     };
     terminal::print(&text);

@@ -2,6 +2,9 @@
 
 use std::io::{IsTerminal, Write};
 
+use crate::report::document::{Block, Document};
+use crate::report::terminal::{self, Terminal};
+
 /// Whether colours go to standard output.
 pub fn color() -> bool {
     std::io::stdout().is_terminal() && colors_wanted()
@@ -32,6 +35,25 @@ pub fn unicode() -> bool {
 /// The width of standard output; 100 where it is no terminal.
 pub fn width() -> u16 {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.max(60))
+}
+
+/// What standard output can show.
+pub fn shape() -> Terminal {
+    Terminal {
+        width: width(),
+        color: color(),
+        unicode: unicode(),
+    }
+}
+
+/// Writes a document.
+pub fn show(document: &Document) {
+    print(&terminal::render(document, shape()));
+}
+
+/// Writes blocks without a title.
+pub fn show_blocks(blocks: &[Block]) {
+    print(&terminal::blocks(blocks, shape()));
 }
 
 /// Writes a result. A reader that has gone (`| head`) is no fault.

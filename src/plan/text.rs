@@ -161,7 +161,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
         "shm_size",
         container
             .shm_size
-            .map(|bytes| crate::format::size(bytes))
+            .map(crate::format::size)
             .unwrap_or_default(),
     );
     add(

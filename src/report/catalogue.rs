@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::format::{limit, size};
-use crate::recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
-use crate::verdict::number::figure;
+use crate::results::verdict::number::figure;
+use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 
 /// A recipe as one choice of its variants has it.
 #[derive(Debug)]

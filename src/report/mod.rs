@@ -1,24 +1,23 @@
-//! Finished models to text: nothing is judged here, and nothing is written.
+//! Reports: contents become documents, formats draw any document. Nothing is judged here, and nothing
+//! is written.
+//!
+//! A new content is a module of `content` that returns a [`document::Document`]; a new format is a
+//! module beside `markdown` that draws one.
 
-pub mod batch_plan;
 pub mod catalogue;
 pub mod charts;
-pub mod checks;
+pub mod content;
 pub mod csv;
-pub mod export;
+pub mod document;
+pub mod html;
 pub mod junit;
 pub mod markdown;
-mod markup;
-pub mod page;
 pub mod progress;
-mod rows;
-pub mod runs;
 pub mod schema;
+pub mod svg;
 pub mod terminal;
-pub mod tree;
-mod words;
 
-use crate::verdict::{RuleCheck, Verdict};
+use crate::results::verdict::{RuleCheck, Verdict};
 
 /// A verdict that is reported among others.
 #[derive(Debug, Clone)]

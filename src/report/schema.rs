@@ -3,10 +3,10 @@
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-use super::tree::TreeVerdict;
+use super::content::tree::TreeVerdict;
 use crate::batch::verdict::BatchVerdict;
-use crate::verdict::Verdict;
-use crate::verdict::comparison::{Comparison, Comparisons};
+use crate::results::verdict::Verdict;
+use crate::results::verdict::comparison::{Comparison, Comparisons};
 
 /// Of a verdict, as pretty JSON with a newline at its end.
 #[must_use]

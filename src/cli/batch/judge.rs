@@ -9,7 +9,7 @@ use crate::batch::{BatchPlan, Other};
 use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{judge as results, open, terminal};
-use crate::report;
+use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
 use crate::store::BatchDirectory;
@@ -118,12 +118,9 @@ pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory
         }
         // Refused before: see [`has_form`].
         Output::Text | Output::Junit | Output::Markdown | Output::Html | Output::Csv => {
-            report::terminal::batch(
-                verdict,
-                &directory.path().display().to_string(),
-                terminal::width(),
-                terminal::color(),
-            )
+            let evidence = directory.path().display().to_string();
+            let document = content::batch::document(verdict, &evidence, &[]);
+            report::terminal::render(&document, terminal::shape())
         }
     });
 }

@@ -7,7 +7,8 @@ use super::arguments::{CompareArguments, Global, Output};
 use super::failure::Failure;
 use super::terminal;
 use crate::history::Filter;
-use crate::report;
+use crate::report::content::Detail;
+use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{
     Comparison, Comparisons, Options, Subject, compare as compare_all,
@@ -41,8 +42,13 @@ pub fn compare(global: &Global, arguments: &CompareArguments) -> Result<ExitCode
         // A page and CSV are refused before.
         Output::Text | Output::Html | Output::Csv => text(global, &comparison),
         Output::Json => json(&comparison),
-        Output::Junit => report::junit::comparisons(std::slice::from_ref(&comparison)),
-        Output::Markdown => report::markdown::comparison(&comparison),
+        Output::Junit => report::junit::render(&content::suites::comparisons(
+            std::slice::from_ref(&comparison),
+        )),
+        Output::Markdown => report::markdown::render(&content::comparison::documents(
+            std::slice::from_ref(&comparison),
+            Detail::Brief,
+        )),
     });
     Ok(comparison.exit_code)
 }
@@ -84,8 +90,13 @@ fn listed(notes: &[String]) -> String {
 }
 
 fn text(global: &Global, comparison: &Comparison) -> String {
-    let (width, color) = (terminal::width(), terminal::color());
-    report::terminal::comparison(comparison, width, color, global.verbose)
+    let detail = if global.verbose {
+        Detail::Facts
+    } else {
+        Detail::Brief
+    };
+    let document = content::comparison::document(comparison, detail);
+    report::terminal::render(&document, terminal::shape())
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -105,10 +116,10 @@ fn print(global: &Global, all: &Comparisons) {
             each.concat()
         }
         Output::Json => json(all),
-        Output::Junit => report::junit::comparisons(&all.comparisons),
+        Output::Junit => report::junit::render(&content::suites::comparisons(&all.comparisons)),
         Output::Markdown => {
-            let each = all.comparisons.iter().map(report::markdown::comparison);
-            each.collect::<Vec<_>>().join("\n")
+            let document = content::comparison::documents(&all.comparisons, Detail::Brief);
+            report::markdown::render(&document)
         }
     });
     if global.output != Output::Json {

@@ -7,7 +7,8 @@ use crate::app::catalog;
 use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
-use crate::report::tree::{Fault, Rest, Style, Tree};
+use crate::report::content::suites;
+use crate::report::content::tree::{self as told, Fault, Rest, Style, Tree};
 use crate::report::{Entry, junit, markdown};
 use crate::results::evidence::tree::{self, Found, Frame, Judged};
 use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
@@ -154,7 +155,6 @@ impl Out {
         Self {
             output: global.output,
             tree: Tree::new(Style {
-                color: terminal::color(),
                 verbose: global.verbose,
                 quiet: global.quiet,
             }),
@@ -166,9 +166,9 @@ impl Out {
     }
 
     fn benchmark(&mut self, judged: Judged) {
-        let text = self.tree.benchmark(&judged.benchmark, &judged.verdict);
+        let blocks = self.tree.benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
-            Output::Text | Output::Html | Output::Csv => return terminal::print(&text),
+            Output::Text | Output::Html | Output::Csv => return terminal::show_blocks(&blocks),
             Output::Json => {}
             Output::Junit | Output::Markdown => {
                 self.verdicts.push(judged.verdict);
@@ -204,10 +204,14 @@ impl Out {
             .collect();
         match self.output {
             Output::Text | Output::Html | Output::Csv => {
-                return terminal::print(&self.tree.end(&faults));
+                return terminal::show_blocks(&self.tree.end(&faults));
             }
-            Output::Junit => return terminal::print(&junit::tree(&entries, &faults)),
-            Output::Markdown => return terminal::print(&markdown::tree(&entries, &faults)),
+            Output::Junit => {
+                return terminal::print(&junit::render(&suites::tree(&entries, &faults)));
+            }
+            Output::Markdown => {
+                return terminal::print(&markdown::render(&told::document(&entries, &faults)));
+            }
             Output::Json => {}
         }
         let rest = Rest {

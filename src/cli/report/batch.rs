@@ -7,15 +7,16 @@ use crate::batch::verdict::{BatchVerdict, CellVerdict};
 use crate::cli::arguments::{Global, Output, ReportArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{batch, open, terminal};
-use crate::evidence::environment;
 use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
-use crate::report::page::{Page, Places, RunOfCell, Subject};
-use crate::report::{self, Entry, csv, junit, markdown, page};
-use crate::store::BatchDirectory;
-use crate::store::{Home, RunDirectory};
-use crate::verdict::ExitCode;
-use crate::verdict::comparison::{Fact, FactGroup, environments};
+use crate::report::content::page::{self, Page, Places, RunOfCell, Subject};
+use crate::report::content::{self, suites, trials};
+use crate::report::document::Block;
+use crate::report::{Entry, html, junit, markdown};
+use crate::results::evidence::environment;
+use crate::results::verdict::ExitCode;
+use crate::results::verdict::comparison::{Fact, FactGroup, environments};
+use crate::store::{BatchDirectory, Home, RunDirectory};
 
 /// Environments of more cells side by side are no table that anybody reads.
 const CELLS: usize = 12;
@@ -41,23 +42,26 @@ pub fn report(
             let from = target.directory();
             written(&home, &verdict, from.as_deref())
         }
-        Output::Text => text(&verdict, &charts, directory),
+        Output::Text => text(&verdict, charts, directory),
         Output::Json => {
             let text = serde_json::to_string(&verdict).unwrap_or_default();
             format!("{text}\n")
         }
         Output::Csv => {
             let rows = measured(&verdict).map(|(cell, verdict)| {
-                csv::rows_of(verdict, &|trial| {
+                trials::rows_of(verdict, &|trial| {
                     let mut runs = cell.runs.iter();
                     let run = runs.find(|run| run.trial == trial.trial);
                     run.map_or(cell.name.clone(), |run| run.run.clone())
                 })
             });
-            std::iter::once(csv::head()).chain(rows).collect()
+            std::iter::once(trials::head()).chain(rows).collect()
         }
-        Output::Junit => junit::batch(&verdict, &entries(&verdict)),
-        Output::Markdown => markdown::batch(&verdict, &entries(&verdict)),
+        Output::Junit => junit::render(&suites::batch(&verdict, &entries(&verdict))),
+        Output::Markdown => {
+            let document = content::batch::document(&verdict, "", &entries(&verdict));
+            markdown::render(&document)
+        }
     };
     write::out(&target, &text)?;
     Ok(ExitCode::Success)
@@ -65,7 +69,7 @@ pub fn report(
 
 fn measured(
     verdict: &BatchVerdict,
-) -> impl Iterator<Item = (&CellVerdict, &crate::verdict::Verdict)> {
+) -> impl Iterator<Item = (&CellVerdict, &crate::results::verdict::Verdict)> {
     let cells = verdict.cells.iter();
     cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
 }
@@ -76,15 +80,11 @@ fn entries(verdict: &BatchVerdict) -> Vec<Entry<'_>> {
         .collect()
 }
 
-fn text(verdict: &BatchVerdict, charts: &[Chart], directory: &BatchDirectory) -> String {
-    let (width, color) = (terminal::width(), terminal::color());
+fn text(verdict: &BatchVerdict, charts: Vec<Chart>, directory: &BatchDirectory) -> String {
     let evidence = directory.path().display().to_string();
-    let mut text = report::terminal::batch(verdict, &evidence, width, color);
-    for chart in charts {
-        text.push('\n');
-        text += &charts::text(chart, super::columns(width), super::signs());
-    }
-    text
+    let mut document = content::batch::document(verdict, &evidence, &[]);
+    document.blocks.extend(Block::charts(charts));
+    crate::report::terminal::render(&document, terminal::shape())
 }
 
 fn written(home: &Home, verdict: &BatchVerdict, from: Option<&Path>) -> String {
@@ -117,13 +117,13 @@ fn written(home: &Home, verdict: &BatchVerdict, from: Option<&Path>) -> String {
         .collect();
     let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
     let groups = environments(&names, &facts);
-    page::html(&Page {
+    html::render(&page::document(&Page {
         made: super::made(),
         subjects,
         batch: Some(verdict),
         places: (names.len() > 1).then_some(Places { names, groups }),
         ..Page::default()
-    })
+    }))
 }
 
 fn runs(home: &Home, cell: &CellVerdict, from: Option<&Path>) -> Vec<RunOfCell> {

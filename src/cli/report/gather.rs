@@ -7,19 +7,18 @@ use crate::cli::arguments::{Global, JudgeArguments, Output, ReportArguments};
 use crate::cli::failure::Failure;
 use crate::cli::judge;
 use crate::cli::open::{self, RunOrBatch};
-use crate::evidence::{environment, telemetry};
-use crate::journal::Event;
 use crate::plan::{Plan, shell};
 use crate::report::Entry;
 use crate::report::charts::{self, Chart};
-use crate::report::page::Subject;
+use crate::report::content::page::Subject;
+use crate::results::evidence::{environment, telemetry};
+use crate::results::verdict::comparison::{self, Fact};
+use crate::results::verdict::{self, RuleCheck, Verdict};
 use crate::run::evidence_of;
-use crate::store::BatchDirectory;
-use crate::store::RunDirectory;
+use crate::store::journal::Event;
 use crate::store::journal::Journal;
+use crate::store::{BatchDirectory, RunDirectory};
 use crate::telemetry::Row;
-use crate::verdict::comparison::{self, Fact};
-use crate::verdict::{self, RuleCheck, Verdict};
 
 /// Everything that is reported together.
 pub struct Gathered {

@@ -8,10 +8,11 @@ use crate::cli::arguments::{Global, Output, ReportArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{open, runs, terminal};
 use crate::history::{Filter, Row};
-use crate::report::page::many::{self, Many};
-use crate::report::{csv, runs as listed};
+use crate::report::content::history::{self, Many};
+use crate::report::content::{runs as listed, trials};
+use crate::report::{html, markdown};
+use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::RunDirectory;
-use crate::verdict::{ExitCode, Verdict};
 
 /// Verdicts that are read at once for CSV.
 const TOGETHER: usize = 256;
@@ -26,7 +27,7 @@ pub fn report(
     let rows = runs::index(global).runs(&filter);
     if rows.is_empty() {
         return Err(Failure::usage(format!(
-            "no run in {} has all of that; `retrial runs` shows all",
+            "no run in {} matches; `retrial runs` shows all",
             open::home(global).runs().display()
         )));
     }
@@ -40,20 +41,23 @@ pub fn report(
                 let path = steps::relative(from, &row.path);
                 Some(path.display().to_string())
             };
-            many::html(&Many {
+            html::render(&history::document(&Many {
                 made: super::made(),
                 rows: &rows,
                 link: &link,
                 zone: &zone,
-            })
+            }))
         }
-        Output::Text => listed_in_terminal(&rows, &zone),
-        Output::Markdown => listed::markdown(&rows, &zone),
+        Output::Text => {
+            let document = listed::document(&rows, &zone);
+            crate::report::terminal::render(&document, terminal::shape())
+        }
+        Output::Markdown => markdown::render(&listed::document(&rows, &zone)),
         Output::Json => format!("{}\n", runs::list::as_json(&rows)?),
         Output::Csv => table(&rows),
         Output::Junit => {
             return Err(Failure::usage(
-                "--output junit is a form of one run's report, not of all runs': name the runs",
+                "--output junit is a format of one run's report: name the runs",
             ));
         }
     };
@@ -61,21 +65,17 @@ pub fn report(
     Ok(ExitCode::Success)
 }
 
-fn listed_in_terminal(rows: &[Row], zone: &TimeZone) -> String {
-    crate::report::terminal::runs(rows, terminal::width(), terminal::color(), zone)
-}
-
 /// Every trial of every run that has a verdict. A few are read at once, so that ten thousand runs
 /// take little memory.
 fn table(rows: &[Row]) -> String {
-    let mut text = csv::head();
+    let mut text = trials::head();
     for rows in rows.chunks(TOGETHER) {
         let parts: Vec<String> = rows
             .par_iter()
             .filter_map(|row| {
                 let run = RunDirectory::at(row.path.clone());
                 let verdict: Verdict = run.read_json("verdict.json").ok()?;
-                Some(csv::rows(run.id(), &verdict))
+                Some(trials::rows(run.id(), &verdict))
             })
             .collect();
         text.extend(parts);

@@ -14,11 +14,13 @@ use self::gather::{Gathered, Held};
 use super::arguments::{Global, Output, ReportArguments};
 use super::failure::Failure;
 use super::terminal;
-use crate::report::charts::{self, Chart, Signs};
-use crate::report::page::Page;
-use crate::report::{Entry, csv, junit, markdown, page};
-use crate::verdict::ExitCode;
-use crate::verdict::comparison::{Comparison, Options, compare};
+use crate::report::charts::{self, Chart};
+use crate::report::content::page::{self, Page};
+use crate::report::content::{self, Detail, suites, trials};
+use crate::report::document::Block;
+use crate::report::{Entry, html, junit, markdown};
+use crate::results::verdict::ExitCode;
+use crate::results::verdict::comparison::{Comparison, Options, compare};
 
 /// Reports; a report of bad news is a report all the same, so that it exits with 0.
 pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, Failure> {
@@ -67,12 +69,12 @@ fn written(
         Output::Html => {
             let from = target.directory();
             let subjects = gathered.held.iter().map(|one| one.subject(from.as_deref()));
-            page::html(&Page {
+            html::render(&page::document(&Page {
                 made: made(),
                 subjects: subjects.collect(),
                 comparison,
                 ..Page::default()
-            })
+            }))
         }
         Output::Text => text(global, gathered, comparison),
         Output::Json => {
@@ -94,31 +96,16 @@ fn written(
         }
         Output::Csv => {
             let all = gathered.held.iter();
-            let rows = all.map(|one| csv::rows(&one.name, &one.verdict));
-            std::iter::once(csv::head()).chain(rows).collect()
+            let rows = all.map(|one| trials::rows(&one.name, &one.verdict));
+            std::iter::once(trials::head()).chain(rows).collect()
         }
-        Output::Junit => junit::verdicts(&entries),
+        Output::Junit => junit::render(&suites::verdicts(&entries)),
         Output::Markdown => {
-            let mut text = markdown::verdicts(&entries);
-            if let Some(comparison) = comparison {
-                text.push('\n');
-                text += &markdown::comparison(comparison);
-            }
-            text
+            let mut document = content::verdict::documents(&entries);
+            let compared = comparison.map(|one| content::comparison::section(one, Detail::Brief));
+            document.blocks.extend(compared);
+            markdown::render(&document)
         }
-    }
-}
-
-/// Wider charts are hard to read.
-fn columns(width: u16) -> usize {
-    usize::from(width).min(100)
-}
-
-/// What standard output can show.
-fn signs() -> Signs {
-    Signs {
-        unicode: terminal::unicode(),
-        color: terminal::color(),
     }
 }
 
@@ -128,26 +115,30 @@ fn made() -> String {
     format!("retrial {}, {now}", env!("CARGO_PKG_VERSION"))
 }
 
-/// For a terminal: the table of each verdict, and the charts small.
+/// For a terminal: each verdict, and the charts small.
 fn text(global: &Global, gathered: &Gathered, comparison: Option<&Comparison>) -> String {
-    let (width, color) = (terminal::width(), terminal::color());
-    let mut text = String::new();
-    for one in &gathered.held {
-        text += &crate::report::terminal::table(&one.verdict, &one.evidence, width, color);
-        for chart in one.charts() {
-            text.push('\n');
-            text += &charts::text(&chart, columns(width), signs());
-        }
-    }
-    if let Some(comparison) = comparison {
-        text += &crate::report::terminal::comparison(comparison, width, color, global.verbose);
-        for chart in charts::of_comparison(comparison) {
-            text.push('\n');
-            text += &charts::text(&chart, columns(width), signs());
-        }
-    }
+    let each = gathered.held.iter().map(|one| {
+        let mut document = content::verdict::document(&one.entry());
+        document.blocks.extend(Block::charts(one.charts()));
+        document
+    });
+    let detail = if global.verbose {
+        Detail::Facts
+    } else {
+        Detail::Brief
+    };
+    let compared = comparison.map(|one| {
+        let mut document = content::comparison::document(one, detail);
+        document
+            .blocks
+            .extend(Block::charts(charts::of_comparison(one)));
+        document
+    });
+    let documents = each.chain(compared);
+    let texts = documents.map(|one| crate::report::terminal::render(&one, terminal::shape()));
+    let text: String = texts.collect();
     if global.quiet {
-        text = text.trim_start().to_owned();
+        return text.trim_start().to_owned();
     }
     text
 }

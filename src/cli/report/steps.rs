@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::journal::{Event, StepEnd, What};
 use crate::plan::Plan;
-use crate::report::page::Step;
+use crate::report::content::page::Step;
 use crate::store::RunDirectory;
+use crate::store::journal::{Event, StepEnd, What};
 
 /// The steps in their order; a log's path is told from the page's directory, where that is known.
 pub fn of(
@@ -26,7 +26,7 @@ pub fn of(
             let mut shown = Step {
                 number: step.number,
                 name: step.name.clone(),
-                ended: "was not begun".to_owned(),
+                status: "not started".to_owned(),
                 log: is_log.then(|| log.display().to_string()),
                 ..Step::default()
             };
@@ -46,11 +46,11 @@ pub fn of(
 }
 
 fn tell(shown: &mut Step, end: &StepEnd) {
-    shown.ended = match end {
+    shown.status = match end {
         StepEnd::Done { .. } => "done".to_owned(),
         StepEnd::Skipped { because } => {
             shown.seconds = None;
-            format!("left out: {because}")
+            format!("skipped: {because}")
         }
         StepEnd::Failed {
             because,

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use crate::cli::arguments::{Output, ReportArguments};
 use crate::cli::failure::Failure;
 use crate::cli::terminal;
-use crate::report::charts::{self, Chart};
+use crate::report::charts::Chart;
+use crate::report::html::GENERATOR;
+use crate::report::svg;
 use crate::store::open::read_beneath;
 use crate::store::run_directory::write_atomically;
 
 /// The page's name where none is given.
 const PAGE: &str = "report.html";
-/// What every page of ours says at its beginning.
-const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"/>";
 
 /// Where to.
 pub enum Target {
@@ -102,7 +102,7 @@ pub fn charts(directory: &Path, all: &[Chart]) -> Result<usize, Failure> {
             next += 1;
         }
         let file = directory.join(format!("{name}.svg"));
-        write_atomically(&file, charts::standalone(chart).as_bytes())?;
+        write_atomically(&file, svg::render(chart).as_bytes())?;
     }
     Ok(all.len())
 }

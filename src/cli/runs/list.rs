@@ -7,7 +7,7 @@ use crate::cli::arguments::{Global, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{open, terminal};
 use crate::history::{Filter, Order, Row, order};
-use crate::report;
+use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 
 /// Lists the runs that are meant.
@@ -37,8 +37,8 @@ pub fn list(
     let zone = TimeZone::system();
     terminal::print(&match global.output {
         Output::Json => format!("{}\n", as_json(&rows)?),
-        Output::Markdown => report::runs::markdown(&rows, &zone),
-        _ => report::terminal::runs(&rows, terminal::width(), terminal::color(), &zone),
+        Output::Markdown => report::markdown::render(&content::runs::document(&rows, &zone)),
+        _ => report::terminal::render(&content::runs::document(&rows, &zone), terminal::shape()),
     });
     Ok(ExitCode::Success)
 }

@@ -1,5 +1,5 @@
-//! Charts: what they show ([`Chart`]), made from verdicts, telemetry and comparisons, and drawn as
-//! SVG (in the page or as a file of its own) or small in a terminal.
+//! Charts: what they show ([`Chart`]), made from verdicts, telemetry and comparisons. Formats draw
+//! them: as SVG, or small in a terminal.
 //!
 //! Bars begin at zero. Where another axis does not, it says so. What is measured and what was
 //! published differ in colour (Okabe and Ito's palette), in pattern and in words.
@@ -9,16 +9,12 @@ mod of_comparison;
 mod of_telemetry;
 mod of_verdict;
 mod scale;
-mod svg;
-mod terminal;
 
 pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_result;
-pub use svg::standalone;
-pub(super) use svg::{STYLE, inline};
-pub use terminal::{Signs, text};
+pub(super) use scale::Scale;
 
 /// A picture of figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +23,8 @@ pub struct Chart {
     pub title: String,
     /// A short name for its file: letters, digits, `-`.
     pub name: String,
-    /// What a reader who does not see it should know.
-    pub told: String,
+    /// What it shows, for readers who do not see it.
+    pub description: String,
     /// How.
     pub kind: Kind,
 }
@@ -69,12 +65,12 @@ pub struct Bar {
     /// The trials that it is made of, where there are several.
     pub trials: Vec<f64>,
     /// Measured by us, or not.
-    pub tone: Tone,
+    pub origin: Origin,
 }
 
 /// Whose figure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
+pub enum Origin {
     /// Measured here.
     Measured,
     /// Published, and compared with.

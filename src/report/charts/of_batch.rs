@@ -3,12 +3,12 @@
 mod over;
 
 use super::of_verdict::usable;
-use super::{Bar, Bars, Chart, Kind, Ratio, Ratios, Tone, file_name};
+use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios, file_name};
 use crate::batch::verdict::{BatchVerdict, CellVerdict};
-use crate::recipe::model::Mode;
-use crate::report::words::clean;
-use crate::verdict::comparison::Change;
-use crate::verdict::{ResultVerdict, number};
+use crate::report::document::clean;
+use crate::results::verdict::comparison::Change;
+use crate::results::verdict::{ResultVerdict, number};
+use retrial_recipe::model::Mode;
 
 /// More bars or rows of a chart nobody reads: the table has them all.
 const ROWS: usize = 24;
@@ -59,12 +59,12 @@ impl Shown {
         ))
     }
 
-    fn chart(&self, batch: &BatchVerdict, what: &str, told: &[String], kind: Kind) -> Chart {
+    fn chart(&self, batch: &BatchVerdict, what: &str, values: &[String], kind: Kind) -> Chart {
         let title = self.title(batch, what);
         Chart {
             name: file_name(&format!("{} {title}", self.benchmark)),
             title,
-            told: told.join("; "),
+            description: values.join("; "),
             kind,
         }
     }
@@ -115,7 +115,7 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     if given.is_empty() {
         return None;
     }
-    let told: Vec<String> = given
+    let values: Vec<String> = given
         .iter()
         .map(|(cell, given)| {
             format!(
@@ -146,7 +146,7 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
             } else {
                 Vec::new()
             },
-            tone: Tone::Measured,
+            origin: Origin::Measured,
         });
         let own = given.published.filter(|_| published.is_none());
         all.extend(own.map(|value| Bar {
@@ -154,10 +154,13 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
             value,
             interval: None,
             trials: Vec::new(),
-            tone: Tone::Published,
+            origin: Origin::Published,
         }));
     }
-    let measured = all.iter().filter(|bar| bar.tone == Tone::Measured).count();
+    let measured = all
+        .iter()
+        .filter(|bar| bar.origin == Origin::Measured)
+        .count();
     let what = if measured < count {
         format!(", the first {measured} of {count} cells")
     } else {
@@ -168,7 +171,7 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
         value,
         interval: None,
         trials: Vec::new(),
-        tone: Tone::Published,
+        origin: Origin::Published,
     }));
     let bars = Bars {
         unit: shown.unit.clone(),
@@ -176,7 +179,7 @@ fn bars(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
         mark: published.map(|value| (value, "published value".to_owned())),
         ..Bars::default()
     };
-    Some(shown.chart(batch, &what, &told, Kind::Bars(bars)))
+    Some(shown.chart(batch, &what, &values, Kind::Bars(bars)))
 }
 
 /// What all cells have in common, if they do.
@@ -227,7 +230,7 @@ fn ratios(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     if rows.is_empty() {
         return None;
     }
-    let told: Vec<String> = of_figure
+    let values: Vec<String> = of_figure
         .iter()
         .map(|(_, one)| one.sentence.clone())
         .collect();
@@ -238,8 +241,8 @@ fn ratios(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     };
     Some(shown.chart(
         batch,
-        ", next to the baseline",
-        &told[..told.len().min(ROWS)],
+        ", compared with the baseline",
+        &values[..values.len().min(ROWS)],
         Kind::Ratios(ratios),
     ))
 }

@@ -2,10 +2,10 @@
 
 use super::of_verdict::usable;
 use super::{Chart, Kind, Ratio, Ratios, file_name};
-use crate::recipe::model::Mode;
-use crate::report::words::clean;
-use crate::verdict::comparison::{Change, ComparedFigure, Comparison};
-use crate::verdict::number;
+use crate::report::document::clean;
+use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison};
+use crate::results::verdict::number;
+use retrial_recipe::model::Mode;
 
 /// More rows are several charts.
 const ROWS: usize = 24;
@@ -28,16 +28,16 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
     let charts = figures.chunk_by(of_one).filter_map(|figures| {
         let first = figures.first()?;
         let title = clean(&format!(
-            "{} {}, next to {}",
+            "{} {}, compared with {}",
             first.scenario,
             first.mode,
             subject(comparison, &first.baseline.subject)
         ));
-        let told: Vec<&str> = figures.iter().map(|one| one.sentence.as_str()).collect();
+        let sentences: Vec<&str> = figures.iter().map(|one| one.sentence.as_str()).collect();
         Some(Chart {
             name: file_name(&format!("{} {title}", first.benchmark)),
             title,
-            told: told.join(" "),
+            description: sentences.join(" "),
             kind: Kind::Ratios(Ratios {
                 of: format!("{}, the baseline", first.baseline.subject),
                 rows: figures

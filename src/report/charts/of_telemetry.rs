@@ -58,10 +58,10 @@ const SENSORS: [Sensor; 5] = [
     },
 ];
 
-/// A look: when, how long until the next was meant to be, in which step, and what was seen.
-type Look = (f64, f64, u32, f64);
+/// A sample: when, how long until the next was meant to be, in which step, and what was seen.
+type Sample = (f64, f64, u32, f64);
 
-/// The charts of a run's rows; none where nobody looked.
+/// The charts of a run's rows; none where nobody sampled.
 #[must_use]
 pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let mut gpus: BTreeMap<u32, Vec<(&Row, &GpuReading)>> = BTreeMap::new();
@@ -75,15 +75,15 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let stretches = stretches(rows);
     let mut charts = Vec::new();
     for sensor in &SENSORS {
-        let all: Vec<(String, Vec<Look>)> = gpus
+        let all: Vec<(String, Vec<Sample>)> = gpus
             .iter()
-            .map(|(index, looks)| {
-                let seen = looks
+            .map(|(index, samples)| {
+                let seen = samples
                     .iter()
-                    .filter_map(|(row, reading)| Some(look(row, (sensor.read)(reading)?)));
+                    .filter_map(|(row, reading)| Some(sample(row, (sensor.read)(reading)?)));
                 (format!("GPU {index}"), seen.collect())
             })
-            .filter(|(_, looks): &(String, Vec<Look>)| looks.len() > 1)
+            .filter(|(_, samples): &(String, Vec<Sample>)| samples.len() > 1)
             .collect();
         charts.extend(chart(
             sensor.title,
@@ -95,15 +95,15 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     }
     let busy = vec![("container".to_owned(), busy(&container))];
     charts.extend(chart(
-        "Processors that the container kept busy",
-        "processors",
+        "CPUs that the container kept busy",
+        "CPUs",
         true,
         &busy,
         &stretches,
     ));
     let memory = container
         .iter()
-        .filter_map(|(row, reading)| Some(look(row, gibibytes(reading.memory?))));
+        .filter_map(|(row, reading)| Some(sample(row, gibibytes(reading.memory?))));
     let memory = vec![("container".to_owned(), memory.collect())];
     charts.extend(chart(
         "Memory of the container",
@@ -115,23 +115,23 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     charts
 }
 
-fn look(row: &Row, value: f64) -> Look {
+fn sample(row: &Row, value: f64) -> Sample {
     (row.seconds, row.pause_s, row.measured.step, value)
 }
 
-/// Processors busy between two looks in the same step.
-fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Look> {
+/// CPUs busy between two samples in the same step.
+fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Sample> {
     let pairs = container.windows(2).filter_map(|pair| {
         let ((before, first), (row, then)) = (pair[0], pair[1]);
         let seconds = row.seconds - before.seconds;
         let used = then.cpu_s? - first.cpu_s?;
         let same = before.measured.step == row.measured.step;
-        (same && seconds > 0.0 && used >= 0.0).then(|| look(row, used / seconds))
+        (same && seconds > 0.0 && used >= 0.0).then(|| sample(row, used / seconds))
     });
     pairs.collect()
 }
 
-/// From the first to the last look of each step.
+/// From the first to the last sample of each step.
 fn stretches(rows: &[Row]) -> Vec<(f64, f64)> {
     let same = |one: &Row, other: &Row| one.measured.step == other.measured.step;
     let steps = rows.chunk_by(same);
@@ -143,15 +143,15 @@ fn chart(
     title: &str,
     unit: &str,
     from_zero: bool,
-    all: &[(String, Vec<Look>)],
+    all: &[(String, Vec<Sample>)],
     stretches: &[(f64, f64)],
 ) -> Option<Chart> {
-    let looks = || all.iter().flat_map(|(_, looks)| looks);
-    if all.iter().all(|(_, looks)| looks.len() < 2) {
+    let samples = || all.iter().flat_map(|(_, samples)| samples);
+    if all.iter().all(|(_, samples)| samples.len() < 2) {
         return None;
     }
     let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    for (_, _, _, value) in looks() {
+    for (_, _, _, value) in samples() {
         least = least.min(*value);
         most = most.max(*value);
     }
@@ -160,31 +160,31 @@ fn chart(
             name: format!("mean of {} GPUs, from lowest to highest", all.len()),
             ..line(
                 all.iter()
-                    .flat_map(|(_, looks)| looks.iter().copied())
+                    .flat_map(|(_, samples)| samples.iter().copied())
                     .collect(),
             )
         }]
     } else {
         all.iter()
-            .map(|(name, looks)| Series {
+            .map(|(name, samples)| Series {
                 name: name.clone(),
                 band: Vec::new(),
-                ..line(looks.clone())
+                ..line(samples.clone())
             })
             .collect()
     };
     Some(Chart {
         title: title.to_owned(),
         name: file_name(title),
-        told: format!(
+        description: format!(
             "from {} to {} over {:.0} seconds",
-            crate::verdict::number::figure(rounded(least), unit),
-            crate::verdict::number::figure(rounded(most), unit),
+            crate::results::verdict::number::figure(rounded(least), unit),
+            crate::results::verdict::number::figure(rounded(most), unit),
             stretches.last().map_or(0.0, |last| last.1)
                 - stretches.first().map_or(0.0, |first| first.0),
         ),
         kind: Kind::Lines(Lines {
-            over: "seconds since the run began".to_owned(),
+            over: "seconds since the run started".to_owned(),
             unit: unit.to_owned(),
             from_zero,
             series,
@@ -203,23 +203,23 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// One line through the looks, in as many points as can be seen: the mean of each, and around it the
-/// lowest and the highest. Where nobody looked the line is broken.
-fn line(mut looks: Vec<Look>) -> Series {
-    looks.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
+/// One line through the samples, in as many points as can be seen: the mean of each, and around it the
+/// lowest and the highest. Where nobody sampled the line is broken.
+fn line(mut samples: Vec<Sample>) -> Series {
+    samples.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Series::default();
     };
     #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
     let width = ((last.0 - first.0) / POINTS as f64).max(f64::MIN_POSITIVE);
     let begin = first.0;
     let mut series = Series::default();
-    let same = |one: &Look, other: &Look| {
-        let bucket = |look: &Look| ((look.0 - begin) / width).floor();
+    let same = |one: &Sample, other: &Sample| {
+        let bucket = |sample: &Sample| ((sample.0 - begin) / width).floor();
         one.2 == other.2 && (bucket(one) - bucket(other)).abs() < 0.5
     };
-    let mut before: Option<Look> = None;
-    for together in looks.chunk_by(same) {
+    let mut before: Option<Sample> = None;
+    for together in samples.chunk_by(same) {
         let Some(last) = together.last() else {
             continue;
         };
@@ -229,15 +229,15 @@ fn line(mut looks: Vec<Look>) -> Series {
             series.points.push((time, None));
             series.band.push((0.0, 0.0));
         }
-        #[expect(clippy::cast_precision_loss, reason = "looks of one bucket")]
+        #[expect(clippy::cast_precision_loss, reason = "samples of one bucket")]
         let count = together.len() as f64;
-        let mean = |value: fn(&Look) -> f64| together.iter().map(value).sum::<f64>() / count;
-        let values = together.iter().map(|look| look.3);
+        let mean = |value: fn(&Sample) -> f64| together.iter().map(value).sum::<f64>() / count;
+        let values = together.iter().map(|sample| sample.3);
         let low = values.clone().fold(f64::INFINITY, f64::min);
         let high = values.fold(f64::NEG_INFINITY, f64::max);
         series
             .points
-            .push((mean(|look| look.0), Some(mean(|look| look.3))));
+            .push((mean(|sample| sample.0), Some(mean(|sample| sample.3))));
         series.band.push((low, high));
         before = Some(*last);
     }

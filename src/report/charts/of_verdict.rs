@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bar, Bars, Chart, Kind, Lines, Ratio, Ratios, Series, Tone, file_name};
-use crate::recipe::model::{ExpectationKind, Mode};
-use crate::report::words::clean;
-use crate::verdict::{Bounds, Judgement, Outcome, ResultVerdict, Verdict, number};
+use super::{Bar, Bars, Chart, Kind, Lines, Origin, Ratio, Ratios, Series, file_name};
+use crate::report::document::clean;
+use crate::results::verdict::{Bounds, Judgement, Outcome, ResultVerdict, Verdict, number};
+use retrial_recipe::model::{ExpectationKind, Mode};
 
 /// More figures of one result are one chart of ratios, not a chart each.
 const FEW: usize = 3;
@@ -51,7 +51,7 @@ fn bars(verdict: &Verdict, result: &ResultVerdict, judgement: &Judgement) -> Opt
         value: measured.value,
         interval: interval(judgement, measured.value, decides.value),
         trials: trials(result, &judgement.figure),
-        tone: Tone::Measured,
+        origin: Origin::Measured,
     }];
     for reference in &judgement.references {
         let source = reference.source.as_deref().map_or(String::new(), clean);
@@ -68,10 +68,10 @@ fn bars(verdict: &Verdict, result: &ResultVerdict, judgement: &Judgement) -> Opt
             value: reference.value,
             interval: None,
             trials: Vec::new(),
-            tone: if reference.decides {
-                Tone::Published
+            origin: if reference.decides {
+                Origin::Published
             } else {
-                Tone::Other
+                Origin::Other
             },
         });
     }
@@ -80,7 +80,7 @@ fn bars(verdict: &Verdict, result: &ResultVerdict, judgement: &Judgement) -> Opt
     Some(Chart {
         title,
         name,
-        told: judgement.sentence.clone(),
+        description: judgement.sentence.clone(),
         kind: Kind::Bars(Bars {
             unit: measured.unit.clone(),
             bars: all,
@@ -136,17 +136,17 @@ fn ratios(verdict: &Verdict, result: &ResultVerdict, judged: &[&Judgement]) -> O
     }
     // Of very many, the worst are shown, and it is said.
     let count = rows.len();
-    let mut what = "next to what was published".to_owned();
+    let mut what = "compared with the published figures".to_owned();
     if count > ROWS {
         rows.sort_by(|one, other| one.value.total_cmp(&other.value));
         rows.truncate(ROWS);
-        what = format!("the lowest {ROWS} of {count} figures, next to what was published");
+        what = format!("the lowest {ROWS} of {count} figures, compared with the published ones");
     }
     let (title, name) = named(result, &what);
     Some(Chart {
         title,
         name,
-        told: result.sentence.clone(),
+        description: result.sentence.clone(),
         kind: Kind::Ratios(Ratios {
             of: "what was published".to_owned(),
             rows,
@@ -174,13 +174,13 @@ fn measured(result: &ResultVerdict) -> Option<Chart> {
         value: figure.value,
         interval: None,
         trials,
-        tone: Tone::Measured,
+        origin: Origin::Measured,
     }];
     let (title, file) = named(result, name);
     Some(Chart {
         title,
         name: file,
-        told: result.sentence.clone(),
+        description: result.sentence.clone(),
         kind: Kind::Bars(Bars {
             unit: figure.unit.clone(),
             bars: all,
@@ -204,7 +204,7 @@ fn latencies(result: &ResultVerdict) -> Vec<Chart> {
             return None;
         }
         let (title, name) = named(result, what);
-        let told: Vec<String> = percentiles
+        let values: Vec<String> = percentiles
             .iter()
             .map(|one| format!("{}: {}", one.label, number::figure(one.value, &one.unit)))
             .collect();
@@ -212,7 +212,7 @@ fn latencies(result: &ResultVerdict) -> Vec<Chart> {
         Some(Chart {
             title,
             name,
-            told: told.join(", "),
+            description: values.join(", "),
             kind: Kind::Lines(Lines {
                 over: "percentile of the queries".to_owned(),
                 places: percentiles.iter().map(|one| one.label.clone()).collect(),

@@ -1,10 +1,10 @@
 //! Axes: where they begin and end, and which numbers stand on them.
 
-use crate::verdict::number;
+use crate::results::verdict::number;
 
 /// From values to places on a drawing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Scale {
+pub(in crate::report) struct Scale {
     /// The least and the greatest value on it.
     pub least: f64,
     /// See [`Scale::least`].

@@ -4,17 +4,20 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::verdict::judge;
-use crate::verdict::tests::build::*;
+use crate::report::svg::render as standalone;
+use crate::report::terminal::{Terminal, chart::text};
+use crate::results::verdict::judge;
+use crate::results::verdict::tests::build::*;
 
-const PLAIN: Signs = Signs {
+const PLAIN: Terminal = Terminal {
+    width: 80,
     unicode: false,
     color: false,
 };
 
 fn all() -> Vec<Chart> {
     let mut others = official(97.0);
-    others.kind = crate::recipe::model::ExpectationKind::ThirdParty;
+    others.kind = retrial_recipe::model::ExpectationKind::ThirdParty;
     others.source = Some("another lab".to_owned());
     let mut offline = offline(&[100.0, 101.0, 99.5])
         .expecting(TOKENS, official(102.0))
@@ -44,7 +47,8 @@ fn all() -> Vec<Chart> {
 #[test]
 fn in_a_terminal() {
     let width = 78;
-    let signs = Signs {
+    let signs = Terminal {
+        width: 80,
         unicode: true,
         color: false,
     };

@@ -4,9 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::report::Entry;
-use crate::verdict::comparison::{Fact, FactGroup, Options, Subject, compare};
-use crate::verdict::tests::build::*;
-use crate::verdict::{Context, Evidence, Qualifier, QualifierKind, judge};
+use crate::report::content::{Detail, comparison, verdict};
+use crate::results::verdict::comparison::{Fact, FactGroup, Options, Subject, compare};
+use crate::results::verdict::tests::build::*;
+use crate::results::verdict::{Context, Evidence, Qualifier, QualifierKind, judge};
 
 fn mlperf() -> Context {
     let mut context = context();
@@ -18,7 +19,7 @@ fn mlperf() -> Context {
 
 fn page(evidence: &[Evidence]) -> String {
     let verdict = judge(&mlperf(), evidence);
-    verdicts(&[Entry::new("/runs/one", &verdict)])
+    render(&verdict::documents(&[Entry::new("/runs/one", &verdict)]))
 }
 
 #[test]
@@ -39,7 +40,9 @@ fn a_comparison() {
         subject("before", &[100.0, 101.0, 99.0]),
         subject("after", &[110.0, 111.0, 109.0]),
     ];
-    insta::assert_snapshot!(comparison(&compare(&subjects, &Options::default())));
+    let comparison = compare(&subjects, &Options::default());
+    let document = comparison::documents(&[comparison], Detail::Brief);
+    insta::assert_snapshot!(render(&document));
 }
 
 #[test]

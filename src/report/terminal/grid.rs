@@ -1,114 +1,241 @@
-//! Cells, columns and lines, as wide as a terminal.
+//! Tables in a terminal: beside each other while there is room, then below each other, then folded,
+//! then a small list for each row.
+//!
+//! Our own, since these are layouts of whole columns, which table libraries do not know.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::style::Paint;
+use super::wrap::{fold, wrap_anywhere};
+use crate::report::document::{Cell, ColumnKind, Table};
 
 /// Between columns.
-pub(super) const GAP: usize = 2;
+const GAP: usize = 2;
+/// Columns are folded to no less than this.
+const NARROWEST: usize = 16;
+/// A cell of more lines makes the table a list.
+const TALLEST: usize = 6;
 
-/// A cell of one or more lines; some are painted.
-pub(super) struct Cell {
-    lines: Vec<String>,
-    color: Option<&'static str>,
-}
+/// Columns of the table, each with those that stand below it.
+type Layout = Vec<Vec<usize>>;
+/// The lines of a cell, each with whether it stands below another column's.
+type Lines = Vec<(String, bool)>;
 
-impl Cell {
-    /// Plain lines.
-    pub fn of(lines: impl IntoIterator<Item = String>) -> Self {
-        Self {
-            lines: lines.into_iter().collect(),
-            color: None,
+/// The table, in the first of its layouts that fits.
+pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
+    let mut used = table.used();
+    if used.is_empty() {
+        return String::new();
+    }
+    let side_by_side = |used: &[usize]| used.iter().map(|at| vec![*at]).collect::<Layout>();
+    let stacked = stacked(table, &used);
+    if let Some(text) = drawn(table, &side_by_side(&used), width, false, paint) {
+        return text;
+    }
+    let mut spare: Vec<usize> = used.clone();
+    spare.retain(|at| table.columns[*at].spare.is_some());
+    spare.sort_by_key(|at| table.columns[*at].spare);
+    for least in spare {
+        used.retain(|at| *at != least);
+        if let Some(text) = drawn(table, &side_by_side(&used), width, false, paint) {
+            return text;
         }
     }
-
-    /// One line in a colour.
-    pub fn painted(line: String, color: &'static str) -> Self {
-        Self {
-            lines: vec![line],
-            color: Some(color),
-        }
-    }
-
-    fn width(&self) -> usize {
-        self.lines
-            .iter()
-            .map(|line| line.width())
-            .max()
-            .unwrap_or(0)
-    }
+    drawn(table, &stacked, width, false, paint)
+        .or_else(|| drawn(table, &stacked, width, true, paint))
+        .unwrap_or_else(|| listed(table, width, paint))
 }
 
-/// The columns, if they fit; a head has two lines.
-pub(super) fn columns(
-    head: &[(&str, &str)],
-    rows: &[Vec<Cell>],
+/// Columns that may go below another one do.
+fn stacked(table: &Table, used: &[usize]) -> Layout {
+    let under = |at: &usize| {
+        table.columns[*at]
+            .under
+            .filter(|under| used.contains(under))
+    };
+    let first = used.iter().filter(|at| under(at).is_none());
+    let stack = |first: &usize| {
+        let below = used.iter().filter(|at| under(at) == Some(*first));
+        std::iter::once(first).chain(below).copied().collect()
+    };
+    first.map(stack).collect()
+}
+
+/// The table in a layout, if it fits; `folded`: its columns are made narrower where they must.
+fn drawn(
+    table: &Table,
+    layout: &Layout,
     width: usize,
+    folded: bool,
     paint: Paint,
 ) -> Option<String> {
-    let widths: Vec<usize> = head
-        .iter()
-        .enumerate()
-        .map(|(column, (first, second))| {
-            let cells = rows
-                .iter()
-                .filter_map(|row| row.get(column))
-                .map(Cell::width);
-            cells
-                .chain([first.width(), second.width()])
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let total = widths.iter().sum::<usize>() + GAP * (widths.len() - 1);
-    if total > width {
+    let mut grid = Grid::of(table, layout);
+    if folded {
+        grid.shrink(width)?;
+    }
+    if grid.total() > width {
         return None;
     }
-    let rule = paint.dim(&"─".repeat(total)) + "\n";
-    let mut text = String::new();
-    let (first, second): (Vec<&str>, Vec<&str>) = head.iter().copied().unzip();
-    for names in [first, second] {
-        let names: Vec<(String, String)> = names
-            .iter()
-            .map(|name| ((*name).to_owned(), (*name).to_owned()))
-            .collect();
-        let line = joined(&names, &widths);
-        if !line.is_empty() {
-            text += &paint.dim(&line);
-            text.push('\n');
+    let rows = grid.rows();
+    if folded {
+        if rows.iter().flatten().any(|lines| lines.len() > TALLEST) {
+            return None;
+        }
+        grid.tighten(&rows);
+    }
+    Some(grid.text(&rows, paint))
+}
+
+/// A table whose columns have widths.
+struct Grid<'a> {
+    table: &'a Table,
+    layout: &'a Layout,
+    /// Of the first cells: rows below a group's title are indented.
+    indent: usize,
+    /// The names of the columns, and their notes, or the names of those below.
+    heads: Vec<[String; 2]>,
+    widths: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    /// As wide as its cells.
+    fn of(table: &'a Table, layout: &'a Layout) -> Self {
+        let heads = layout.iter().map(|stack| {
+            let first = &table.columns[stack[0]];
+            let below = stack[1..].iter().map(|at| table.columns[*at].name.as_str());
+            let second = match first.note.as_str() {
+                "" => below.collect::<Vec<_>>().join(", "),
+                note => note.to_owned(),
+            };
+            [first.name.to_string(), second]
+        });
+        let grouped = table.groups.iter().any(|group| group.title.is_some());
+        let mut grid = Self {
+            table,
+            layout,
+            indent: if grouped { GAP } else { 0 },
+            heads: heads.collect(),
+            widths: vec![usize::MAX; layout.len()],
+        };
+        let rows = grid.rows();
+        grid.tighten(&rows);
+        grid
+    }
+
+    fn total(&self) -> usize {
+        self.widths.iter().sum::<usize>() + GAP * (self.widths.len() - 1)
+    }
+
+    /// Makes the widest columns of words narrower, until all fit.
+    fn shrink(&mut self, width: usize) -> Option<()> {
+        let is_words = |stack: &Vec<usize>| {
+            let mut kinds = stack.iter().map(|at| self.table.columns[*at].kind);
+            kinds.any(|kind| matches!(kind, ColumnKind::Head | ColumnKind::Text))
+        };
+        while self.total() > width {
+            let columns = self.widths.iter_mut().zip(self.layout);
+            let words = columns.filter(|(_, stack)| is_words(stack));
+            let (widest, _) = words.max_by_key(|(width, _)| **width)?;
+            if *widest <= NARROWEST {
+                return None;
+            }
+            *widest -= 1;
+        }
+        Some(())
+    }
+
+    /// The lines of each cell of each row.
+    fn rows(&self) -> Vec<Vec<Lines>> {
+        let rows = self.table.rows().map(|row| {
+            let stacks = self.layout.iter().zip(&self.widths).enumerate();
+            let cells = stacks.map(|(column, (stack, width))| {
+                let indent = if column == 0 { self.indent } else { 0 };
+                lines(row, stack, width - indent, indent)
+            });
+            cells.collect()
+        });
+        rows.collect()
+    }
+
+    /// Makes each column as wide as its widest line.
+    fn tighten(&mut self, rows: &[Vec<Lines>]) {
+        for (column, width) in self.widths.iter_mut().enumerate() {
+            let lines = rows.iter().flat_map(|row| &row[column]);
+            let lines = lines.map(|(line, _)| line.trim_end().width());
+            let heads = self.heads[column].iter().map(|head| head.width());
+            *width = lines.chain(heads).max().unwrap_or(0);
         }
     }
-    text += &rule;
-    for row in rows {
-        for line in 0..row.iter().map(|cell| cell.lines.len()).max().unwrap_or(0) {
-            let cells: Vec<(String, String)> = row
-                .iter()
-                .map(|cell| {
-                    let plain = cell.lines.get(line).cloned().unwrap_or_default();
-                    let painted = match cell.color {
-                        Some(color) => paint.with(color, &plain),
-                        None if line > 0 => paint.dim(&plain),
-                        None => plain.clone(),
-                    };
-                    (plain, painted)
-                })
-                .collect();
-            text += &joined(&cells, &widths);
-            text.push('\n');
+
+    fn text(&self, rows: &[Vec<Lines>], paint: Paint) -> String {
+        let rule = paint.dim(&"─".repeat(self.total())) + "\n";
+        let mut text = String::new();
+        for number in 0..2 {
+            let names = self.heads.iter().map(|head| head[number].as_str());
+            let line = joined(names.map(|name| (name, name.to_owned())), &self.widths);
+            if !line.is_empty() {
+                text += &(paint.dim(&line) + "\n");
+            }
         }
+        text += &rule;
+        let mut rows = rows.iter();
+        for group in &self.table.groups {
+            if let Some(title) = &group.title {
+                text += &(paint.bold(&title.text) + "\n");
+            }
+            for (row, cells) in group.rows.iter().zip(rows.by_ref()) {
+                for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                    let line = cells.iter().zip(self.layout).map(|(lines, stack)| {
+                        let (line, below) = lines
+                            .get(number)
+                            .map_or(("", false), |(line, below)| (line.as_str(), *below));
+                        (line, painted(row.get(stack[0]), line, below, paint))
+                    });
+                    text += &(joined(line, &self.widths) + "\n");
+                }
+            }
+        }
+        text + &rule
     }
-    text += &rule;
-    Some(text)
+}
+
+fn painted(cell: Option<&Cell>, line: &str, below: bool, paint: Paint) -> String {
+    match cell.and_then(|cell| cell.tone) {
+        _ if below => paint.dim(line),
+        Some(tone) => paint.tone(tone, line),
+        None => line.to_owned(),
+    }
+}
+
+fn lines(row: &[Cell], stack: &[usize], width: usize, indent: usize) -> Lines {
+    let mut lines = Lines::new();
+    for (position, at) in stack.iter().enumerate() {
+        let Some(cell) = row.get(*at) else { continue };
+        if position > 0 && cell.text.is_empty() {
+            continue;
+        }
+        let folded = if cell.text.width() <= width {
+            vec![cell.text.to_string()]
+        } else {
+            fold(&cell.text, width)
+        };
+        let indented = folded
+            .into_iter()
+            .map(|line| (" ".repeat(indent) + &line, position > 0));
+        lines.extend(indented);
+    }
+    lines
 }
 
 /// One line of cells, each as it is wide and as it is painted.
-fn joined(cells: &[(String, String)], widths: &[usize]) -> String {
+fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) -> String {
     let mut line = String::new();
     let mut padding = 0;
-    for ((plain, painted), width) in cells.iter().zip(widths) {
+    for ((plain, painted), width) in cells.zip(widths) {
+        let plain = plain.trim_end();
         if !plain.is_empty() {
             line += &" ".repeat(padding);
-            line += painted;
+            line += painted.trim_end();
             padding = 0;
         }
         padding += (width + GAP).saturating_sub(plain.width());
@@ -116,78 +243,63 @@ fn joined(cells: &[(String, String)], widths: &[usize]) -> String {
     line
 }
 
-/// `completed_tokens_per_second` as `completed_`, `tokens_per_`, `second`.
-pub(super) fn fold(name: &str, longest: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for part in name.split_inclusive(['_', ' ']) {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() || line.width() + part.trim_end().width() <= longest => {
-                line.push_str(part);
+/// Each row as a small list: what it is about and how it stands, then its other cells.
+fn listed(table: &Table, width: usize, paint: Paint) -> String {
+    let used = table.used();
+    let of_kind = |kinds: &'static [ColumnKind]| {
+        let columns = used.iter().copied();
+        columns.filter(move |at| kinds.contains(&table.columns[*at].kind))
+    };
+    let words = |row: &[Cell], kinds| {
+        let cells = of_kind(kinds).filter_map(|at| row.get(at));
+        cells
+            .map(|cell| cell.text.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
+            .trim()
+            .to_owned()
+    };
+    let label = |at: usize| table.columns[at].full_name();
+    let widest = of_kind(&[ColumnKind::Text, ColumnKind::Number])
+        .map(|at| label(at).width())
+        .max();
+    let widest = widest.unwrap_or(0) + GAP;
+    let mut text = String::new();
+    let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
+    for group in &table.groups {
+        if let Some(title) = &group.title {
+            line(&paint.bold(&title.text));
+        }
+        for row in &group.rows {
+            let (title, status) = (
+                words(row, &[ColumnKind::Head]),
+                words(row, &[ColumnKind::Status]),
+            );
+            let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
+            let painted = tone.map_or(status.clone(), |tone| paint.tone(tone, &status));
+            let room = width.saturating_sub(title.width() + status.width());
+            if room >= GAP {
+                let gap = if status.is_empty() { 0 } else { room };
+                line(&(paint.bold(&title) + &" ".repeat(gap) + &painted));
+            } else {
+                for part in wrap_anywhere(&title, width, GAP) {
+                    line(&paint.bold(&part));
+                }
+                line(&format!("  {painted}"));
             }
-            _ => lines.push(part.to_owned()),
+            for at in of_kind(&[ColumnKind::Text, ColumnKind::Number]) {
+                let Some(cell) = row.get(at).filter(|cell| !cell.text.is_empty()) else {
+                    continue;
+                };
+                let padding = " ".repeat(widest - label(at).width());
+                let indent = " ".repeat(2 + widest);
+                let room = width.saturating_sub(indent.len()).max(NARROWEST);
+                let mut parts = wrap_anywhere(&cell.text, room, 0).into_iter();
+                let first = parts.next().unwrap_or_default();
+                line(&format!("  {}{padding}{first}", label(at)));
+                parts.for_each(|part| line(&format!("{indent}{part}")));
+            }
         }
     }
-    lines
-}
-
-/// Lines of at most `width` columns, all but the first indented; a longer word stands alone.
-pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut fresh = true;
-    // A number stays with its percent sign.
-    let glued = text.replace(" %", "\u{a0}%");
-    for (position, word) in glued.split(' ').enumerate() {
-        if position > 0 && line.width() + 1 + word.width() > width && !line.trim().is_empty() {
-            lines.push(line.trim_end().to_owned());
-            line = " ".repeat(indent);
-            fresh = true;
-        }
-        if !fresh {
-            line.push(' ');
-        }
-        line.push_str(&word.replace('\u{a0}', " "));
-        fresh = false;
-    }
-    lines.push(line.trim_end().to_owned());
-    lines
-}
-
-/// [`wrap`], as text.
-pub(super) fn wrapped(text: &str, width: usize, indent: usize) -> String {
-    wrap(text, width, indent)
-        .into_iter()
-        .map(|line| line + "\n")
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("completed_tokens_per_second", 16, &["completed_", "tokens_per_", "second"])]
-    #[case("completed_tokens_per_second", 18, &["completed_tokens_", "per_second"])]
-    #[case("completed_tokens_per_second", 27, &["completed_tokens_per_second"])]
-    #[case("", 16, &[""])]
-    #[case("rouge1", 3, &["rouge1"])]
-    fn names_are_folded(#[case] name: &str, #[case] longest: usize, #[case] expected: &[&str]) {
-        assert_eq!(fold(name, longest), expected);
-    }
-
-    #[test]
-    fn lines_are_wrapped_and_indented() {
-        assert_eq!(
-            wrap("one two three four", 9, 2),
-            ["one two", "  three", "  four"]
-        );
-        assert_eq!(wrap("  next: do it", 9, 4), ["  next:", "    do it"]);
-        assert_eq!(
-            wrap("a-very-long-word b", 6, 2),
-            ["a-very-long-word", "  b"]
-        );
-        assert_eq!(wrap("", 6, 2), [""]);
-    }
+    text
 }

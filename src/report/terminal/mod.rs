@@ -1,122 +1,225 @@
-//! The table at the end of a run, for a terminal of 60 columns or more.
-//!
-//! Where it fits, a figure is one line; on narrower terminals its name and source go under their
-//! values; on the narrowest each figure is a small list. Below: one sentence of reason for each
-//! figure, the run's verdict with what stands beside it, what to do next, where the evidence lies.
+//! Documents for a terminal: as wide as it is, conclusions last, since the end is what one sees.
 
-mod advice;
-mod batch;
-mod compared;
+pub(super) mod chart;
 mod grid;
-mod layout;
-mod runs;
 pub(super) mod style;
+mod wrap;
 
-use self::grid::{wrap, wrapped};
+use unicode_width::UnicodeWidthStr;
+
 use self::style::Paint;
-use super::rows::{self, Row};
-use super::words::{self, clean, reasons, symbol, title};
-use crate::verdict::{Outcome, QualifierKind, Verdict};
-
-pub use batch::batch;
-pub use compared::comparison;
-pub use runs::runs;
+use self::wrap::wrap;
+use super::document::{Block, Conclusion, Document, Item, Span, Tone};
 
 /// Narrower than this nothing is made to fit.
 const NARROWEST: usize = 60;
-/// Wider than this lines are hard to read.
+/// Wider than this sentences are hard to read.
 const WIDEST: usize = 132;
+/// Wider than this charts are hard to read.
+const CHART: usize = 100;
 
-/// The table of a verdict, with its reasons; `evidence` is where the run's files lie.
+/// A terminal.
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal {
+    /// Its columns.
+    pub width: u16,
+    /// Colours.
+    pub color: bool,
+    /// More signs than ASCII has.
+    pub unicode: bool,
+}
+
+/// A document as text.
 #[must_use]
-pub fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> String {
-    let paint = Paint { color };
-    let width = usize::from(width).clamp(NARROWEST, WIDEST);
-    let rows: Vec<Row> = verdict.results.iter().flat_map(rows::of).collect();
-    let mut text = String::from("\n");
-    for line in wrap(&title(verdict), width, 0) {
-        line_of(&mut text, &paint.bold(&line));
-    }
-    text.push('\n');
-    if !rows.is_empty() {
-        text += &layout::lay_out(&rows, width, verdict, paint);
-        text.push('\n');
-    }
-    for (outcome, reason) in verdict.results.iter().flat_map(reasons) {
-        let marked = format!("{} {}", symbol(outcome), clean(&reason));
-        let mut lines = wrap(&marked, width, 2).into_iter();
-        if let Some(first) = lines.next() {
-            let rest = first.strip_prefix(symbol(outcome)).unwrap_or(&first);
-            line_of(
-                &mut text,
-                &format!("{}{rest}", paint.outcome(outcome, symbol(outcome))),
-            );
+pub fn render(document: &Document, terminal: Terminal) -> String {
+    let mut writer = Writer::new(terminal);
+    if !document.title.is_empty() {
+        writer.line("");
+        for line in wrap(&document.title, writer.width, 0) {
+            writer.line(&writer.paint.bold(&line));
         }
-        lines.for_each(|line| line_of(&mut text, &line));
+        writer.line("");
     }
-    if !verdict.results.is_empty() {
-        text.push('\n');
-    }
-    text += &headline(verdict, width, paint);
-    text += &idle_gpus(verdict, width, paint);
-    for of_kind in verdict
-        .qualifiers
-        .iter()
-        .filter(|qualifier| qualifier.kind != QualifierKind::IdleGpus)
-        .collect::<Vec<_>>()
-        .chunk_by(|one, other| one.kind == other.kind)
-    {
-        let because: Vec<String> = of_kind.iter().map(|one| clean(&one.because)).collect();
-        let line = format!("  {}: {}", of_kind[0].kind, because.join("; "));
-        text += &wrapped(&line, width, 4);
-    }
-    for warning in &verdict.warnings {
-        let line = format!("  warning: {}", clean(warning));
-        text += &wrapped(&line, width, 4);
-    }
-    for advice in advice::next(verdict, evidence) {
-        text += &wrapped(&format!("  next: {}", clean(&advice)), width, 8);
-    }
-    line_of(&mut text, &format!("  evidence: {}", clean(evidence)));
-    if let Some(notice) = &verdict.notice {
-        text.push('\n');
-        for line in wrap(&clean(notice), width, 0) {
-            line_of(&mut text, &paint.dim(&line));
+    writer.blocks(&document.blocks);
+    writer.text
+}
+
+/// Blocks without a title.
+#[must_use]
+pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
+    let mut writer = Writer::new(terminal);
+    writer.blocks(blocks);
+    writer.text
+}
+
+struct Writer {
+    terminal: Terminal,
+    width: usize,
+    paint: Paint,
+    text: String,
+}
+
+impl Writer {
+    fn new(terminal: Terminal) -> Self {
+        Self {
+            terminal,
+            width: usize::from(terminal.width).clamp(NARROWEST, WIDEST),
+            paint: Paint {
+                color: terminal.color,
+            },
+            text: String::new(),
         }
     }
-    text
-}
 
-fn line_of(text: &mut String, line: &str) {
-    text.push_str(line.trim_end());
-    text.push('\n');
-}
-
-/// `✓ reproduced (performance only). All 2 published figures hold.`
-fn headline(verdict: &Verdict, width: usize, paint: Paint) -> String {
-    let (word, sentence) = words::headline(verdict);
-    let painted = paint.verdict(verdict.outcome, &word);
-    let text = format!("{word}: {sentence}");
-    let mut out = String::new();
-    for line in wrap(text.trim_end_matches([':', ' ']), width, 2) {
-        line_of(&mut out, &line.replacen(&word, &painted, 1));
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
     }
-    out
-}
 
-/// A figure of GPUs that did nothing is no figure of theirs, whatever the verdict says: it is said
-/// under the headline, in its own colour.
-fn idle_gpus(verdict: &Verdict, width: usize, paint: Paint) -> String {
-    let mut out = String::new();
-    for idle in &verdict.qualifiers {
-        if idle.kind == QualifierKind::IdleGpus {
-            let text = format!("! {}: {}", idle.kind, clean(&idle.because));
-            for line in wrap(&text, width, 2) {
-                line_of(&mut out, &paint.verdict(Outcome::Failed, &line));
+    fn wrapped(&mut self, text: &str, indent: usize) {
+        for line in wrap(text, self.width, indent) {
+            self.line(&line);
+        }
+    }
+
+    /// With a blank line between each two.
+    fn blocks(&mut self, blocks: &[Block]) {
+        let weight = |block: &&Block| match block {
+            Block::Conclusion(_) => 1,
+            Block::Notice(_) => 2,
+            _ => 0,
+        };
+        let mut blocks: Vec<&Block> = blocks.iter().collect();
+        blocks.sort_by_key(weight);
+        for (position, block) in blocks.into_iter().enumerate() {
+            if position > 0 {
+                self.line("");
+            }
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Conclusion(conclusion) => self.conclusion(conclusion),
+            Block::Paragraph(text) => match text.0.as_slice() {
+                [Span::Faint(line)] => self.faint(line),
+                _ => self.wrapped(&text.plain(), 0),
+            },
+            Block::List(items) => self.list(items),
+            Block::Table(table) => {
+                if table.titled {
+                    for line in wrap(&table.caption, self.width, 2) {
+                        self.line(&self.paint.bold(&line));
+                    }
+                }
+                let width = usize::from(self.terminal.width).max(NARROWEST);
+                self.text += &grid::table(table, width, self.paint);
+            }
+            Block::Charts(charts) => {
+                for (position, chart) in charts.iter().enumerate() {
+                    if position > 0 {
+                        self.line("");
+                    }
+                    self.text += &chart::text(chart, self.width.min(CHART), self.terminal);
+                }
+            }
+            Block::Verbatim(label, lines) => {
+                self.line(&self.paint.bold(label));
+                for line in lines {
+                    self.line(&format!("  {line}"));
+                }
+            }
+            Block::Folded(summary, blocks) => {
+                self.line(&self.paint.bold(summary));
+                self.blocks(blocks);
+            }
+            Block::Section(section) => {
+                if !section.title.is_empty() {
+                    for line in wrap(&section.title, self.width, 0) {
+                        self.line(&self.paint.bold(&line));
+                    }
+                }
+                self.blocks(&section.blocks);
+            }
+            Block::Notice(notice) => self.faint(notice),
+        }
+    }
+
+    fn faint(&mut self, text: &str) {
+        for line in wrap(text, self.width, 0) {
+            self.line(&self.paint.dim(&line));
+        }
+    }
+
+    fn conclusion(&mut self, conclusion: &Conclusion) {
+        let sign = conclusion.mark.map_or("", |mark| mark.sign);
+        let word = format!("{sign} {}", conclusion.word);
+        let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
+        let painted = self.paint.strong(tone, word.trim());
+        let text = format!("{}: {}", word.trim(), conclusion.sentence);
+        for line in wrap(text.trim_matches([':', ' ']), self.width, 2) {
+            self.line(&line.replacen(word.trim(), &painted, 1));
+        }
+        for alert in &conclusion.alerts {
+            for line in wrap(&format!("! {alert}"), self.width, 2) {
+                self.line(&self.paint.strong(Tone::Bad, &line));
+            }
+        }
+        for (label, text) in &conclusion.remarks {
+            let line = format!("  {label}: {}", text.plain());
+            match text.0.as_slice() {
+                // What is copied stays in one piece.
+                [Span::Code(_)] => self.line(&line),
+                _ => self.wrapped(&line, 4),
             }
         }
     }
-    out
+
+    /// Signs first, keys one below the other, their texts beside them while there is room.
+    fn list(&mut self, items: &[Item]) {
+        let widest = items.iter().map(|item| item.key.width()).max().unwrap_or(0);
+        let aligned = widest <= self.width / 2;
+        let mut before = "";
+        for item in items {
+            let (sign, tone) = match item.mark {
+                Some(mark) => (mark.sign, Some(mark.tone)),
+                None if item.key.is_empty() => ("•", None),
+                None => (" ", None),
+            };
+            let mut begin = format!("{sign} ");
+            let key = item.key.as_str();
+            // What several entries are about is said once.
+            let shown = if key == before { "" } else { key };
+            if widest > 0 {
+                begin += shown;
+                let column = if aligned { widest } else { key.width() };
+                begin += &" ".repeat(column + 2 - shown.width());
+            }
+            before = if item.mark.is_none() { key } else { "" };
+            let indent = if aligned { begin.width() } else { 4 };
+            let text = format!("{begin}{}", item.text.plain());
+            for (number, line) in wrap(&text, self.width, indent).into_iter().enumerate() {
+                match tone.filter(|_| number == 0) {
+                    Some(tone) => {
+                        let rest = line.strip_prefix(sign).unwrap_or(&line);
+                        self.line(&(self.paint.tone(tone, sign) + rest));
+                    }
+                    None => self.line(&line),
+                }
+            }
+            let indent = if widest > 0 && aligned && item.mark.is_none() {
+                indent
+            } else {
+                4
+            };
+            for (label, text) in &item.details {
+                let colon = if label.is_empty() { "" } else { ": " };
+                let indent = " ".repeat(indent);
+                self.wrapped(&format!("{indent}{label}{colon}{text}"), indent.len() + 2);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

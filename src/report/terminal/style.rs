@@ -1,6 +1,6 @@
 //! Colours. Without colour there is no escape at all.
 
-use crate::verdict::Outcome;
+use crate::report::document::Tone;
 
 /// Paints text, or leaves it.
 #[derive(Debug, Clone, Copy)]
@@ -18,12 +18,12 @@ impl Paint {
         self.with("2", text)
     }
 
-    pub fn outcome(self, outcome: Outcome, text: &str) -> String {
-        self.with(color(outcome), text)
+    pub fn tone(self, tone: Tone, text: &str) -> String {
+        self.with(code(tone), text)
     }
 
-    pub fn verdict(self, outcome: Outcome, text: &str) -> String {
-        self.with(&format!("1;{}", color(outcome)), text)
+    pub fn strong(self, tone: Tone, text: &str) -> String {
+        self.with(&format!("1;{}", code(tone)), text)
     }
 
     /// In the colour of an escape's code.
@@ -36,11 +36,12 @@ impl Paint {
     }
 }
 
-pub(super) fn color(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Reproduced => "32",
-        Outcome::Measured => "36",
-        Outcome::Inconclusive => "33",
-        Outcome::NotReproduced | Outcome::Invalid | Outcome::Failed => "31",
+fn code(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "32",
+        Tone::Plain => "36",
+        Tone::Open => "33",
+        Tone::Bad => "31",
+        Tone::Faint => "2",
     }
 }

@@ -1,17 +1,30 @@
 //! The table at its widths, with and without colour.
 
+mod comparison;
+
 use proptest::prelude::*;
 use rstest::rstest;
 use unicode_width::UnicodeWidthStr;
 
-use super::table;
-use crate::recipe::model::{Claim, Expectation, ExpectationKind, Limit, Mode, Submission};
-use crate::verdict::{
+use super::{Terminal, render};
+use crate::report::Entry;
+use crate::report::content::verdict;
+use crate::results::verdict::{
     Context, Evidence, FigureValue, Qualifier, QualifierKind, StepOutcome, TrialEvidence, Validity,
     Verdict, judge,
 };
+use retrial_recipe::model::{Claim, Expectation, ExpectationKind, Limit, Mode, Submission};
 
 const RUN: &str = "/home/lab/.local/share/retrial/runs/20260821-llama2";
+
+fn table(verdict: &Verdict, evidence: &str, width: u16, color: bool) -> String {
+    let terminal = Terminal {
+        width,
+        color,
+        unicode: true,
+    };
+    render(&verdict::document(&Entry::new(evidence, verdict)), terminal)
+}
 
 fn context() -> Context {
     Context {

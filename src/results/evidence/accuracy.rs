@@ -91,7 +91,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
         hash.is_some(),
     )];
     let most = crate::format::size(MOST_LOG);
-    let found = log.map_or_else(|| format!("no {LOG}"), |length| crate::format::size(length));
+    let found = log.map_or_else(|| format!("no {LOG}"), crate::format::size);
     let is_short = log.is_some_and(|length| length <= MOST_LOG);
     checks.push(Check::new(
         CUT_SHORT,

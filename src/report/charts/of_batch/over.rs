@@ -3,10 +3,10 @@
 use super::Shown;
 use crate::batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
 use crate::report::charts::{Chart, Kind, Lines, Series};
-use crate::report::words::clean;
-use crate::verdict::number;
+use crate::report::document::clean;
+use crate::results::verdict::number;
 
-/// More lines cannot be told apart.
+/// More lines cannot be distinguished.
 const LINES: usize = 6;
 
 /// The lines, where there are releases.
@@ -34,7 +34,7 @@ pub(super) fn lines(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
         " over {}{some}; whiskers: lowest and highest trial",
         axis.name
     );
-    let told: Vec<String> = series
+    let values: Vec<String> = series
         .iter()
         .map(|one| {
             let points = one.points.iter().zip(&axis.values);
@@ -55,7 +55,7 @@ pub(super) fn lines(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
         series,
         ..Lines::default()
     };
-    Some(shown.chart(batch, &what, &told, Kind::Lines(lines)))
+    Some(shown.chart(batch, &what, &values, Kind::Lines(lines)))
 }
 
 /// The axis that lines go along: one whose values are versions.

@@ -1,0 +1,96 @@
+//! What to do next.
+
+use std::path::Path;
+
+use crate::results::verdict::{
+    ExitCode, Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
+};
+
+/// What to do next, where the verdict leaves something to do.
+pub(super) fn next(verdict: &Verdict, evidence: &str) -> Vec<String> {
+    match verdict.outcome {
+        Outcome::Failed => vec![failed(evidence)],
+        Outcome::Invalid => vec![format!(
+            "fix what violated the rule above and run it again; every rule that was checked, with \
+             measured and required values: retrial judge {} --output json",
+            run_id(evidence).unwrap_or(evidence)
+        )],
+        Outcome::Inconclusive => inconclusive(verdict),
+        Outcome::Reproduced | Outcome::Measured if verdict.exit_code == ExitCode::Inconclusive => {
+            vec![without_accuracy(verdict)]
+        }
+        Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
+    }
+}
+
+/// A run's directory has the run's id as its name.
+fn run_id(evidence: &str) -> Option<&str> {
+    let path = Path::new(evidence);
+    let in_runs = path.parent()?.file_name()? == "runs";
+    path.file_name().filter(|_| in_runs)?.to_str()
+}
+
+fn failed(evidence: &str) -> String {
+    run_id(evidence).map_or_else(
+        || "read the output of the step that failed, under steps/".to_owned(),
+        |id| format!("read what the step printed: retrial logs {id}"),
+    )
+}
+
+fn inconclusive(verdict: &Verdict) -> Vec<String> {
+    let open: Vec<(&ResultVerdict, &Judgement)> = verdict
+        .results
+        .iter()
+        .flat_map(|result| {
+            result
+                .judgements
+                .iter()
+                .map(move |judgement| (result, judgement))
+        })
+        .filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive)
+        .collect();
+    let trials = open
+        .iter()
+        .filter_map(|(_, judgement)| match judgement.more_trials? {
+            MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(judgement.trials + more),
+            MoreTrials::MoreThan(_) | MoreTrials::Never => None,
+        })
+        .max();
+    let hopeless = open.iter().any(|(_, judgement)| {
+        matches!(
+            judgement.more_trials,
+            Some(MoreTrials::MoreThan(_) | MoreTrials::Never)
+        )
+    });
+    let mut advice = Vec::new();
+    if let Some(trials) = trials {
+        let mut scenarios: Vec<String> = open
+            .iter()
+            .map(|(result, _)| result.scenario.to_lowercase())
+            .collect();
+        scenarios.dedup();
+        let chosen = scenarios.join(" --scenario ");
+        advice.push(format!(
+            "more trials: run it again with --trials {trials} --scenario {chosen}"
+        ));
+    }
+    if hopeless {
+        advice.push(
+            "more trials alone do not help: a quieter host, or a margin that the recipe fixes \
+             beforehand, would"
+                .to_owned(),
+        );
+    }
+    advice
+}
+
+fn without_accuracy(verdict: &Verdict) -> String {
+    let missing = verdict
+        .qualifiers
+        .iter()
+        .find(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
+        .map_or("accuracy was not measured", |qualifier| {
+            qualifier.because.as_str()
+        });
+    format!("--require-accuracy was given, and {missing}: run it with --mode accuracy too")
+}

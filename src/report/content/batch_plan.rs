@@ -1,0 +1,215 @@
+//! A batch that is still to be run: its cells, images, models, time and claims.
+
+use crate::batch::{BatchPlan, Cell, ImageNeed, ImageSource, Order, Outlook, PullAhead};
+use crate::format;
+use crate::report::document::{Block, Document, Item, Line, Section};
+
+/// So many values of an axis are listed.
+const MOST_VALUES: usize = 24;
+/// More lines of one kind than this are counted.
+const MOST_LINES: usize = 200;
+/// More parts of a claim than this are counted.
+const MOST_PARTS: usize = 4;
+
+/// The plan of a batch.
+#[must_use]
+pub fn document(plan: &BatchPlan, outlook: &Outlook) -> Document {
+    let mut blocks: Vec<Block> = Block::list(properties(plan, outlook)).into_iter().collect();
+    let mut add = |title: &str, items: Vec<Item>| {
+        let more = items.len().saturating_sub(MOST_LINES);
+        let mut inner: Vec<Block> = Block::list(items.into_iter().take(MOST_LINES))
+            .into_iter()
+            .collect();
+        if more > 0 {
+            inner.push(Block::paragraph(format!(
+                "and {more} more (--output json has all)"
+            )));
+        }
+        if !inner.is_empty() {
+            blocks.push(Section::block(title, inner));
+        }
+    };
+    add("Cells", cells(plan));
+    let skipped = plan.left_out.iter();
+    add(
+        "Skipped",
+        skipped
+            .map(|one| Item::keyed(&one.name, &one.because))
+            .collect(),
+    );
+    add("Images", outlook.images.iter().map(image).collect());
+    let models = outlook.models.iter().map(|model| {
+        let cells = format::count(model.cells, "cell");
+        Item::keyed(format!("{} {}", model.repository, model.revision), cells)
+    });
+    add("Models", models.collect());
+    add("Claims", claims(plan));
+    Document {
+        title: plan.title.as_str().into(),
+        blocks,
+        ..Document::default()
+    }
+}
+
+fn properties(plan: &BatchPlan, outlook: &Outlook) -> Vec<Item> {
+    let mut items = Vec::new();
+    let mut recipes: Vec<(&str, &str)> = Vec::new();
+    for cell in &plan.cells {
+        if !recipes.contains(&(&cell.recipe, &cell.path)) {
+            recipes.push((&cell.recipe, &cell.path));
+        }
+    }
+    items.extend(recipes.iter().map(|(name, path)| match recipes.len() {
+        1 => Item::keyed("recipe", *path),
+        _ => Item::keyed("recipe", format!("{name}: {path}")),
+    }));
+    let axes = plan
+        .axes
+        .iter()
+        .filter(|(axis, _)| axis.as_str() != "recipe");
+    items.extend(
+        axes.map(|(axis, values)| Item::keyed("varied", format!("{axis}: {}", listed(values)))),
+    );
+    let conduct = &plan.conduct;
+    let trials = format!(
+        "{} of {} each: {} in all, each in a fresh container",
+        format::count(plan.cells.len(), "cell"),
+        format::count(conduct.trials as usize, "trial"),
+        format::count(outlook.runs, "run"),
+    );
+    let mut details: Vec<(Line, Line)> = Vec::new();
+    if conduct.trials == 1 && plan.cells.len() > 1 {
+        let noise = "one trial does not show how much trials vary: --trials 5 measures it";
+        details.push((Line::default(), noise.into()));
+    }
+    items.push(Item {
+        details,
+        ..Item::keyed("trials", trials)
+    });
+    let letters = conduct.order.in_letters(plan.cells.len(), conduct.trials);
+    let order = match conduct.order {
+        Order::Interleaved => format!("interleaved, there and back: {letters}"),
+        Order::Grouped => format!("grouped: {letters}"),
+    };
+    items.push(Item::keyed("order", order));
+    items.push(Item::keyed("execution", execution(plan)));
+    items.push(Item::keyed("time", time(outlook, conduct.parallel)));
+    items.extend(outlook.disk.map(|disk| {
+        let more = match outlook.images.len() {
+            0 | 1 => String::new(),
+            count => format!(", with one image; there are {count}"),
+        };
+        let most = format::size(disk);
+        Item::keyed(
+            "disk",
+            format!("{most} is the most that a recipe requires{more}"),
+        )
+    }));
+    items
+}
+
+fn execution(plan: &BatchPlan) -> String {
+    let conduct = &plan.conduct;
+    let mut parts = vec![format!("on failure {}", conduct.on_failure.word())];
+    parts.push(match conduct.retries {
+        0 => "no retries".to_owned(),
+        1 => "1 retry after a failure of the host".to_owned(),
+        count => format!("{count} retries after failures of the host"),
+    });
+    if conduct.parallel > 1 {
+        let count = conduct.parallel;
+        parts.push(format!("{count} runs at once, on GPUs of their own"));
+    }
+    let pull = match conduct.pull_ahead {
+        PullAhead::Between => "images pulled ahead, never while something is measured",
+        PullAhead::During => "images pulled ahead, also while something is measured",
+        PullAhead::Never => "each image pulled when its run starts",
+    };
+    parts.push(pull.to_owned());
+    parts.join("; ")
+}
+
+fn time(outlook: &Outlook, parallel: u32) -> String {
+    let Some(seconds) = outlook.seconds else {
+        return "not known: no recipe states its duration".to_owned();
+    };
+    let at_once = match parallel {
+        0 | 1 => String::new(),
+        count => format!(", {count} at once"),
+    };
+    let rest = match outlook.without_duration {
+        0 => String::new(),
+        count => format!(", and {} of unknown duration", format::count(count, "run")),
+    };
+    let whole = format::limit(seconds);
+    format!("about {whole} on the published hardware{at_once}, without downloads{rest}")
+}
+
+/// Values of an axis; of very many the first ones, and how many there are.
+fn listed(values: &[String]) -> String {
+    if values.len() <= MOST_VALUES {
+        return values.join(", ");
+    }
+    let first = values[..MOST_VALUES].join(", ");
+    format!("{first}, … ({} values)", values.len())
+}
+
+fn cells(plan: &BatchPlan) -> Vec<Item> {
+    let is_baseline = |cell: &Cell| {
+        let mut cells = plan.cells.iter();
+        cells.any(|one| one.baseline.as_ref() == Some(&cell.name))
+    };
+    let several = plan.cells.iter().filter(|cell| is_baseline(cell)).count() > 1;
+    let cells = plan.cells.iter().map(|cell| {
+        let role = match &cell.baseline {
+            Some(baseline) if several => format!("compared with {baseline}"),
+            None if is_baseline(cell) => "baseline".to_owned(),
+            None if plan.cells.len() > 1 => "not compared".to_owned(),
+            Some(_) | None => String::new(),
+        };
+        Item::keyed(&cell.name, role)
+    });
+    cells.collect()
+}
+
+fn image(image: &ImageNeed) -> Item {
+    let name = match &image.source {
+        ImageSource::Pulled { reference } => reference.clone(),
+        ImageSource::Built { from } => format!("built from {from}"),
+    };
+    let state = match (image.here, image.size, &image.source) {
+        (_, _, ImageSource::Built { .. }) => String::new(),
+        (Some(true), Some(size), _) => format!("; present, {}", format::size(size)),
+        (Some(true), None, _) => "; present".to_owned(),
+        (Some(false), ..) => "; not present".to_owned(),
+        (None, ..) => "; no engine was asked".to_owned(),
+    };
+    Item::keyed(
+        name,
+        format!("{}{state}", format::count(image.cells, "cell")),
+    )
+}
+
+fn claims(plan: &BatchPlan) -> Vec<Item> {
+    let claims = (1..).zip(&plan.claims).map(|(number, claim): (usize, _)| {
+        let parts = claim.parts.iter().take(MOST_PARTS).map(|part| {
+            let baseline = part
+                .baseline
+                .iter()
+                .map(|one| format!(" compared with {one}"));
+            let gap = part.gap_to.iter().map(|one| format!(", the gap to {one}"));
+            let words: String = baseline.chain(gap).collect();
+            (Line::default(), format!("{}{words}", part.candidate).into())
+        });
+        let mut details: Vec<(Line, Line)> = parts.collect();
+        let more = claim.parts.len().saturating_sub(MOST_PARTS);
+        if more > 0 {
+            details.push((Line::default(), format!("and {more} more").into()));
+        }
+        Item {
+            details,
+            ..Item::keyed(number.to_string(), &claim.text)
+        }
+    });
+    claims.collect()
+}

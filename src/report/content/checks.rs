@@ -1,0 +1,49 @@
+//! The checks of a host: what was found; where something is to be done, what is required and how to
+//! fix it.
+
+use super::marks;
+use crate::format::count;
+use crate::host::checks::{Check, CheckState};
+use crate::report::document::{Block, Conclusion, Document, Item, Line, Mark};
+
+/// The checks, and whether the host is ready.
+#[must_use]
+pub fn document(checks: &[Check]) -> Document {
+    let items = checks.iter().map(|check| {
+        let details = [("required", &check.wanted), ("fix", &check.mend)];
+        let details = details.into_iter().filter(|(_, text)| !text.is_empty());
+        let details: Vec<(Line, Line)> = details
+            .map(|(label, text)| (label.into(), text.into()))
+            .collect();
+        let is_ok = check.state == CheckState::Ok;
+        Item {
+            details: if is_ok { Vec::new() } else { details },
+            ..Item::keyed(&check.name, &check.found).marked(check.state.into())
+        }
+    });
+    let mut blocks: Vec<Block> = Block::list(items).into_iter().collect();
+    blocks.push(Block::Conclusion(conclusion(checks)));
+    Document {
+        blocks,
+        ..Document::default()
+    }
+}
+
+fn conclusion(checks: &[Check]) -> Conclusion {
+    let of = |state| checks.iter().filter(|check| check.state == state).count();
+    let (errors, warnings) = (of(CheckState::Error), of(CheckState::Warning));
+    let (mark, word): (Mark, &str) = match (errors, warnings) {
+        (0, 0) => (marks::GOOD, "ready"),
+        (0, _) => (CheckState::Warning.into(), "ready"),
+        _ => (CheckState::Error.into(), "not ready"),
+    };
+    let parts = [(errors, "error"), (warnings, "warning")];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts.map(|(number, noun)| count(number, noun)).collect();
+    Conclusion {
+        mark: Some(mark),
+        word: word.into(),
+        sentence: parts.join(", ").into(),
+        ..Conclusion::default()
+    }
+}

@@ -1,0 +1,75 @@
+//! The sign and the tone of each kind of news.
+
+use crate::batch::verdict::ClaimOutcome;
+use crate::host::checks::CheckState;
+use crate::report::document::{Cell, Mark, Tone};
+use crate::results::verdict::Outcome;
+use crate::results::verdict::comparison::Change;
+
+pub(super) const BAD: Mark = Mark::new(Tone::Bad, "!");
+pub(super) const GOOD: Mark = Mark::new(Tone::Good, "✓");
+
+/// Each outcome has a sign of its own kind, so that colour is not needed to tell them apart.
+impl From<Outcome> for Mark {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Reproduced => GOOD,
+            Outcome::Measured => Self::new(Tone::Plain, "•"),
+            Outcome::Inconclusive => Self::new(Tone::Open, "?"),
+            Outcome::NotReproduced => Self::new(Tone::Bad, "✗"),
+            Outcome::Invalid | Outcome::Failed => BAD,
+        }
+    }
+}
+
+impl From<ClaimOutcome> for Mark {
+    fn from(outcome: ClaimOutcome) -> Self {
+        match outcome {
+            ClaimOutcome::Supported => GOOD,
+            ClaimOutcome::NotDecided => Self::new(Tone::Open, "?"),
+            ClaimOutcome::Contradicted => Self::new(Tone::Bad, "✗"),
+        }
+    }
+}
+
+/// Accuracy moves a little with every change; whether it is enough the verdict says.
+impl From<Change> for Mark {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Faster => Self::new(Tone::Good, "▲"),
+            Change::Slower => Self::new(Tone::Bad, "▼"),
+            Change::Better => Self::new(Tone::Faint, "▲"),
+            Change::Worse => Self::new(Tone::Faint, "▼"),
+            Change::NoDifference => Self::new(Tone::Faint, "≈"),
+            Change::NotCompared => Self::new(Tone::Open, "!"),
+        }
+    }
+}
+
+impl From<CheckState> for Mark {
+    fn from(state: CheckState) -> Self {
+        match state {
+            CheckState::Ok => GOOD,
+            CheckState::Unknown => Self::new(Tone::Faint, "?"),
+            CheckState::Warning => Self::new(Tone::Open, "!"),
+            CheckState::Error => Self::new(Tone::Bad, "✗"),
+        }
+    }
+}
+
+pub(super) fn outcome(outcome: Outcome) -> Cell {
+    Cell::status(outcome.into(), outcome.word())
+}
+
+pub(super) fn change(change: Change) -> Cell {
+    Cell::status(change.into(), change.word())
+}
+
+/// A rule that was passed or violated.
+pub(super) fn rule(passed: bool) -> Cell {
+    if passed {
+        Cell::status(GOOD, "passed")
+    } else {
+        Cell::status(BAD, "violated")
+    }
+}

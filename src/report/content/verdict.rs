@@ -1,0 +1,184 @@
+//! A verdict: what it comes to, its figures, a reason for each.
+
+use super::advice;
+use super::figures::{self, MANY};
+use super::marks::BAD;
+use crate::format;
+use crate::report::Entry;
+use crate::report::document::{Block, Conclusion, Document, Item, Line, Section, Text};
+use crate::results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number};
+
+/// A verdict by itself.
+#[must_use]
+pub fn document(entry: &Entry<'_>) -> Document {
+    Document {
+        title: title(entry.verdict).into(),
+        blocks: blocks(entry),
+        ..Document::default()
+    }
+}
+
+/// Several verdicts, a section each.
+#[must_use]
+pub fn documents(entries: &[Entry<'_>]) -> Document {
+    let sections = entries.iter();
+    let sections = sections.map(|entry| Section::block(title(entry.verdict), blocks(entry)));
+    Document {
+        blocks: sections.collect(),
+        ..Document::default()
+    }
+}
+
+/// What it comes to, its figures, its reasons, the notice.
+pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
+    let verdict = entry.verdict;
+    let mut blocks = vec![Block::Conclusion(conclusion(entry))];
+    blocks.extend(figures::tables(verdict));
+    let reasons = verdict.results.iter().flat_map(reasons);
+    let reasons = reasons.map(|(outcome, text)| Item::new(text).marked(outcome.into()));
+    let violated = entry.rules.iter().filter(|rule| !rule.passed);
+    let violated = violated.map(|rule| {
+        let text = format!("{}: {}; required: {}", rule.rule, rule.found, rule.asked);
+        Item::new(text).marked(BAD)
+    });
+    blocks.extend(Block::list(reasons.chain(violated)));
+    blocks.extend(notice(verdict.notice.as_deref()));
+    blocks
+}
+
+/// A notice, if there is one.
+pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
+    notice.map(|notice| Block::Notice(notice.into()))
+}
+
+fn conclusion(entry: &Entry<'_>) -> Conclusion {
+    let verdict = entry.verdict;
+    let (word, sentence) = headline(verdict);
+    // A figure of GPUs that did nothing is no figure of theirs, whatever the verdict says.
+    let (idle, others): (Vec<_>, Vec<_>) = verdict
+        .qualifiers
+        .iter()
+        .partition(|one| one.kind == QualifierKind::IdleGpus);
+    let alerts = idle
+        .iter()
+        .map(|one| format!("{}: {}", one.kind, one.because).into());
+    let mut remarks: Vec<(Line, Text)> = Vec::new();
+    for of_kind in others.chunk_by(|one, other| one.kind == other.kind) {
+        let because: Vec<&str> = of_kind.iter().map(|one| one.because.as_str()).collect();
+        remarks.push((of_kind[0].kind.word().into(), because.join("; ").into()));
+    }
+    let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
+    remarks.extend(verdict.warnings.iter().map(|one| labelled("warning", one)));
+    let next = advice::next(verdict, &entry.evidence);
+    remarks.extend(next.iter().map(|one| labelled("next", one)));
+    if !entry.evidence.is_empty() {
+        remarks.push(("evidence".into(), Text::code(&entry.evidence)));
+    }
+    Conclusion {
+        mark: Some(verdict.outcome.into()),
+        word: word.into(),
+        sentence: sentence.into(),
+        alerts: alerts.collect(),
+        remarks,
+    }
+}
+
+/// `AMD · mlperf-inference v6.0 closed · llama2-70b-99 · 8xMI355X · rocm 7.1.1`
+pub(in crate::report) fn title(verdict: &Verdict) -> String {
+    let submission = &verdict.submission;
+    let suite = [
+        Some(submission.suite.as_str()),
+        submission.round.as_deref(),
+        submission.division.as_deref(),
+    ];
+    let suite: Vec<&str> = suite
+        .into_iter()
+        .flatten()
+        .filter(|word| !word.is_empty())
+        .collect();
+    let mut parts = vec![
+        submission.submitter.clone().unwrap_or_default(),
+        suite.join(" "),
+        submission.benchmark.clone(),
+        submission.system.clone().unwrap_or_default(),
+    ];
+    parts.extend(
+        verdict
+            .variant
+            .iter()
+            .map(|(axis, value)| format!("{axis} {value}")),
+    );
+    parts.retain(|part| !part.is_empty());
+    parts.join(" · ")
+}
+
+/// One sentence for each published figure, or one for the result where it has no say.
+fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
+    let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
+    let title = format!("{} {}", result.scenario, result.mode);
+    if of_result || result.judgements.is_empty() {
+        return vec![(result.outcome, format!("{title}: {}", result.sentence))];
+    }
+    let sentence = |judgement: &Judgement| {
+        (
+            judgement.outcome,
+            format!("{title}: {}", judgement.sentence),
+        )
+    };
+    if result.judgements.len() <= MANY {
+        return result.judgements.iter().map(sentence).collect();
+    }
+    // Of many, those that hold are told together: the table has each of them.
+    let (hold, others): (Vec<&Judgement>, Vec<&Judgement>) = result
+        .judgements
+        .iter()
+        .partition(|judgement| judgement.outcome == Outcome::Reproduced);
+    let mut reasons: Vec<(Outcome, String)> = others.into_iter().map(sentence).collect();
+    reasons.extend(together(&hold).map(|text| (Outcome::Reproduced, format!("{title}: {text}"))));
+    reasons
+}
+
+/// `38 figures hold, at 0.981–1.034 of what was published.`
+fn together(hold: &[&Judgement]) -> Option<String> {
+    let mut ratios: Vec<f64> = hold
+        .iter()
+        .filter_map(|judgement| judgement.ratio)
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let (least, most) = (ratios.first()?, ratios.last()?);
+    let within = hold.iter().filter_map(|judgement| judgement.holds_within);
+    let within = within.fold(0.0, f64::max);
+    let each = if within > 0.0 {
+        format!("each to within {} or less", number::percent(within))
+    } else {
+        "none is worse".to_owned()
+    };
+    Some(format!(
+        "{} hold, at {}–{} of what was published; {each}.",
+        format::count(hold.len(), "figure"),
+        number::ratio(*least),
+        number::ratio(*most),
+    ))
+}
+
+/// `reproduced (performance only)`, and the sentence; empty where the reason stands with the only
+/// result.
+fn headline(verdict: &Verdict) -> (String, String) {
+    let mut kinds = verdict.qualifiers.iter().map(|one| one.kind);
+    let mut word = verdict.outcome.word().to_owned();
+    if kinds.any(|kind| kind == QualifierKind::PerformanceOnly)
+        && verdict.outcome <= Outcome::Reproduced
+    {
+        word += " (performance only)";
+    }
+    let sentence = match verdict.outcome {
+        Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),
+        Outcome::Reproduced | Outcome::Measured => verdict.sentence.clone(),
+        // The reasons have the rest.
+        _ => verdict
+            .sentence
+            .split_once(". ")
+            .map_or(verdict.sentence.clone(), |(first, _)| format!("{first}.")),
+    };
+    (word, sentence)
+}

@@ -1,0 +1,81 @@
+//! One line of text that is harmless in every format.
+
+use std::fmt;
+use std::ops::Deref;
+
+use retrial_readings::sanitize;
+
+/// Text on one line: no control character, no escape sequence, nothing that reorders its neighbours,
+/// nothing that XML cannot hold. Markup in it is escaped by the format that writes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Line(String);
+
+impl Line {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for Line {
+    fn from(text: &str) -> Self {
+        let line = text.replace(['\n', '\t'], " ");
+        Self(sanitize(&line).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
+    }
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<&String> for Line {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Line> for String {
+    fn from(line: Line) -> Self {
+        line.0
+    }
+}
+
+impl Deref for Line {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// The text as a [`Line`] has it.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    Line::from(text).0
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn nothing_harmful_is_left(text in any::<String>()) {
+            let line = Line::from(text);
+            let harmful = ['\0', '\u{1b}', '\n', '\t', '\u{202e}', '\u{fffe}', '\u{ffff}'];
+            prop_assert!(!line.contains(harmful));
+            prop_assert_eq!(&Line::from(line.as_str()), &line);
+        }
+    }
+}

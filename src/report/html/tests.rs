@@ -1,0 +1,521 @@
+//! A page is well-formed, told in order, and holds whatever a container wrote as text.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use serde_json::Value;
+
+use super::render;
+use crate::batch::Order;
+use crate::batch::verdict::{
+    AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
+    ClaimPart, ClaimVerdict, PartSide,
+};
+use crate::report::Entry;
+use crate::report::content::page::{Page, RunOfCell, Step, Subject, document};
+use crate::results::verdict::comparison::{
+    Change, Fact, FactGroup, Options, Subject as Compared, compare,
+};
+use crate::results::verdict::tests::build::*;
+use crate::results::verdict::{
+    Bounds, Context, ExitCode, Outcome, Qualifier, QualifierKind, Verdict, judge,
+};
+use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
+use retrial_recipe::model::Limit;
+use retrial_recipe::model::{Better, Mode};
+
+/// What a hostile container would like to be markup.
+const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x onerror=alert(1)> \
+    \" onload='x' \0\u{1b}[31m\u{202e}\u{fffe}javascript:&#60; {{ x }} مرحبا";
+
+fn mlperf() -> Context {
+    let mut context = context();
+    context.submission.suite = "mlperf-inference".to_owned();
+    context.submission.round = Some("v6.0".to_owned());
+    context.qualifiers = vec![Qualifier::new(QualifierKind::UnpinnedImage, "it may move")];
+    context.warnings = vec!["another process uses the GPU".to_owned()];
+    context
+}
+
+fn verdict() -> Verdict {
+    let good = offline(&[100.0, 101.0, 99.5]).expecting(TOKENS, official(100.0));
+    let mut server = loadgen("Server", "completed_tokens_per_second", "tokens/s", &[90.0])
+        .expecting("completed_tokens_per_second", official(100.0));
+    for percentile in ["p50", "p90", "p99", "p99_9"] {
+        server = server.with_figure(&format!("latency_{percentile}_ns"), 2e9, "ns");
+    }
+    let limit = Limit {
+        min: Some(45.0),
+        ..Limit::default()
+    };
+    let short = accuracy("Offline", "rouge1", 44.4).limited("rouge1", limit);
+    judge(&mlperf(), &[good, server, short])
+}
+
+fn rows() -> Vec<Row> {
+    let measured = Measured {
+        step: 3,
+        scenario: "Offline".to_owned(),
+        mode: "performance".to_owned(),
+        trial: 1,
+    };
+    (0..40)
+        .flat_map(|second| {
+            let at = f64::from(second);
+            let row = |of| Row {
+                seconds: at,
+                time: jiff::Timestamp::UNIX_EPOCH,
+                pause_s: 1.0,
+                measured: measured.clone(),
+                of,
+            };
+            let gpu = |index: u32| Of::Gpu {
+                index,
+                pci: "0000:05:00.0".to_owned(),
+                reading: GpuReading {
+                    power_w: Some(700.0 + at + f64::from(index)),
+                    utilization: Some(97.0),
+                    ..GpuReading::default()
+                },
+            };
+            let container = Of::Container(ContainerReading {
+                cpu_s: Some(at * 2.0),
+                memory: Some(1 << 30),
+            });
+            [row(gpu(0)), row(gpu(1)), row(container)]
+        })
+        .collect()
+}
+
+fn subject<'a>(name: &str, verdict: &'a Verdict) -> Subject<'a> {
+    Subject {
+        telemetry: rows(),
+        environment: vec![Fact::new(FactGroup::Host, "kernel", "6.1")],
+        commands: Some("#!/bin/sh\ndocker run it\n".to_owned()),
+        steps: vec![Step {
+            number: 3,
+            name: "offline-performance".to_owned(),
+            status: "exit code 1".to_owned(),
+            failed: true,
+            seconds: Some(12.0),
+            log: Some("steps/03-offline performance/output.log".to_owned()),
+            tail: vec!["the last line".to_owned()],
+        }],
+        ..Subject::new(name, Entry::new("/runs/one", verdict))
+    }
+}
+
+fn page(subjects: Vec<Subject<'_>>) -> String {
+    render(&document(&Page {
+        made: "retrial 0.1.0".to_owned(),
+        subjects,
+        ..Page::default()
+    }))
+}
+
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found = element.try_get_attribute(name).unwrap()?;
+    Some(String::from_utf8_lossy(&found.value).into_owned())
+}
+
+/// Reads it as XML, which forgives nothing, and looks at what a reader's aids need.
+fn check(page: &str) {
+    let known = [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "a",
+        "header",
+        "main",
+        "footer",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "section",
+        "div",
+        "ul",
+        "li",
+        "span",
+        "em",
+        "small",
+        "code",
+        "blockquote",
+        "figure",
+        "figcaption",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "details",
+        "summary",
+        "pre",
+        "svg",
+        "desc",
+        "text",
+        "line",
+        "rect",
+        "path",
+        "circle",
+        "pattern",
+        "dl",
+        "dt",
+        "dd",
+        "strong",
+    ];
+    // In HTML these have no end.
+    let closed = page
+        .split("<meta")
+        .enumerate()
+        .map(|(number, part)| match number {
+            0 => part.to_owned(),
+            _ => format!("<meta{}", part.replacen('>', "/>", 1)),
+        });
+    let closed: String = closed.collect();
+    let mut reader = Reader::from_str(&closed);
+    let mut ids = BTreeSet::new();
+    let (mut level, mut tables, mut captions, mut drawings, mut told) = (0, 0, 0, 0, 0);
+    loop {
+        let element = match reader.read_event().unwrap() {
+            Event::Eof => break,
+            Event::Start(element) | Event::Empty(element) => element,
+            _ => continue,
+        };
+        let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+        assert!(known.contains(&name.as_str()), "{name}");
+        for attribute in element.attributes() {
+            let attribute = attribute.unwrap();
+            assert!(!attribute.key.as_ref().starts_with(b"on"), "{name}");
+        }
+        if let Some(id) = attribute(&element, "id") {
+            assert!(ids.insert(id.clone()), "{id} twice");
+        }
+        if let Some(to) = attribute(&element, "href") {
+            assert!(to.starts_with(['#', '.', '/']), "{to}");
+        }
+        if let Some(digit) = name
+            .strip_prefix('h')
+            .and_then(|rest| rest.parse::<u32>().ok())
+        {
+            assert!(digit <= level + 1, "{name} after h{level}");
+            level = digit;
+        }
+        match name.as_str() {
+            "table" => tables += 1,
+            "caption" => captions += 1,
+            "th" => assert!(attribute(&element, "scope").is_some()),
+            "svg" => {
+                drawings += 1;
+                assert_eq!(attribute(&element, "role").as_deref(), Some("img"));
+            }
+            "desc" => told += 1,
+            _ => {}
+        }
+    }
+    assert_eq!((tables, drawings), (captions, told));
+    assert!(tables > 0);
+}
+
+#[test]
+fn one_run() {
+    let verdict = verdict();
+    let page = page(vec![subject("20261121-000000-one-abcd", &verdict)]);
+    check(&page);
+    for words in [
+        "! invalid",
+        "not verified by MLCommons",
+        "unverified",
+        "rouge1",
+        "steps/03-offline%20performance/output.log",
+        "docker run it",
+        "the last line",
+        "another process uses the GPU",
+        "Power of each GPU",
+        "Server performance: latency",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    // The verdict comes before everything else.
+    let places = ["Verdict", "Charts", "Trials", "Rules that were checked"]
+        .map(|title| page.find(&format!("<h2>{title}</h2>")).unwrap());
+    assert!(places.is_sorted());
+}
+
+#[test]
+fn several_runs_side_by_side() {
+    let verdict = verdict();
+    let compared = |name: &str, values: &[f64]| {
+        let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
+        Compared::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
+    };
+    let comparison = compare(
+        &[
+            compared("before", &[100.0, 101.0, 99.0]),
+            compared("after", &[110.0, 111.0, 109.0]),
+        ],
+        &Options::default(),
+    );
+    let page = render(&document(&Page {
+        made: "retrial 0.1.0".to_owned(),
+        subjects: vec![subject("before", &verdict), subject("after", &verdict)],
+        comparison: Some(&comparison),
+        ..Page::default()
+    }));
+    check(&page);
+    for words in [
+        "Overview",
+        "▲ faster",
+        "6.1 of after",
+        "href=\"#s1\"",
+        "2 results",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+/// Two releases of two backends, the first of them the baseline.
+#[expect(clippy::too_many_lines, reason = "one value, written out")]
+fn batch() -> BatchVerdict {
+    let side = |subject: &str, value: f64| PartSide {
+        subject: subject.to_owned(),
+        value: Some(value),
+        trials: vec![value, value * 1.01],
+    };
+    let bounds = Some(Bounds {
+        lower: 1.02,
+        upper: 1.06,
+    });
+    let cell = |rocm: &str, backend: &str, value: f64| {
+        let evidence = offline(&[value, value * 1.01]).expecting(TOKENS, official(100.0));
+        let is_baseline = (rocm, backend) == ("6.4.1", "vllm");
+        let axes = [("rocm", rocm), ("backend", backend)];
+        let axes = axes.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        CellVerdict {
+            name: format!("rocm={rocm},backend={backend}"),
+            recipe: "llama2".to_owned(),
+            axes: axes.into_iter().collect(),
+            is_baseline,
+            against: None,
+            asked: 2,
+            runs: vec![CellRun {
+                run: "20261121-000000-one-abcd".to_owned(),
+                trial: 1,
+                lost: None,
+            }],
+            outcome: Some(Outcome::Reproduced),
+            sentence: "It holds.".to_owned(),
+            verdict: Some(judge(&mlperf(), &[evidence])),
+            differences: vec![CellDifference {
+                benchmark: "llama2-70b-99".to_owned(),
+                scenario: "Offline".to_owned(),
+                mode: Mode::Performance,
+                figure: TOKENS.to_owned(),
+                unit: "tokens/s".to_owned(),
+                better: Better::Higher,
+                baseline: side("rocm=6.4.1,backend=vllm", 100.0),
+                candidate: side(rocm, value),
+                paired: true,
+                ratio: Some(value / 100.0),
+                interval: bounds,
+                change: Change::Faster,
+                sentence: "It is faster.".to_owned(),
+            }],
+        }
+    };
+    let axis = |name: &str, values: [&str; 2]| BatchAxis {
+        name: name.to_owned(),
+        values: values.map(str::to_owned).to_vec(),
+    };
+    let part = ClaimPart {
+        of: "backend=vllm".to_owned(),
+        benchmark: "llama2-70b-99".to_owned(),
+        scenario: "Offline".to_owned(),
+        mode: Mode::Performance,
+        figure: TOKENS.to_owned(),
+        unit: "tokens/s".to_owned(),
+        better: Better::Higher,
+        asked: AskedOfPart {
+            claim: None,
+            margin: 0.0,
+        },
+        candidate: side("rocm=7.1.1", 104.0),
+        baseline: Some(side("rocm=6.4.1", 100.0)),
+        gaps: Vec::new(),
+        paired: true,
+        ratio: Some(1.04),
+        bounds,
+        outcome: ClaimOutcome::Supported,
+        more_trials: None,
+        sentence: "It holds.".to_owned(),
+    };
+    BatchVerdict {
+        schema: 1,
+        batch: None,
+        title: "Releases".to_owned(),
+        outcome: Some(Outcome::Reproduced),
+        sentence: "4 cells: 4 reproduced.".to_owned(),
+        exit_code: ExitCode::Success,
+        confidence: 0.95,
+        order: Order::Interleaved,
+        parallel: 2,
+        notes: vec!["two runs at once".to_owned()],
+        axes: vec![
+            axis("rocm", ["6.4.1", "7.1.1"]),
+            axis("backend", ["vllm", "migraphx"]),
+        ],
+        cells: vec![
+            cell("6.4.1", "vllm", 100.0),
+            cell("7.1.1", "vllm", 104.0),
+            cell("6.4.1", "migraphx", 98.0),
+            cell("7.1.1", "migraphx", 103.0),
+        ],
+        left_out: Vec::new(),
+        others: Vec::new(),
+        claims: vec![ClaimVerdict {
+            claim: "rocm 7.1.1 is faster than 6.4.1".to_owned(),
+            source: Some("a page".to_owned()),
+            outcome: ClaimOutcome::Supported,
+            sentence: "All parts hold.".to_owned(),
+            parts: vec![part],
+        }],
+        notice: None,
+    }
+}
+
+fn page_of(batch: &BatchVerdict) -> String {
+    let subjects = batch.cells.iter().map(|cell| Subject {
+        runs: vec![RunOfCell {
+            name: "20261121-000000-one-abcd".to_owned(),
+            trial: 1,
+            lost: None,
+            path: Some("../../runs/one".to_owned()),
+        }],
+        ..Subject::new(
+            cell.name.clone(),
+            Entry::new("", cell.verdict.as_ref().unwrap()),
+        )
+    });
+    render(&document(&Page {
+        made: "retrial 0.1.0".to_owned(),
+        subjects: subjects.collect(),
+        batch: Some(batch),
+        ..Page::default()
+    }))
+}
+
+#[test]
+fn a_batch() {
+    let page = page_of(&batch());
+    check(&page);
+    for words in [
+        "✓ supported",
+        "rocm 7.1.1 is faster than 6.4.1",
+        "two runs at once",
+        "Offline: tokens_per_second over rocm",
+        "Compared with the baseline",
+        "▲ faster",
+        "../../runs/one",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let mut value = serde_json::to_value(batch()).unwrap();
+    replaced(&mut value, HOSTILE);
+    check(&page_of(&serde_json::from_value(value).unwrap()));
+}
+
+/// Every text of a verdict, in place of what it was.
+fn replaced(value: &mut Value, with: &str) {
+    const FIXED: [&str; 11] = [
+        "outcome",
+        "kind",
+        "mode",
+        "claim",
+        "step",
+        "noise",
+        "more_trials",
+        "better",
+        "throttled_s",
+        "change",
+        "order",
+    ];
+    match value {
+        Value::String(text) => with.clone_into(text),
+        Value::Array(all) => all.iter_mut().for_each(|one| replaced(one, with)),
+        Value::Object(all) => {
+            for (name, value) in all.iter_mut() {
+                if !FIXED.contains(&name.as_str()) {
+                    replaced(value, with);
+                }
+            }
+            if let Some(Value::Object(figures)) = all.get_mut("figures") {
+                let named = figures.values().next().cloned();
+                figures.extend(named.map(|value| (with.to_owned(), value)));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn hostile(with: &str) -> String {
+    let mut value = serde_json::to_value(verdict()).unwrap();
+    replaced(&mut value, with);
+    let verdict: Verdict = serde_json::from_value(value).unwrap();
+    let rule = crate::results::verdict::RuleCheck {
+        rule: with.to_owned(),
+        trial: None,
+        found: with.to_owned(),
+        asked: with.to_owned(),
+        passed: false,
+    };
+    let subject = Subject {
+        entry: Entry {
+            evidence: with.to_owned(),
+            verdict: &verdict,
+            rules: &[rule],
+        },
+        environment: vec![Fact::new(FactGroup::Packages, with, with)],
+        commands: Some(with.to_owned()),
+        steps: vec![Step {
+            number: 1,
+            name: with.to_owned(),
+            status: with.to_owned(),
+            failed: true,
+            log: Some(with.to_owned()),
+            tail: vec![with.to_owned()],
+            ..Step::default()
+        }],
+        ..subject(with, &verdict)
+    };
+    page(vec![subject.clone(), subject])
+}
+
+#[test]
+fn whatever_a_container_wrote_is_text() {
+    let page = hostile(HOSTILE);
+    check(&page);
+    assert!(page.contains("&lt;script&gt;"));
+    assert!(!page.contains(['\0', '\u{1b}', '\u{202e}', '\u{fffe}']));
+}
+
+#[test]
+fn very_long_words_are_kept_whole() {
+    check(&hostile(&"x".repeat(20_000)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_text_is_text(text in "\\PC*|(.|\n){0,40}") {
+        check(&hostile(&text));
+    }
+}

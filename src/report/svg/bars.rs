@@ -1,0 +1,119 @@
+//! Bars from zero: what was measured with its interval and trials, beside what was published.
+
+use maud::html;
+
+use super::drawing::{BOLD, Drawing, Fill, WIDTH, real, text_width};
+use super::legend::{self, Sign};
+use crate::report::charts::{Bar, Bars, Origin, Scale};
+use crate::results::verdict::number;
+
+/// A row: its words above, its bar below.
+const ROW: f64 = 46.0;
+const BAR: f64 = 16.0;
+
+pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
+    let values = bars.bars.iter().flat_map(|bar| {
+        let (lower, upper) = bar.interval.unwrap_or((bar.value, bar.value));
+        let trials = bar.trials.iter().copied();
+        trials.chain([bar.value, lower, upper])
+    });
+    let like = bars.bars.first().map_or(1.0, |bar| bar.value);
+    let (factor, unit) = number::scale(&bars.unit, like);
+    let mark = bars.mark.iter().map(|(value, _)| *value);
+    let scale = Scale::of(values.chain(mark).map(|value| value * factor), true, 5);
+    let (left, right) = (4.0, WIDTH - 14.0);
+    let at = |value: f64| left + scale.place(value * factor) * (right - left);
+    patterns(drawing);
+
+    let top = drawing.height;
+    let bottom = top + real(bars.bars.len()) * ROW + 4.0;
+    drawing.height = bottom;
+    let named = if unit.is_empty() {
+        "without a unit"
+    } else {
+        unit
+    };
+    drawing.axis_below(&scale, top + 22.0, (left, right), named);
+    for (row, bar) in bars.bars.iter().enumerate() {
+        let y = top + real(row) * ROW;
+        words(drawing, bar, &bars.unit, like, y);
+        let y = y + 22.0;
+        let zero = at(0.0);
+        let end = at(bar.value);
+        let hatched = |outline, name| Fill::Pattern { outline, name };
+        let fill = match bar.origin {
+            Origin::Measured => Fill::Class("f1"),
+            Origin::Published => hatched("h", "published"),
+            Origin::Other => hatched("o", "other"),
+        };
+        drawing.rectangle(
+            &fill,
+            (zero.min(end), y),
+            ((end - zero).abs().max(1.0), BAR),
+        );
+        for (nth, trial) in bar.trials.iter().enumerate() {
+            // Side by side where they are alike.
+            let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
+            legend::point(drawing, at(*trial), y + BAR / 2.0 + shift);
+        }
+        if let Some((value, _)) = &bars.mark {
+            drawing.line("k", (at(*value), y - 3.0), (at(*value), y + BAR + 5.0));
+        }
+        if let Some((lower, upper)) = bar.interval {
+            drawing.whisker(y + BAR / 2.0, at(lower), at(upper));
+        }
+    }
+    legend::draw(drawing, &entries(bars));
+}
+
+fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
+    let value = number::figure_like(bar.value, unit, like);
+    drawing.text("t e", WIDTH - 4.0, y + 16.0, &value);
+    let room = WIDTH - 24.0 - text_width(&value, BOLD);
+    drawing.cut("", 4.0, y + 16.0, &bar.label, room);
+}
+
+/// Hatching: colour alone tells nobody who does not see it.
+fn patterns(drawing: &mut Drawing) {
+    for (name, line, turn) in [
+        ("published", "h", "rotate(45)"),
+        ("other", "o", "rotate(-45)"),
+    ] {
+        let id = format!("{}-{name}", drawing.id);
+        drawing.draw(html! {
+            pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
+                patternTransform=(turn) {
+                line class=(line) x1="0" y1="0" x2="0" y2="6" {}
+            }
+        });
+    }
+}
+
+fn entries(bars: &Bars) -> Vec<(Sign, String)> {
+    let has = |origin| bars.bars.iter().any(|bar| bar.origin == origin);
+    let mut entries = Vec::new();
+    let mut add = |there: bool, sign: Sign, name: &str| {
+        if there {
+            entries.push((sign, name.to_owned()));
+        }
+    };
+    add(has(Origin::Measured), Sign::Square("f1"), "measured");
+    add(
+        has(Origin::Published),
+        Sign::Hatched("published"),
+        "published",
+    );
+    add(
+        has(Origin::Other),
+        Sign::Hatched("other"),
+        "published by others",
+    );
+    let trials = bars.bars.iter().any(|bar| !bar.trials.is_empty());
+    add(trials, Sign::Point, "trials");
+    let intervals = bars.bars.iter().any(|bar| bar.interval.is_some());
+    add(intervals, Sign::Whisker, &bars.whiskers);
+    if let Some((_, name)) = &bars.mark {
+        add(true, Sign::Dashed, name);
+    }
+    entries
+}

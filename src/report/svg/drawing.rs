@@ -1,0 +1,184 @@
+//! What all drawings are made of: text, lines, rectangles, and the axis below.
+
+use std::fmt;
+
+use maud::{Markup, html};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::report::charts::Scale;
+use crate::report::document::clean;
+
+/// Units of a drawing's width.
+pub(super) const WIDTH: f64 = 440.0;
+/// Mean width of a letter of the body's size: a generous guess, since fonts differ.
+const LETTER: f64 = 8.4;
+/// The same, bold.
+pub(super) const BOLD: f64 = 9.2;
+/// The same of the small size.
+pub(super) const SMALL: f64 = 7.3;
+
+/// How an area is filled.
+pub(super) enum Fill {
+    /// By the colour of a class.
+    Class(&'static str),
+    /// By hatching, with the outline of a class.
+    Pattern {
+        outline: &'static str,
+        name: &'static str,
+    },
+}
+
+/// A drawing that grows downwards.
+pub(super) struct Drawing {
+    pub body: String,
+    /// Unique in the page.
+    pub id: String,
+    pub height: f64,
+}
+
+impl Drawing {
+    pub fn new(id: &str, height: f64) -> Self {
+        Self {
+            body: String::new(),
+            id: id.to_owned(),
+            height,
+        }
+    }
+
+    pub fn draw(&mut self, element: Markup) {
+        self.body.push_str(&element.into_string());
+    }
+
+    pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
+        self.draw(html! { text class=(class) x=(At(x)) y=(At(y)) { (clean(text)) } });
+    }
+
+    /// Text that is cut to a width; the whole of it is its title.
+    pub fn cut(&mut self, class: &str, x: f64, y: f64, text: &str, width: f64) {
+        let (text, shown) = (clean(text), cut(text, width));
+        self.draw(html! {
+            text class=(class) x=(At(x)) y=(At(y)) {
+                (shown)
+                @if shown != text { title { (text) } }
+            }
+        });
+    }
+
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        self.draw(html! {
+            line class=(class) x1=(At(from.0)) y1=(At(from.1)) x2=(At(to.0)) y2=(At(to.1)) {}
+        });
+    }
+
+    pub fn path(&mut self, class: &str, path: &str) {
+        self.draw(html! { path class=(class) d=(path) {} });
+    }
+
+    pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+        self.draw(html! { circle class=(class) cx=(At(x)) cy=(At(y)) r=(At(radius)) {} });
+    }
+
+    /// A rectangle, filled as its class says, or with a pattern.
+    pub fn rectangle(&mut self, fill: &Fill, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let (class, style) = match fill {
+            Fill::Class(class) => (*class, None),
+            Fill::Pattern { outline, name } => {
+                (*outline, Some(format!("fill:url(#{}-{name})", self.id)))
+            }
+        };
+        self.draw(html! {
+            rect class=(class) style=[style] x=(At(x)) y=(At(y))
+                width=(At(width.max(0.0))) height=(At(height)) {}
+        });
+    }
+
+    /// A whisker with ends.
+    pub fn whisker(&mut self, y: f64, from: f64, to: f64) {
+        let (x, end, top, bottom) = (At(from), At(to), At(y - 5.0), At(y + 5.0));
+        let path = format!(
+            "M{x} {top}V{bottom}M{x} {y}H{end}M{end} {top}V{bottom}",
+            y = At(y)
+        );
+        self.path("w", &path);
+    }
+
+    /// The numbers below, with a line up to `top` for each.
+    pub fn axis_below(&mut self, scale: &Scale, top: f64, (left, right): (f64, f64), named: &str) {
+        let bottom = self.height;
+        let at = |value: f64| left + scale.place(value) * (right - left);
+        // Numbers that would touch each other are left out, the first one never.
+        let mut free = f64::NEG_INFINITY;
+        for tick in &scale.ticks {
+            let x = at(*tick);
+            self.line("g", (x, top), (x, bottom + 4.0));
+            let shown = scale.shown(*tick);
+            let half = text_width(&shown, SMALL) / 2.0;
+            let middle = x.clamp(half, WIDTH - half);
+            if middle - half >= free {
+                self.text("s m", middle, bottom + 17.0, &shown);
+                free = middle + half + 5.0;
+            }
+        }
+        self.line("a", (left, bottom), (right, bottom));
+        self.text("s m", f64::midpoint(left, right), bottom + 34.0, named);
+        self.height += 40.0;
+    }
+}
+
+/// How wide a text is drawn, about.
+pub(super) fn text_width(text: &str, letter: f64) -> f64 {
+    real(clean(text).width()) * letter
+}
+
+/// A text as wide as fits, of the body's size.
+pub(super) fn cut(text: &str, width: f64) -> String {
+    let text = clean(text);
+    if text_width(&text, LETTER) <= width {
+        return text;
+    }
+    let mut used = LETTER;
+    let mut shown = String::new();
+    for letter in text.chars() {
+        used += real(letter.width().unwrap_or(0)) * LETTER;
+        if used > width {
+            break;
+        }
+        shown.push(letter);
+    }
+    shown.trim_end().to_owned() + "…"
+}
+
+/// Lines of a title.
+pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in clean(text).split(' ') {
+        match lines.last_mut() {
+            Some(line) if text_width(line, LETTER) + text_width(word, LETTER) + LETTER <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(cut(word, width)),
+        }
+    }
+    lines
+}
+
+/// A coordinate, to a tenth.
+pub(super) struct At(pub f64);
+
+impl fmt::Display for At {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = if self.0.is_finite() { self.0 } else { 0.0 };
+        let text = format!("{value:.1}");
+        match text.strip_suffix(".0") {
+            Some("-0") => formatter.write_str("0"),
+            Some(whole) => formatter.write_str(whole),
+            None => formatter.write_str(&text),
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of things on a drawing")]
+pub(super) fn real(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,68 @@
+//! What the signs of a drawing mean, below it.
+
+use super::drawing::{At, Drawing, Fill, SMALL, WIDTH, text_width};
+
+/// A sign that is explained.
+pub(super) enum Sign {
+    /// A filled square, by its class.
+    Square(&'static str),
+    /// A square with hatching, by the pattern's name.
+    Hatched(&'static str),
+    /// A whisker.
+    Whisker,
+    /// A trial's point.
+    Point,
+    /// A dashed line.
+    Dashed,
+    /// What is required.
+    Required,
+    /// A line of a series, by its number.
+    Line(usize),
+}
+
+/// Draws them in as many rows as it takes.
+pub(super) fn draw(drawing: &mut Drawing, entries: &[(Sign, String)]) {
+    let mut x = 4.0;
+    let mut y = drawing.height + 12.0;
+    for (sign, name) in entries {
+        let width = 24.0 + text_width(name, SMALL) + 12.0;
+        if x > 4.0 && x + width > WIDTH {
+            x = 4.0;
+            y += 18.0;
+        }
+        one(drawing, sign, x, y);
+        drawing.cut("s", x + 24.0, y + 4.0, name, (WIDTH - x - 24.0) * 1.15);
+        x += width;
+    }
+    if !entries.is_empty() {
+        drawing.height = y + 10.0;
+    }
+}
+
+fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
+    match sign {
+        Sign::Square(class) => drawing.rectangle(&Fill::Class(class), (x, y - 5.0), (18.0, 10.0)),
+        Sign::Hatched(name) => {
+            let fill = Fill::Pattern { outline: "", name };
+            drawing.rectangle(&fill, (x, y - 5.0), (18.0, 10.0));
+        }
+        Sign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
+        Sign::Point => point(drawing, x + 9.0, y),
+        Sign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),
+        Sign::Required => required(drawing, x + 9.0, y),
+        Sign::Line(number) => {
+            super::lines::stroke(drawing, *number, &format!("M{} {y}h18", At(x)));
+            super::lines::marker(drawing, *number, x + 9.0, y);
+        }
+    }
+}
+
+/// A trial.
+pub(super) fn point(drawing: &mut Drawing, x: f64, y: f64) {
+    drawing.circle("d", (x, y), 3.0);
+}
+
+/// The least that is required: a bracket.
+pub(super) fn required(drawing: &mut Drawing, x: f64, y: f64) {
+    drawing.path("w", &format!("M{} {}h-5v14h5", At(x + 2.5), At(y - 7.0)));
+}
