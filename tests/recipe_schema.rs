@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use retrial_recipe::{scaffold, schema};
 use serde_json::Value;
@@ -52,6 +53,25 @@ fn every_recipe_and_template_fits() {
         }
     }
     assert_eq!(problem(&scaffold::new("x")), None);
+}
+
+/// `retrial check` accepts every recipe, template and rules file of the tree, built in or not.
+#[test]
+fn every_file_passes_retrial_check() {
+    let mut files = Vec::new();
+    for directory in ["recipes", "templates", "crates/mlperf/rules", "examples"] {
+        yaml_files(&root().join(directory), &mut files);
+    }
+    files
+        .retain(|file| !file.starts_with(root().join("examples")) || file.ends_with("recipe.yaml"));
+    assert!(files.len() > 50, "{files:?}");
+    let checked = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("check")
+        .args(&files)
+        .output()
+        .unwrap();
+    let problems = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{problems}");
 }
 
 fn yaml_files(directory: &Path, files: &mut Vec<PathBuf>) {

@@ -7,14 +7,6 @@ use crate::lab::{Lab, case, image, recipe_with};
 
 const LOOK: &str = "cat /model/config.json; echo; id -u; echo commit ${{ models.tiny.commit }}";
 
-/// Has a tag of the lab's registry name an image of the lab, and the engine not know it.
-fn tag(lab: &Lab, name: &str, tag: &str) {
-    lab.docker(&["pull", "--quiet", &image(name)]);
-    lab.docker(&["tag", &image(name), tag]);
-    lab.docker(&["push", "--quiet", tag]);
-    lab.docker(&["rmi", tag]);
-}
-
 #[test]
 fn the_locked_image_and_commit_run_and_what_moved_is_told() {
     let Some(lab) = Lab::new() else { return };
@@ -32,7 +24,7 @@ fn the_locked_image_and_commit_run_and_what_moved_is_told() {
         .recipe(&recipe)
         .env("HF_ENDPOINT", hub.endpoint())
         .env("HF_HOME", &cache);
-    tag(&lab, "busybox", &moving);
+    lab.publish("busybox", &moving);
 
     lab.retrial(&["lock", "./recipe.yaml", "--check"])
         .expect_exit(2)
@@ -45,7 +37,7 @@ fn the_locked_image_and_commit_run_and_what_moved_is_told() {
         .says("is what there is now");
     drop(locked);
 
-    tag(&lab, "nonroot", &moving);
+    lab.publish("nonroot", &moving);
     let second = hub.add(model("second"));
     lab.retrial(&["lock", "./recipe.yaml", "--check"])
         .expect_exit(1)

@@ -29,13 +29,17 @@ impl Lab {
         let lab = env::var("RETRIAL_LAB").is_ok();
         let name = |name| env::var(name).unwrap_or_default();
         match Docker::connect(None).await {
-            Ok(engine) if lab => Some(Self {
-                engine,
-                registry: name("RETRIAL_LAB_REGISTRY"),
-                private: name("RETRIAL_LAB_PRIVATE_REGISTRY"),
-                user: name("RETRIAL_LAB_USER"),
-                password: name("RETRIAL_LAB_PASSWORD"),
-            }),
+            Ok(engine) if lab => {
+                let lab = Self {
+                    engine,
+                    registry: name("RETRIAL_LAB_REGISTRY"),
+                    private: name("RETRIAL_LAB_PRIVATE_REGISTRY"),
+                    user: name("RETRIAL_LAB_USER"),
+                    password: name("RETRIAL_LAB_PASSWORD"),
+                };
+                docker(&["pull", "--quiet", &lab.busybox()]);
+                Some(lab)
+            }
             Err(error) if lab => panic!("the lab's engine: {error}"),
             _ => {
                 println!("skipped: no lab (`make test` brings it up)");
@@ -44,7 +48,7 @@ impl Lab {
         }
     }
 
-    /// A small image with a shell, but no bash.
+    /// A small image with a shell, but no bash; the engine has it.
     pub fn busybox(&self) -> String {
         format!("{}/retrial-lab/busybox:1", self.registry)
     }

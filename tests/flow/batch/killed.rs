@@ -218,9 +218,7 @@ fn images_are_pulled_between_measurements() {
     );
     let pushed = [format!("{tag}:one"), format!("{tag}:two")];
     for name in &pushed {
-        lab.docker(&["tag", &image("busybox"), name]);
-        lab.docker(&["push", "-q", name]);
-        lab.docker(&["rmi", name]);
+        lab.publish("busybox", name);
     }
     let keys = format!(
         "image: {}\nvariants:\n  word:\n    one: {{ image: {} }}\n    two: {{ image: {} }}\ndefault: {{ word: one }}\n",

@@ -161,6 +161,14 @@ impl Lab {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
+    /// Pushes an image of the lab under another name, and removes that name from the engine.
+    pub fn publish(&self, name: &str, tag: &str) {
+        self.docker(&["pull", "--quiet", &image(name)]);
+        self.docker(&["tag", &image(name), tag]);
+        self.docker(&["push", "--quiet", tag]);
+        self.docker(&["rmi", tag]);
+    }
+
     fn docker_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("docker");
         command.args(arguments);
