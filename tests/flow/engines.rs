@@ -2,10 +2,28 @@
 
 use crate::lab::{Lab, PrivateEngine, case, image, recipe_with};
 
-const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; for i in $(seq 1 60); do echo \"line $i\"; sleep 0.1; done; mkdir /results; date >/results/when";
+/// Prints sixty lines, and waits after the twentieth until the test says to go on.
+const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"
+for i in $(seq 1 60); do
+  echo \"line $i\"
+  test $i -ne 20 || until test -e /beside/go-on; do sleep 0.05; done
+done
+mkdir /results; date >/results/when";
 
-fn lines() -> String {
-    recipe_with("", &case("main", LINES, "results: /results"))
+const ALLOW: [&str; 2] = ["--allow", "mounts"];
+
+fn lines(engine: &PrivateEngine) -> Lab {
+    let lab = Lab::with_engine(Some(engine.url.clone())).unwrap();
+    let keys = format!(
+        "container: {{ mounts: [{}:/beside:ro] }}",
+        lab.path("").display()
+    );
+    let recipe = recipe_with(&keys, &case("main", LINES, "results: /results"));
+    lab.recipe(&recipe)
+}
+
+fn go_on(lab: &Lab) {
+    std::fs::write(lab.path("go-on"), "").unwrap();
 }
 
 #[test]
@@ -49,12 +67,11 @@ fn restarted_in_the_middle_of_a_step() {
     let Some(engine) = PrivateEngine::start("flow-restart") else {
         return;
     };
-    let lab = Lab::with_engine(Some(engine.url.clone()))
-        .unwrap()
-        .recipe(&lines());
-    let mut going = lab.start(&[]);
+    let lab = lines(&engine);
+    let mut going = lab.start(&ALLOW);
     lab.until_printed("03-main-performance", "line 10");
     engine.restart();
+    go_on(&lab);
     going.end().expect_exit(0).says("reproduced");
     let output = lab.output("03-main-performance");
     assert_eq!(output.matches("line ").count(), 60);
@@ -67,13 +84,11 @@ fn killed_and_back_only_later() {
     let Some(engine) = PrivateEngine::start("flow-killed") else {
         return;
     };
-    let lab = Lab::with_engine(Some(engine.url.clone()))
-        .unwrap()
-        .recipe(&lines())
-        .env("RETRIAL_ENGINE_PATIENCE", "1");
-    let mut going = lab.start(&[]);
+    let lab = lines(&engine).env("RETRIAL_ENGINE_PATIENCE", "1");
+    let mut going = lab.start(&ALLOW);
     lab.until_printed("03-main-performance", "line 10");
     engine.kill();
+    go_on(&lab);
     let done = going.end().expect_exit(3).says("the engine went away");
     assert!(
         done.out.contains("retrial resume") || done.err.contains("retrial resume"),
@@ -104,14 +119,13 @@ fn killed_with_the_tool_and_back() {
     let Some(engine) = PrivateEngine::start("flow-both") else {
         return;
     };
-    let lab = Lab::with_engine(Some(engine.url.clone()))
-        .unwrap()
-        .recipe(&lines());
-    let going = lab.start(&[]);
+    let lab = lines(&engine);
+    let going = lab.start(&ALLOW);
     lab.until_printed("03-main-performance", "line 10");
     going.kill();
     engine.kill();
     engine.start_again();
+    go_on(&lab);
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
         .says("reproduced");

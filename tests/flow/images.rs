@@ -123,18 +123,8 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
             .beside("Dockerfile", &dockerfile(entrypoint));
         lab.run(&[]).expect_exit(3).says(says).says("entrypoint");
         assert_eq!(lab.containers(), [""; 0]);
-        let image = lab.docker(&[
-            "images",
-            "-q",
-            "--filter",
-            "label=io.retrial.recipe",
-            "retrial/flow",
-        ]);
-        for id in image.lines() {
-            let _ = std::process::Command::new("docker")
-                .args(["rmi", "-f", id])
-                .output();
-        }
+        let plan: serde_json::Value = serde_json::from_str(&lab.text("plan.json")).unwrap();
+        lab.docker(&["rmi", "-f", plan["image"].as_str().unwrap()]);
     }
 }
 
