@@ -1,5 +1,5 @@
 # make demo and make test do everything on a fresh Debian 12 machine with the Rust toolchain.
-# What they need beside it they install or start themselves, and say so first; a Docker Engine that works is used as it is.
+# They install or start what else they need, and say so first; a working Docker Engine is used unchanged.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -20,17 +20,17 @@ define say
 endef
 
 .PHONY: help
-help: ## this list
+help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target what; do printf '  make %-10s %s\n' "$$target" "$$what"; done
 
 .PHONY: demo
-demo: lab build ## the main job: build the quickstart's image, run the real LoadGen in it, judge (about three minutes)
+demo: lab build ## build the quickstart's image, run the real LoadGen in it, judge (about three minutes)
 	$(call say,retrial run examples/quickstart)
 	@$(LAB); recipe=$$(tests/lab/example quickstart); set -x; $(BINARY) run "$$recipe"
 
 # Every step but `demo` compiles for the features of the tests: cargo builds most dependencies again for others.
 .PHONY: test
-test: fmt lab-start tools deny clippy nextest doc ## every check, with a real engine and registries
+test: fmt lab-start tools deny clippy nextest doc ## run every check, with a real engine and registries
 
 .PHONY: build
 build:
@@ -53,11 +53,11 @@ deny:
 	@cargo deny --all-features check bans licenses sources
 
 .PHONY: schema-update
-schema-update: build ## writes docs/recipe.schema.json from the code
+schema-update: build ## write docs/recipe.schema.json
 	@$(BINARY) schema >docs/recipe.schema.json
 
 .PHONY: docs
-docs: build ## writes docs/recipes.md from the recipes
+docs: build ## write docs/recipes.md from the recipes
 	@$(BINARY) catalogue >docs/recipes.md
 
 # The examples are built for the features only.
@@ -83,7 +83,7 @@ define install
 endef
 
 .PHONY: bench
-bench: lab ## how fast: paired runs against docker's command line, the figures printed (best on a quiet machine)
+bench: lab ## measure speed, in pairs against docker's command line (best on a quiet machine)
 	$(call say,cargo bench)
 	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench judge --bench history --bench batch --bench batch_cost --bench report --bench telemetry --bench fetch
 
@@ -91,12 +91,12 @@ FUZZ_SECONDS ?= 60
 FUZZ := $(shell sed -n '/^\[\[bin\]\]/{n;s/name = "\(.*\)"/\1/p}' fuzz/Cargo.toml)
 
 .PHONY: fuzz
-fuzz: ## every reader of text that others wrote, FUZZ_SECONDS each, from its seeds (asks for a nightly toolchain)
+fuzz: ## fuzz every parser for FUZZ_SECONDS, from its seeds (needs a nightly toolchain)
 	$(call install,cargo-fuzz,cargo-fuzz@0.13.2)
 	@for target in $(FUZZ); do printf '\n== fuzzing %s for %s s\n' "$$target" "$(FUZZ_SECONDS)" >&2; mkdir -p fuzz/corpus/$$target; \
 	  cargo +nightly fuzz run --sanitizer none $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 	  -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=16384 -verbosity=0 -print_final_stats=1; done
-	@echo 'what is found lies in fuzz/artifacts/TARGET: put it into fuzz/seeds/TARGET, where cargo test runs it, and mend the reader' >&2
+	@echo 'findings are in fuzz/artifacts/TARGET: put them into fuzz/seeds/TARGET, where cargo test runs them, and fix the parser' >&2
 
 .PHONY: tools
 tools:
@@ -110,10 +110,10 @@ lab-start:
 	@tests/lab/up --tests </dev/null >/dev/null &
 
 .PHONY: lab
-lab: ## a Docker Engine (unless one works), a registry, a registry with a password, small images
+lab: ## start a Docker Engine (unless one works), two registries and small images
 	$(call say,lab)
 	@tests/lab/up
 
 .PHONY: lab-down
-lab-down: ## end what the lab has started; images stay for the next time
+lab-down: ## stop the lab; images stay for the next time
 	@tests/lab/down
