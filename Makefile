@@ -21,14 +21,14 @@ endef
 
 .PHONY: help
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target what; do printf '  make %-10s %s\n' "$$target" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target what; do printf '  make %-13s %s\n' "$$target" "$$what"; done
 
 .PHONY: demo
 demo: lab build ## build the quickstart's image, run the real LoadGen in it, judge (about three minutes)
 	$(call say,retrial run examples/quickstart)
 	@$(LAB); recipe=$$(tests/lab/example quickstart); set -x; $(BINARY) run "$$recipe"
 
-# Every step but `demo` compiles for the features of the tests: cargo builds most dependencies again for others.
+# No step builds the binary alone, which would compile most dependencies again (docs/decisions.md, 'Tests and build').
 .PHONY: test
 test: fmt lab-start tools deny clippy nextest doc ## run every check, with a real engine and registries
 
@@ -60,7 +60,7 @@ schema-update: build ## write docs/recipe.schema.json
 docs: build ## write docs/recipes.md from the recipes
 	@$(BINARY) catalogue >docs/recipes.md
 
-# The examples are built for the features only.
+# With the examples, cargo doc uses what clippy has checked (docs/decisions.md, 'Tests and build').
 .PHONY: doc
 doc:
 	$(call say,documentation and its tests)
