@@ -12,7 +12,7 @@ use super::error::RunError;
 use super::session::Session;
 use crate::plan::model::commit_later;
 use crate::plan::step::Step;
-use crate::store::journal::{FileStand, StepEnd, StepFault, What};
+use crate::store::journal::{self, StepEnd, StepFault, What};
 use crate::store::{RunDirectory, StoreError};
 use retrial_hub::{Digest, FetchError, Fetched, Hub, ModelSpec, Progress, Snapshot, TransferState};
 
@@ -195,13 +195,14 @@ fn write_down(
     session.say(Some(step), what)
 }
 
-fn stand(state: TransferState) -> FileStand {
+/// The state as the journal records it.
+fn recorded(state: TransferState) -> journal::TransferState {
     match state {
-        TransferState::Waiting => FileStand::Waiting,
-        TransferState::Downloading => FileStand::Downloading,
-        TransferState::Verifying => FileStand::Checking,
-        TransferState::Done => FileStand::Done,
-        TransferState::Cached => FileStand::There,
+        TransferState::Waiting => journal::TransferState::Waiting,
+        TransferState::Downloading => journal::TransferState::Downloading,
+        TransferState::Verifying => journal::TransferState::Verifying,
+        TransferState::Done => journal::TransferState::Done,
+        TransferState::Cached => journal::TransferState::Cached,
     }
 }
 
@@ -247,7 +248,7 @@ impl Show<'_> {
                 self.step,
                 What::File {
                     path,
-                    stand: stand(state),
+                    stand: recorded(state),
                     current,
                     total,
                 },

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::pull::{Phase, Pull, Sum, seconds};
 use super::sentence;
 use crate::format::{count, duration, elapsed, rate, size};
-use crate::journal::{Event, FileStand, StepEnd, What};
+use crate::journal::{Event, StepEnd, TransferState, What};
 use crate::telemetry::Live;
 
 /// After so long a step's first look at the GPUs is said, seconds.
@@ -153,7 +153,7 @@ impl Plain {
                     .pull
                     .take_file(event.time, path, *stand, *current, *total);
                 // One after the other they are told to wait: until then the sum is of some only.
-                if *stand == FileStand::Waiting {
+                if *stand == TransferState::Waiting {
                     return None;
                 }
                 self.summary_in_time(step, event.time)

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use crate::journal::FileStand;
+use crate::journal::TransferState;
 
 /// The time over which the speed is taken, seconds.
 const WINDOW: f64 = 10.0;
@@ -133,18 +133,18 @@ impl Pull {
         &mut self,
         time: Timestamp,
         path: &str,
-        stand: FileStand,
+        stand: TransferState,
         current: u64,
         total: u64,
     ) {
         self.unit = Unit::File;
         let file = self.part(path);
         file.stand = match stand {
-            FileStand::Waiting => Stand::Waiting,
-            FileStand::Downloading => Stand::Downloading,
-            FileStand::Checking => Stand::Checking,
-            FileStand::Done => Stand::Done,
-            FileStand::There => Stand::There,
+            TransferState::Waiting => Stand::Waiting,
+            TransferState::Downloading => Stand::Downloading,
+            TransferState::Verifying => Stand::Checking,
+            TransferState::Done => Stand::Done,
+            TransferState::Cached => Stand::There,
         };
         file.total = Some(total);
         file.current = current;

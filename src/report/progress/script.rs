@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::journal::{Event, FileStand, StepEnd, StepFault, What};
+use crate::journal::{Event, StepEnd, StepFault, TransferState, What};
 
 const BEGAN: i64 = 1_750_000_000_000;
 
@@ -121,7 +121,7 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
         Some(step),
         began("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
     )];
-    let mut file = |time: i64, path: &str, stand: FileStand, current: u64, total: u64| {
+    let mut file = |time: i64, path: &str, stand: TransferState, current: u64, total: u64| {
         let what = What::File {
             path: path.to_owned(),
             stand,
@@ -131,30 +131,30 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
         events.push(at(from + time, Some(step), what));
     };
     let shard = |index: u32| format!("model-0000{index}-of-00004.safetensors");
-    file(100, "config.json", FileStand::There, 855, 855);
+    file(100, "config.json", TransferState::Cached, 855, 855);
     for index in 1..=4 {
-        file(100, &shard(index), FileStand::Waiting, 0, SHARD);
+        file(100, &shard(index), TransferState::Waiting, 0, SHARD);
     }
     for tick in 1..=60_u64 {
         let time = 100 + i64::try_from(tick).unwrap() * 200;
         file(
             time,
             &shard(1),
-            FileStand::Checking,
+            TransferState::Verifying,
             tick * 80_000_000,
             SHARD,
         );
         file(
             time,
             &shard(2),
-            FileStand::Downloading,
+            TransferState::Downloading,
             tick * 60_000_000,
             SHARD,
         );
         file(
             time,
             &shard(3),
-            FileStand::Downloading,
+            TransferState::Downloading,
             tick * 40_000_000,
             SHARD,
         );

@@ -187,7 +187,7 @@ pub enum What {
         /// Its path in the repository.
         path: String,
         /// Where it stands.
-        stand: FileStand,
+        stand: TransferState,
         /// Bytes done.
         current: u64,
         /// Bytes in all.
@@ -216,20 +216,20 @@ impl What {
     }
 }
 
-/// Where a file that is fetched stands.
+/// The state of a file's transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FileStand {
-    /// Nothing is done for it now.
+pub enum TransferState {
+    /// Not started.
     Waiting,
-    /// Its bytes come.
+    /// Bytes arrive.
     Downloading,
-    /// They are hashed.
-    Checking,
-    /// It came and is right.
+    /// Its bytes are hashed.
+    Verifying,
+    /// It arrived and matches its hash.
     Done,
-    /// It was there before and is right.
-    There,
+    /// It was in the cache and matches its hash.
+    Cached,
 }
 
 /// How a step ended.

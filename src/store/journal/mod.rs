@@ -5,6 +5,6 @@ pub mod event;
 mod file;
 pub mod state;
 
-pub use event::{Event, FileStand, StepEnd, StepFault, What};
+pub use event::{Event, StepEnd, StepFault, TransferState, What};
 pub use file::Journal;
 pub use state::State;

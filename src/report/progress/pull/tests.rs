@@ -87,17 +87,17 @@ fn nothing_is_known_of_an_empty_pull() {
 #[test]
 fn files_are_hashed_and_never_unpacked() {
     let mut pull = Pull::default();
-    pull.take_file(at(0), "a", FileStand::Waiting, 0, 100);
-    pull.take_file(at(0), "b", FileStand::Waiting, 0, 50);
-    pull.take_file(at(0), "c", FileStand::Checking, 20, 60);
-    pull.take_file(at(1), "a", FileStand::Downloading, 40, 100);
+    pull.take_file(at(0), "a", TransferState::Waiting, 0, 100);
+    pull.take_file(at(0), "b", TransferState::Waiting, 0, 50);
+    pull.take_file(at(0), "c", TransferState::Verifying, 20, 60);
+    pull.take_file(at(1), "a", TransferState::Downloading, 40, 100);
     let sum = pull.sum(at(1));
     assert_eq!((sum.done, sum.total, sum.total_known), (60, 210, true));
     assert_eq!((sum.parts, sum.done_parts, sum.unit), (3, 0, Unit::File));
     // What was there need not come: it is in no sum.
-    pull.take_file(at(2), "c", FileStand::There, 60, 60);
-    pull.take_file(at(2), "a", FileStand::Done, 100, 100);
-    pull.take_file(at(2), "b", FileStand::Done, 50, 50);
+    pull.take_file(at(2), "c", TransferState::Cached, 60, 60);
+    pull.take_file(at(2), "a", TransferState::Done, 100, 100);
+    pull.take_file(at(2), "b", TransferState::Done, 50, 50);
     let sum = pull.sum(at(2));
     assert_eq!((sum.done, sum.total, sum.done_parts), (150, 150, 3));
     assert_eq!(sum.phase, Phase::Downloading);
