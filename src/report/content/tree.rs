@@ -147,7 +147,6 @@ impl Tree {
             &benchmark.system,
         ]
         .join(" ");
-        let mut blocks = Vec::new();
         let is_new = system != self.system;
         self.counts.systems += usize::from(is_new);
         let violated = benchmark.rules.iter().filter(|rule| !rule.passed);
@@ -156,9 +155,7 @@ impl Tree {
         let mut items: Vec<Item> = violated.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
-        if is_new && !quiet {
-            blocks.push(Section::block(system.as_str(), Vec::new()));
-        }
+        let heading = system.clone();
         self.system = system;
         let mut scenarios: Vec<&str> = Vec::new();
         for result in &verdict.results {
@@ -176,8 +173,11 @@ impl Tree {
                 items.push(self.scenario(&benchmark.benchmark, scenario, &results));
             }
         }
-        blocks.extend(Block::list(items));
-        blocks
+        let items: Vec<Block> = Block::list(items).into_iter().collect();
+        if is_new && !quiet {
+            return vec![Section::block(heading, items)];
+        }
+        items
     }
 
     fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> Item {
@@ -297,7 +297,7 @@ impl Tree {
         let mut blocks: Vec<Block> = faults_of(faults).into_iter().collect();
         blocks.extend(Block::list(said.into_iter().map(Item::new)));
         blocks.extend(verdict::notice(self.notice.as_deref()));
-        blocks
+        vec![Section::block("", blocks)]
     }
 }
 

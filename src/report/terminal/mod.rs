@@ -44,10 +44,13 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     writer.text
 }
 
-/// Blocks without a title.
+/// Blocks that continue what was printed before; a section begins after a blank line.
 #[must_use]
 pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
+    if matches!(blocks.first(), Some(Block::Section(_))) {
+        writer.line("");
+    }
     writer.blocks(blocks);
     writer.text
 }
