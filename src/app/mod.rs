@@ -1,3 +1,22 @@
-//! What the commands share: opening recipes, and what the lead of a run needs before it starts.
+//! What the commands share: from a recipe to a plan, its approval and preflight, following runs
+//! and batches. The arguments of the command line are `cli`'s; here they arrive as `options`.
 
+pub(crate) mod approval;
+pub(crate) mod background;
+pub(crate) mod batch;
 pub mod catalog;
+pub(crate) mod clean;
+pub(crate) mod failure;
+pub(crate) mod follow;
+pub(crate) mod free_space;
+pub(crate) mod gpu_support;
+pub(crate) mod lock_file;
+pub(crate) mod open;
+pub(crate) mod options;
+pub(crate) mod preflight;
+pub(crate) mod prepare;
+pub(crate) mod runtime;
+pub(crate) mod signals;
+pub(crate) mod stop;
+pub(crate) mod terminal;
+pub(crate) mod watch;

@@ -15,6 +15,9 @@ pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArgum
 pub use run::{PlanArguments, RecipeArguments, RunArguments};
 pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
+pub use crate::app::options::{GlobalOptions, GlobalOptions as Global, Output};
+use crate::store::Home;
+use crate::store::kept::standard_cache;
 use retrial_recipe::model::Mode;
 
 const EXIT_CODES: &str = "\
@@ -41,7 +44,7 @@ pub struct Arguments {
     pub command: Command,
     /// Options of every command.
     #[command(flatten)]
-    pub global: Global,
+    pub global: GlobalArguments,
 }
 
 impl Arguments {
@@ -60,7 +63,7 @@ impl Arguments {
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
-pub struct Global {
+pub struct GlobalArguments {
     /// Connect to this engine: `unix:///path` or `tcp://host:port` (default: `DOCKER_HOST`, else
     /// the current Docker context, else the default socket)
     #[arg(long, global = true, value_name = "URL")]
@@ -94,6 +97,24 @@ pub struct Global {
     pub root: PathBuf,
 }
 
+impl GlobalArguments {
+    /// The options with their defaults resolved.
+    #[must_use]
+    pub fn options(self) -> GlobalOptions {
+        let cache = self.cache.unwrap_or_else(standard_cache);
+        GlobalOptions {
+            engine: self.engine,
+            home: self.home.map_or_else(Home::standard, Home::at),
+            cache: std::path::absolute(&cache).unwrap_or(cache),
+            output: self.output,
+            output_was_said: self.output_was_said,
+            quiet: self.quiet,
+            verbose: self.verbose,
+            root: self.root,
+        }
+    }
+}
+
 /// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
 /// that lists the known ones.
 #[derive(Debug, Clone, Default, Args)]
@@ -113,23 +134,6 @@ pub struct ListFilter {
     /// List recipes of this benchmark
     #[arg(long, value_name = "NAME")]
     pub benchmark: Vec<String>,
-}
-
-/// The format of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Output {
-    /// Text for a terminal
-    Text,
-    /// JSON for programs
-    Json,
-    /// XML test suites for CI (verdicts and comparisons)
-    Junit,
-    /// Markdown for a CI job's summary (verdicts and comparisons)
-    Markdown,
-    /// A self-contained HTML page (reports)
-    Html,
-    /// CSV with a row for each figure of each trial (reports)
-    Csv,
 }
 
 /// The commands.

@@ -1,9 +1,8 @@
 //! `retrial catalogue`: the page of all built-in recipes, docs/recipes.md (`make docs` writes it).
 
-use super::failure::Failure;
-use super::open;
-use super::terminal;
 use crate::app::catalog::{self, Catalog};
+use crate::app::failure::Failure;
+use crate::app::{open, terminal};
 use crate::report::catalogue::{Entry, render};
 use crate::results::verdict::ExitCode;
 use retrial_recipe::{Setting, resolve, summarize_all};

@@ -1,15 +1,16 @@
 //! `retrial check`: every problem of recipes, templates, batches and rules of rounds at once.
 
-use super::arguments::{Global, Output};
-use super::{batch_file, terminal};
+use crate::app::batch::file;
 use crate::app::catalog::{Catalog, CatalogError};
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::batch;
 use crate::results::verdict::ExitCode;
 use retrial_mlperf::rounds;
 use retrial_recipe::check as check_text;
 
 /// Checks files; a warning is no failure.
-pub fn check(global: &Global, files: &[String]) -> ExitCode {
+pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
     let catalog = Catalog::builtin();
     let mut failed = false;
     let mut reports = Vec::new();
@@ -23,9 +24,7 @@ pub fn check(global: &Global, files: &[String]) -> ExitCode {
         };
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules(&opened.source) => rounds::check(&opened.source),
-            Ok(opened) if batch::is_batch(&opened.source) => {
-                batch_file::check(global, &opened.source)
-            }
+            Ok(opened) if batch::is_batch(&opened.source) => file::check(global, &opened.source),
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {

@@ -3,8 +3,8 @@
 use clap::CommandFactory;
 
 use super::arguments::{Arguments, SchemaOf};
-use super::failure::Failure;
-use super::terminal;
+use crate::app::failure::Failure;
+use crate::app::terminal;
 use crate::report;
 use crate::results::verdict::ExitCode;
 

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
-use super::failure::Failure;
-use super::{giving, open, ready, supervise, terminal};
+use super::arguments::RecipeArguments;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::{gpu_support, open, preflight, runtime, terminal};
 use crate::host::checks::CheckState;
 use crate::report::content::checks;
 use crate::report::terminal::render;
@@ -14,28 +15,29 @@ use retrial_engine::docker::Docker;
 
 /// Looks at the host, for a recipe where one is named.
 pub fn doctor(
-    global: &Global,
+    global: &GlobalOptions,
     recipe: Option<&RecipeArguments>,
     gpus: &[String],
 ) -> Result<ExitCode, Failure> {
     let mut host = open::host_view(global);
-    giving::ask_the_engine(global, &mut host.giving);
+    gpu_support::ask_the_engine(global, &mut host.giving);
     let plan = match recipe {
         Some(recipe) => {
-            let (opened, _) = open::recipe_to_look_at(recipe)?;
+            let recipe = recipe.request();
+            let (opened, _) = open::recipe_to_look_at(&recipe)?;
             let secrets = opened.resolved.recipe.secrets.clone();
-            let mut arguments = PlanArguments::everything(recipe.clone(), secrets);
-            arguments.gpus = gpus.to_vec();
+            let mut arguments = PlanRequest::everything(recipe, secrets);
+            arguments.choices.gpus = gpus.to_vec();
             let plan = open::plan_on(global, &arguments, &opened, false, &host)?;
             Some(plan)
         }
         None => None,
     };
-    let found = supervise::runtime()?.block_on(async {
+    let found = runtime::runtime()?.block_on(async {
         let engine = Docker::connect(global.engine.as_deref()).await;
         let engine = engine.as_ref();
         let engine = engine.map(|engine| engine as &dyn Engine);
-        ready::look(global, host, engine, plan.as_ref()).await
+        preflight::look(global, host, engine, plan.as_ref()).await
     });
     let found = found.checks;
     let text = match global.output {

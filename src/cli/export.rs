@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::arguments::{ExportArguments, Global, Output};
-use super::failure::Failure;
-use super::{open, terminal};
+use super::arguments::ExportArguments;
 use crate::app::catalog;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::export::read;
 use crate::export::write::{self, SubmissionError};
 use crate::export::{self, Asked, Division, Export, Info, RunRead};
@@ -23,7 +24,7 @@ use retrial_mlperf::rounds::Round;
 use retrial_recipe::{SIZE_LIMIT, Source};
 
 /// Exports runs; the exit code says whether the tree is complete.
-pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
+pub fn export(global: &GlobalOptions, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let rounds = catalog::rounds();
     let Some(round) = rounds.get("mlperf-inference", &arguments.layout) else {
         let known: Vec<&str> = rounds.names().collect();
@@ -33,7 +34,7 @@ pub fn export(global: &Global, arguments: &ExportArguments) -> Result<ExitCode, 
             known.join(", ")
         )));
     };
-    let home = open::home(global);
+    let home = global.home.clone();
     let directories = arguments
         .runs
         .iter()

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::arguments::{Global, ListFilter, Output};
-use super::failure::Failure;
-use super::terminal;
+use super::arguments::ListFilter;
 use crate::app::catalog::Catalog;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::{Summary, VariantSummary, summarize_all};
 
@@ -19,7 +20,11 @@ struct Found {
 }
 
 /// Lists the built-in recipes.
-pub fn list(global: &Global, part: Option<&str>, filter: &ListFilter) -> Result<ExitCode, Failure> {
+pub fn list(
+    global: &GlobalOptions,
+    part: Option<&str>,
+    filter: &ListFilter,
+) -> Result<ExitCode, Failure> {
     let mut recipes = recipes()?;
     if let Some(part) = part {
         let part = part.to_lowercase();

@@ -9,10 +9,11 @@ use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use super::arguments::{Global, LockArguments, Output, RecipeArguments};
-use super::failure::Failure;
-use super::{locks, open, supervise, terminal};
+use super::arguments::LockArguments;
 use crate::app::catalog::{Catalog, Opened};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output, RecipeRequest};
+use crate::app::{lock_file, open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::models::hash;
 use crate::store::StoreError;
@@ -27,12 +28,12 @@ use retrial_recipe::model::{Image, ModelSource};
 use retrial_recipe::{self, fingerprint};
 
 /// Locks a recipe, or compares its lock with what there is now.
-pub fn lock(global: &Global, arguments: &LockArguments) -> Result<ExitCode, Failure> {
+pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCode, Failure> {
     let entry = Catalog::builtin().open(&arguments.recipe);
     let entry = entry.map_err(|error| Failure::usage(error.to_string()))?;
-    let standard = locks::place(global, &entry);
+    let standard = lock_file::place(global, &entry);
     let path = arguments.file.clone().unwrap_or(standard);
-    let before = locks::read(&path)?;
+    let before = lock_file::read(&path)?;
     if arguments.check && before.is_none() {
         return Err(Failure::usage(format!(
             "{} is not locked: there is no {}\n  lock it: retrial lock {0}",
@@ -41,7 +42,7 @@ pub fn lock(global: &Global, arguments: &LockArguments) -> Result<ExitCode, Fail
         )));
     }
     let named = named(&entry, &arguments.recipe)?;
-    let now = supervise::runtime()?.block_on(resolved(global, &entry, &named))?;
+    let now = runtime::runtime()?.block_on(resolved(global, &entry, &named))?;
     match before {
         Some(before) if arguments.check => Ok(tell_differences(global, &path, &before, &now)),
         before => {
@@ -69,7 +70,7 @@ fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
         models: BTreeSet::new(),
     };
     for choice in variants.choices() {
-        let (opened, _) = open::recipe_to_look_at(&RecipeArguments {
+        let (opened, _) = open::recipe_to_look_at(&RecipeRequest {
             recipe: recipe.to_owned(),
             settings: choice.into_iter().collect(),
         })?;
@@ -96,7 +97,7 @@ fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
     Ok(named)
 }
 
-async fn resolved(global: &Global, entry: &Opened, named: &Named) -> Result<Lock, Failure> {
+async fn resolved(global: &GlobalOptions, entry: &Opened, named: &Named) -> Result<Lock, Failure> {
     let mut lock = Lock {
         recipe: entry.name.clone(),
         fingerprint: fingerprint(&entry.source, entry).unwrap_or_default(),
@@ -183,7 +184,7 @@ fn write(path: &Path, lock: &Lock) -> Result<(), Failure> {
 }
 
 fn tell(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &LockArguments,
     path: &Path,
     before: Option<&Lock>,
@@ -218,7 +219,7 @@ fn commits(lock: &Lock) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn tell_differences(global: &Global, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
+fn tell_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
     let differences = before.differences(now);
     if global.output == Output::Json {
         let told = json!({ "path": path, "differences": differences });

@@ -6,9 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::arguments::Global;
-use super::failure::Failure;
-use super::{open, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::terminal;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
@@ -18,12 +18,12 @@ use retrial_readings::sanitize;
 
 /// Prints the output of one step, or of all.
 pub fn logs(
-    global: &Global,
+    global: &GlobalOptions,
     run: &str,
     step: Option<&str>,
     follow: bool,
 ) -> Result<ExitCode, Failure> {
-    let directory = open::home(global).find(run)?;
+    let directory = global.home.find(run)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let chosen: Vec<(String, PathBuf)> = plan
         .steps

@@ -1,49 +1,33 @@
 //! The command line: arguments, and one file per command.
 
 mod arguments;
-mod background;
 mod batch;
-mod batch_file;
 mod catalogue;
 mod check;
-mod clean;
-mod clean_kept;
 mod compare;
 mod docs;
 mod doctor;
 mod export;
-mod failure;
-mod giving;
 mod judge;
 mod list;
 mod lock;
-mod locks;
 mod logs;
 mod new;
 mod new_from;
-mod open;
 mod plan;
 mod plan_batch;
-mod prepare;
-mod ready;
 mod report;
 mod resume;
-mod room;
 mod run;
 mod runs;
 mod shell;
 mod show;
-mod signals;
-mod stop;
-mod supervise;
-mod terminal;
-mod trust;
-pub mod watch;
 
 use std::process::ExitCode;
 
+use crate::app::options::GlobalOptions;
+use crate::app::{clean, failure, failure::Failure, follow as supervise, open, stop, terminal};
 use arguments::{Arguments, Command, Output, RecipeArguments};
-use failure::Failure;
 
 use crate::results::verdict::ExitCode as Exit;
 
@@ -71,7 +55,7 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
-    let global = arguments.global;
+    let global = arguments.global.options();
     no_such_form(&global, &arguments.command)?;
     match arguments.command {
         Command::List { part, filter } => list::list(&global, part.as_deref(), &filter),
@@ -113,10 +97,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             all,
             dry_run,
             ..
-        } => clean_kept::clean(&global, key.as_deref(), all, dry_run),
+        } => clean::cached::clean(&global, key.as_deref(), all, dry_run),
         Command::Clean {
             run, all, dry_run, ..
-        } => clean::clean(&global, run.as_deref(), all, dry_run),
+        } => clean::containers::clean(&global, run.as_deref(), all, dry_run),
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),
@@ -124,7 +108,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
 }
 
 /// Verdicts and comparisons have forms for CI; a list has none.
-fn no_such_form(global: &arguments::Global, command: &Command) -> Result<(), Failure> {
+fn no_such_form(global: &GlobalOptions, command: &Command) -> Result<(), Failure> {
     let is_list = matches!(command, Command::Runs { runs } if runs.what.is_none());
     if is_list && global.output == Output::Markdown {
         return Ok(());

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::failure::Failure;
 use super::new_from;
-use super::terminal;
+use crate::app::failure::Failure;
+use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::scaffold;
 

@@ -1,11 +1,11 @@
 //! `retrial new NAME --from …`: where a vendor's command line is read from, and what this shell
 //! knows.
 
+use crate::app::failure::Failure;
+use crate::app::terminal;
 use std::io::Read as _;
 use std::path::Path;
 
-use super::failure::Failure;
-use super::terminal;
 use retrial_recipe::docker_run::{self, Surroundings};
 use retrial_recipe::{Kind, NoTemplates, Source, check};
 

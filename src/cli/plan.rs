@@ -1,24 +1,27 @@
 //! `retrial plan`: the exact steps, changing nothing.
 
-use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanFormat};
-use super::failure::Failure;
-use super::{batch_file, open, plan_batch, terminal};
+use super::arguments::{MatrixArguments, PlanArguments, PlanFormat};
+use super::plan_batch;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{batch, open, terminal};
 use crate::plan::{shell, text};
 use crate::results::verdict::ExitCode;
 
 /// Prints the plan.
 pub fn plan(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &PlanArguments,
     matrix: &MatrixArguments,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    if *matrix != MatrixArguments::default() || batch_file::is_batch(&arguments.recipe.recipe) {
+    if *matrix != MatrixArguments::default() || batch::file::is_batch(&arguments.recipe.recipe) {
         return plan_batch::plan(global, arguments, matrix, format);
     }
-    let opened = open::recipe(&arguments.recipe)?;
+    let request = arguments.request();
+    let opened = open::recipe(&request.recipe)?;
     let host = open::host_and_engine(global, &opened);
-    let plan = open::plan_on(global, arguments, &opened, false, &host)?;
+    let plan = open::plan_on(global, &request, &opened, false, &host)?;
     open::tell_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);

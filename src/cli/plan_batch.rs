@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::arguments::{Global, MatrixArguments, Output, PlanArguments, PlanFormat};
-use super::failure::Failure;
-use super::{batch_file, open, supervise, terminal};
+use super::arguments::{MatrixArguments, PlanArguments, PlanFormat};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{batch, open, runtime, terminal};
 use crate::batch::{ImageSource, Outlook, ResolvedCell};
 use crate::host::checks::requirements::Lack;
 use crate::plan::build::Origin;
@@ -21,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Prints the plan of a batch.
 pub fn plan(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &PlanArguments,
     matrix: &MatrixArguments,
     format: PlanFormat,
@@ -31,7 +32,11 @@ pub fn plan(
             "a batch has no script of its own: plan one of its cells, retrial plan RECIPE --set NAME=VALUE --format shell",
         ));
     }
-    let opened = batch_file::read(global, arguments, matrix)?;
+    let opened = batch::file::read(
+        global,
+        &arguments.recipe.recipe,
+        &matrix.overrides(arguments),
+    )?;
     let resolved = opened.resolve().map_err(|problems| {
         terminal::note(&problems.render(terminal::error_color()));
         Failure::told(ExitCode::Usage)
@@ -67,9 +72,9 @@ pub fn plan(
 }
 
 /// What this host lacks for any of the cells, each once.
-fn lacks(global: &Global, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<Lack> {
+fn lacks(global: &GlobalOptions, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<Lack> {
     let host = open::host_view(global);
-    let choices = open::choices(arguments);
+    let choices = arguments.request().choices;
     let mut asked = Vec::new();
     let mut all: Vec<Lack> = Vec::new();
     for cell in cells {
@@ -89,8 +94,8 @@ fn lacks(global: &Global, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<
 }
 
 /// Adds which images the engine has. Without an engine nothing is said of it.
-fn ask_the_engine(global: &Global, outlook: &mut Outlook) {
-    let Ok(runtime) = supervise::runtime() else {
+fn ask_the_engine(global: &GlobalOptions, outlook: &mut Outlook) {
+    let Ok(runtime) = runtime::runtime() else {
         return;
     };
     let images = &mut outlook.images;

@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use super::arguments::Global;
-use super::failure::Failure;
-use super::open::{self, RunOrBatch};
-use super::{batch, supervise};
+use super::batch;
+use crate::app::failure::Failure;
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::GlobalOptions;
+use crate::app::{follow, runtime};
 use crate::results::verdict::ExitCode;
 use crate::store::{Home, Record};
 
 /// Takes up a run.
 pub fn resume(
-    global: &Global,
+    global: &GlobalOptions,
     run: &str,
     require_accuracy: bool,
     in_background: bool,
@@ -20,19 +21,19 @@ pub fn resume(
         // Away from the terminal: its hangup is not ours. Fails only for a group leader.
         let _ = rustix::process::setsid();
     }
-    let home = open::home(global);
+    let home = global.home.clone();
     let directory = match open::run_or_batch(&home, run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             is_ours(&directory, &home.batches(), "batch", &home)?;
-            return batch::resume(global, directory);
+            return batch::resume(global, &directory);
         }
     };
     is_ours(&directory, &home.runs(), "run", &home)?;
     open::began_here(&directory)?;
-    supervise::runtime()?.block_on(async {
+    runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
-        supervise::follow(global, engine, directory, require_accuracy).await
+        follow::follow(global, engine, directory, require_accuracy).await
     })
 }
 

@@ -1,14 +1,15 @@
 //! `retrial run`: from a recipe to a verdict.
 
-use super::arguments::{Global, MatrixArguments, PlanArguments, PlanFormat, RunArguments};
-use super::failure::Failure;
-use super::{background, open, prepare, supervise, trust};
+use super::arguments::{MatrixArguments, PlanArguments, PlanFormat, RunArguments};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{approval, background, follow, open, prepare, runtime};
 use crate::results::verdict::ExitCode;
 use crate::store::lookup::Kind;
 
 /// Runs a recipe.
 pub fn run(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &PlanArguments,
     run: &RunArguments,
 ) -> Result<ExitCode, Failure> {
@@ -20,19 +21,21 @@ pub fn run(
             PlanFormat::Text,
         );
     }
-    let opened = open::recipe(&arguments.recipe)?;
+    let request = arguments.request();
+    let opened = open::recipe(&request.recipe)?;
+    let execution = run.request();
     let host = open::host_and_engine(global, &opened);
-    let plan = prepare::planned(global, arguments, run, &opened, &host)?;
+    let plan = prepare::planned(global, &request, &execution, &opened, &host)?;
     open::tell_warnings(global, &opened, &plan);
-    prepare::check(global, arguments, run, &plan)?;
-    let home = open::home(global);
-    trust::ask(
+    prepare::check(global, &request, &execution, &plan)?;
+    let home = global.home.clone();
+    approval::ask(
         &home,
-        &[trust::Asking::of(&opened, &plan)],
+        &[approval::Asking::of(&opened, &plan)],
         &run.allow,
         true,
     )?;
-    supervise::runtime()?.block_on(async {
+    runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let recipe = opened.resolved.yaml.clone();
         let prepared = prepare::prepared(global, host, &engine, recipe, plan, run.force).await?;
@@ -41,6 +44,6 @@ pub fn run(
         if run.detach {
             return background::detach(global, Kind::Run, &directory);
         }
-        supervise::follow(global, engine, directory, false).await
+        follow::follow(global, engine, directory, false).await
     })
 }

@@ -1,16 +1,16 @@
 //! `retrial shell`: a person's own look into a run's container.
 
-use super::arguments::Global;
-use super::failure::Failure;
-use super::{open, supervise};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{open, runtime};
 use crate::results::verdict::ExitCode;
 use crate::store::journal::Journal;
 use crate::store::journal::{Event, State};
 use retrial_engine::api::{Engine, ExecSpec};
 
 /// Opens a shell, or runs a command, in the run's container.
-pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCode, Failure> {
-    let directory = open::home(global).find(run)?;
+pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<ExitCode, Failure> {
+    let directory = global.home.find(run)?;
     open::began_here(&directory)?;
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let Some(container) = state.container else {
@@ -19,7 +19,7 @@ pub fn shell(global: &Global, run: &str, command: Vec<String>) -> Result<ExitCod
             directory.id()
         )));
     };
-    let runtime = supervise::runtime()?;
+    let runtime = runtime::runtime()?;
     let ended = runtime.block_on(async {
         let engine = open::engine(global).await?;
         match engine.container(&container).await? {

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::arguments::{Global, Output, PlanArguments, RecipeArguments};
-use super::failure::Failure;
-use super::{open, terminal};
+use super::arguments::RecipeArguments;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::{open, terminal};
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::model::{ExpectationKind, Recipe};
@@ -12,11 +13,11 @@ use retrial_recipe::{self};
 
 /// Shows a recipe.
 pub fn show(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &RecipeArguments,
     resolved: bool,
 ) -> Result<ExitCode, Failure> {
-    let (opened, unset) = open::recipe_to_look_at(arguments)?;
+    let (opened, unset) = open::recipe_to_look_at(&arguments.request())?;
     if resolved {
         let text = if global.output == Output::Json {
             let origins = serde_json::to_string_pretty(&opened.resolved.origins);
@@ -34,7 +35,7 @@ pub fn show(
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
-    let every = PlanArguments::everything(arguments.clone(), recipe.secrets.clone());
+    let every = PlanRequest::everything(arguments.request(), recipe.secrets.clone());
     let plan = open::plan(global, &every, &opened, false)?;
     let axes = retrial_recipe::variants(&opened.entry.source, &opened.entry).ok();
     let mut shown = text(recipe, &plan, axes.as_ref(), &unset);

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{PlanArguments, RunArguments, name_and_value};
-use crate::batch::{OnFailure, Order, PullAhead};
+use crate::batch::{OnFailure, Order, PullAhead, Typed};
 
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -35,6 +35,39 @@ pub struct MatrixArguments {
     /// Pull images of later runs ahead (default: between)
     #[arg(long, value_enum)]
     pub pull_ahead: Option<PullAhead>,
+}
+
+impl MatrixArguments {
+    /// The options of a batch that the command line overrides.
+    pub fn overrides(&self, plan: &PlanArguments) -> Typed {
+        let pairs = |all: &[(String, String)]| -> Option<String> {
+            let all: Vec<String> = all
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect();
+            (!all.is_empty()).then(|| all.join(","))
+        };
+        Typed {
+            vary: self
+                .vary
+                .iter()
+                .map(|(name, values)| format!("{name}={}", values.join(",")))
+                .collect(),
+            exclude: self.exclude.clone(),
+            set: plan.recipe.settings.clone(),
+            scenarios: plan.scenario.clone(),
+            modes: plan.mode.clone(),
+            baseline: pairs(&self.baseline),
+            claims: self.claims.clone(),
+            trials: plan.trials,
+            order: self.order,
+            on_failure: self.on_failure,
+            retries: self.retries,
+            parallel: self.parallel,
+            pull_ahead: self.pull_ahead,
+            gpus: plan.gpus.clone(),
+        }
+    }
 }
 
 /// Arguments of `batch`. Its recipe may be a batch's file.

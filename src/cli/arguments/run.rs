@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 
 use super::{mode, name_and_value};
+use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
+use crate::plan::Choices;
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::telemetry::rate::Interval;
 use retrial_recipe::model::Mode;
@@ -63,23 +65,35 @@ pub struct PlanArguments {
     pub secrets: Vec<String>,
 }
 
+impl RecipeArguments {
+    /// The recipe that is asked for.
+    pub fn request(&self) -> RecipeRequest {
+        RecipeRequest {
+            recipe: self.recipe.clone(),
+            settings: self.settings.clone(),
+        }
+    }
+}
+
 impl PlanArguments {
-    /// The options of a whole recipe, unchanged.
-    pub fn everything(recipe: RecipeArguments, secrets: Vec<String>) -> Self {
-        Self {
-            recipe,
-            scenario: Vec::new(),
-            mode: Vec::new(),
-            trials: None,
-            gpus: Vec::new(),
-            least_privilege: false,
-            skip: Vec::new(),
-            from: None,
-            keep: Keep::default(),
-            pull: PullPolicy::default(),
-            lock: None,
-            rules: Vec::new(),
-            secrets,
+    /// The plan that is asked for.
+    pub fn request(&self) -> PlanRequest {
+        PlanRequest {
+            recipe: self.recipe.request(),
+            choices: Choices {
+                scenarios: self.scenario.clone(),
+                modes: self.mode.clone(),
+                trials: self.trials,
+                gpus: self.gpus.clone(),
+                least_privilege: self.least_privilege,
+                skip: self.skip.clone(),
+                from: self.from.clone(),
+                keep: self.keep,
+                pull: self.pull,
+                secrets: self.secrets.clone(),
+            },
+            lock: self.lock.clone(),
+            rules: self.rules.clone(),
         }
     }
 }
@@ -115,4 +129,18 @@ pub struct RunArguments {
     /// Verify every byte of cached directories before use
     #[arg(long)]
     pub verify_cache: bool,
+}
+
+impl RunArguments {
+    /// The execution that is asked for.
+    pub fn request(&self) -> RunRequest {
+        RunRequest {
+            allow: self.allow.clone(),
+            telemetry: self.telemetry,
+            force: self.force,
+            no_wait: self.no_wait,
+            require_accuracy: self.require_accuracy,
+            verify_cache: self.verify_cache,
+        }
+    }
 }

@@ -1,131 +1,61 @@
 //! `retrial batch`: many runs over what is varied, and a verdict on cells and claims.
 
-mod cells;
-mod follow;
 mod judge;
-mod lanes;
-mod make;
-mod record;
-mod watch;
 
 pub use judge::{judge, judged};
 
-use super::arguments::{BatchArguments, Global, PlanFormat};
-use super::failure::Failure;
-use super::{background, batch_file, open, supervise, terminal};
-use crate::batch::journal::{BatchEvent, BatchState};
+use super::arguments::{BatchArguments, PlanFormat};
+use crate::app::batch::follow::{Taken, follow};
+use crate::app::batch::record::Asked;
+use crate::app::batch::{file, start};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{background, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::store::BatchDirectory;
-use crate::store::Home;
-use crate::store::journal::Journal;
 use crate::store::lookup::Kind;
-use crate::store::run_directory::write_atomically;
-use cells::Cells;
-use follow::Taken;
-use record::{Asked, BatchRecord};
 
-/// Begins a batch, or goes on with the one that was begun so before.
-pub fn batch(global: &Global, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
-    if arguments.run.dry_run {
-        let BatchArguments { plan, matrix, .. } = arguments;
+/// Starts a batch, or resumes the same one if it is unfinished.
+pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
+    let BatchArguments {
+        plan,
+        matrix,
+        run,
+        new,
+    } = arguments;
+    if run.dry_run {
         return super::plan_batch::plan(global, plan, matrix, PlanFormat::Text);
     }
     judge::has_form(global)?;
-    let file = batch_file::open(global, &arguments.plan, &arguments.matrix)?;
-    let cells = Cells::open(&file.plan)?;
-    let record = BatchRecord {
-        recipe_hashes: cells.hashes(),
-        asked: Asked::of(&arguments.plan, &arguments.run),
-        plan: file.plan,
-    };
-    let home = open::home(global);
-    let before = unfinished(&home, &record).filter(|_| !arguments.new);
-    let taken = Taken::of(global, record, cells)?;
-    let directory = match before {
-        Some(directory) => {
-            if !global.quiet {
-                terminal::note(&format!(
-                    "{} was begun and has not ended: it goes on (anew: --new)",
-                    directory.id()
-                ));
-            }
-            directory
-        }
-        None => write_down(&home, &file.yaml, &taken.record)?,
-    };
-    if arguments.run.detach {
+    let file = file::open(global, &plan.recipe.recipe, &matrix.overrides(plan))?;
+    let asked = Asked::of(&plan.request(), &run.request());
+    let (taken, directory) = start::start(global, file, asked, *new)?;
+    if run.detach {
         return background::detach(global, Kind::Batch, &directory);
     }
-    supervise::runtime()?.block_on(follow::follow(global, taken, directory))
+    to_its_end(global, taken, &directory)
 }
 
-/// Takes a batch up again.
-pub fn resume(global: &Global, directory: BatchDirectory) -> Result<ExitCode, Failure> {
+/// Resumes a batch.
+pub fn resume(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
     judge::has_form(global)?;
-    let record: BatchRecord = directory.read_json("batch.json")?;
-    let id = directory.id();
-    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
-    let turns = 1..=record.plan.schedule.turns.len();
-    if state.is_over() && turns.clone().all(|turn| state.has_ended(turn)) {
-        return Err(Failure::usage(format!(
-            "batch {id} is over: all of its runs have ended\n  see it: retrial judge {id}"
-        )));
+    let taken = start::resume(global, directory)?;
+    to_its_end(global, taken, directory)
+}
+
+fn to_its_end(
+    global: &GlobalOptions,
+    taken: Taken,
+    directory: &BatchDirectory,
+) -> Result<ExitCode, Failure> {
+    let judge = |directory: &BatchDirectory| judged(global, directory);
+    let followed = follow(global, taken, directory.clone(), &judge);
+    let ended = runtime::runtime()?.block_on(followed)?;
+    if let Some(verdict) = &ended.verdict {
+        judge::print(global, verdict, directory);
     }
-    let cells = Cells::open(&record.plan)?;
-    changed(&record, &cells, id)?;
-    let taken = Taken::of(global, record, cells)?;
-    supervise::runtime()?.block_on(follow::follow(global, taken, directory))
-}
-
-/// What a recipe says now must be what it said when the batch began: its trials are one sample.
-fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure> {
-    let now = cells.hashes();
-    let pairs = now.iter().zip(&record.recipe_hashes);
-    let changed = pairs.zip(&record.plan.cells);
-    let changed = changed.filter(|((now, then), _)| now != then);
-    let names: Vec<&str> = changed.map(|(_, cell)| cell.path.as_str()).collect();
-    let Some(first) = names.first() else {
-        return Ok(());
-    };
-    Err(Failure::usage(format!(
-        "batch {id}: {first} says something else than when the batch began, and its trials would be no longer one sample\n  take the change back, or begin anew: retrial batch … --new"
-    )))
-}
-
-/// The latest batch that was begun in the same way and not brought to its end.
-fn unfinished(home: &Home, record: &BatchRecord) -> Option<BatchDirectory> {
-    let ids = home.batch_ids();
-    let directories = ids
-        .iter()
-        .rev()
-        .map(|id| BatchDirectory::at(home.batches().join(id)));
-    directories
-        .filter(|directory| {
-            let events = Journal::read::<BatchEvent>(&directory.journal()).unwrap_or_default();
-            !BatchState::of(&events).is_over()
-        })
-        .find(|directory| {
-            let known = directory.read_json::<BatchRecord>("batch.json");
-            known.is_ok_and(|known| known == *record)
-        })
-}
-
-/// The batch's own record of what it is, before anything is done.
-fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<BatchDirectory, Failure> {
-    let directory = home.new_batch(&stem(&record.plan.title))?;
-    write_atomically(&directory.yaml(), yaml.as_bytes())?;
-    directory.write_json("batch.json", record)?;
-    Ok(directory)
-}
-
-/// `radeon-rocm-releases`: what a batch's id says of it.
-fn stem(title: &str) -> String {
-    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let words = words.filter(|word| !word.is_empty());
-    let stem = words.map(str::to_lowercase).collect::<Vec<_>>().join("-");
-    if stem.is_empty() {
-        "batch".to_owned()
-    } else {
-        stem
+    if global.output != Output::Json {
+        ended.notes.iter().for_each(|note| terminal::note(note));
     }
+    Ok(ended.exit)
 }

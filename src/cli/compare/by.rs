@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashSet};
 use rayon::prelude::*;
 
 use super::{options, print};
-use crate::cli::arguments::{CompareArguments, Global};
-use crate::cli::failure::Failure;
-use crate::cli::{open, runs};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::cli::arguments::CompareArguments;
+use crate::cli::runs;
 use crate::format;
 use crate::history::{Filter, Grouped, PLACES, Row, Together, by as along};
 use crate::results::evidence::environment;
@@ -19,7 +20,11 @@ use crate::store::RunDirectory;
 const LOOKED_AT: usize = 24;
 
 /// Compares the runs of the history that are meant.
-pub fn by(global: &Global, axis: &str, arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+pub fn by(
+    global: &GlobalOptions,
+    axis: &str,
+    arguments: &CompareArguments,
+) -> Result<ExitCode, Failure> {
     let filter = Filter::from(arguments.filter.clone());
     let rows = runs::index(global).runs(&filter);
     let grouped = along(&rows, axis);
@@ -159,13 +164,13 @@ fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
 
 /// Why there is nothing to compare, and what there is.
 fn nothing(
-    global: &Global,
+    global: &GlobalOptions,
     axis: &str,
     (rows, all): (&[Row], bool),
     grouped: &Grouped<'_>,
 ) -> String {
     if rows.is_empty() {
-        let home = open::home(global).runs();
+        let home = global.home.runs();
         return if all {
             format!("there are no runs in {} yet", home.display())
         } else {

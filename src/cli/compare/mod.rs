@@ -3,9 +3,10 @@
 mod by;
 mod subject;
 
-use super::arguments::{CompareArguments, Global, Output};
-use super::failure::Failure;
-use super::terminal;
+use super::arguments::CompareArguments;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::history::Filter;
 use crate::report::content::Detail;
 use crate::report::{self, content};
@@ -15,7 +16,7 @@ use crate::results::verdict::comparison::{
 };
 
 /// Compares what is named with the first of it, or the history along an axis.
-pub fn compare(global: &Global, arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+pub fn compare(global: &GlobalOptions, arguments: &CompareArguments) -> Result<ExitCode, Failure> {
     if let Some(axis) = &arguments.by {
         return by::by(global, axis, arguments);
     }
@@ -89,7 +90,7 @@ fn listed(notes: &[String]) -> String {
     notes.concat()
 }
 
-fn text(global: &Global, comparison: &Comparison) -> String {
+fn text(global: &GlobalOptions, comparison: &Comparison) -> String {
     let detail = if global.verbose {
         Detail::Facts
     } else {
@@ -105,7 +106,7 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 /// Prints the comparisons of a history.
-fn print(global: &Global, all: &Comparisons) {
+fn print(global: &GlobalOptions, all: &Comparisons) {
     terminal::print(&match global.output {
         Output::Text | Output::Html | Output::Csv => {
             let each: Vec<String> = all

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use super::{listed, refuse_filters};
-use crate::cli::arguments::{CompareArguments, Global, JudgeArguments};
-use crate::cli::failure::Failure;
-use crate::cli::{judge, open, runs};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::cli::arguments::{CompareArguments, JudgeArguments};
+use crate::cli::{judge, runs};
 use crate::history::{Filter, Row};
 use crate::results::evidence::environment;
 use crate::results::verdict::comparison::Subject;
@@ -13,7 +14,7 @@ use crate::run::evidence_of;
 use crate::store::RunDirectory;
 
 /// Everything that is named.
-pub fn all(global: &Global, arguments: &CompareArguments) -> Result<Vec<Subject>, Failure> {
+pub fn all(global: &GlobalOptions, arguments: &CompareArguments) -> Result<Vec<Subject>, Failure> {
     refuse_filters(arguments)?;
     let subjects = arguments.subjects.iter();
     subjects
@@ -21,7 +22,11 @@ pub fn all(global: &Global, arguments: &CompareArguments) -> Result<Vec<Subject>
         .collect()
 }
 
-fn subject(global: &Global, name: &str, arguments: &CompareArguments) -> Result<Subject, Failure> {
+fn subject(
+    global: &GlobalOptions,
+    name: &str,
+    arguments: &CompareArguments,
+) -> Result<Subject, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !path.join("plan.json").exists() {
         return folder(global, name, arguments);
@@ -40,7 +45,11 @@ fn subject(global: &Global, name: &str, arguments: &CompareArguments) -> Result<
     run(global, name).map_err(|failure| hinted(global, name, failure))
 }
 
-fn folder(global: &Global, name: &str, arguments: &CompareArguments) -> Result<Subject, Failure> {
+fn folder(
+    global: &GlobalOptions,
+    name: &str,
+    arguments: &CompareArguments,
+) -> Result<Subject, Failure> {
     let asked = JudgeArguments {
         directory: name.to_owned(),
         recipe: arguments.filter.recipe.first().cloned(),
@@ -55,7 +64,7 @@ fn folder(global: &Global, name: &str, arguments: &CompareArguments) -> Result<S
 }
 
 /// A run by its directory or id.
-fn run(global: &Global, name: &str) -> Result<Subject, Failure> {
+fn run(global: &GlobalOptions, name: &str) -> Result<Subject, Failure> {
     let path = Path::new(name);
     let run = if path.join("plan.json").exists() {
         let path = path
@@ -63,7 +72,7 @@ fn run(global: &Global, name: &str) -> Result<Subject, Failure> {
             .map_err(|error| Failure::host(format!("{name}: {error}")))?;
         RunDirectory::at(path)
     } else {
-        open::home(global).find(name)?
+        global.home.find(name)?
     };
     of_directory(&run)
 }
@@ -76,7 +85,7 @@ fn of_directory(run: &RunDirectory) -> Result<Subject, Failure> {
 }
 
 /// All runs of a batch's cell, in the order of its rounds.
-fn of_cell(global: &Global, batch: &str, cell: &str) -> Result<Subject, Failure> {
+fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, Failure> {
     let rows = runs::index(global).runs(&Filter::of_batch(batch));
     let mut batches: Vec<&str> = rows.iter().filter_map(of_batch).collect();
     batches.dedup();
@@ -135,7 +144,7 @@ fn cells(rows: &[Row]) -> Vec<String> {
 }
 
 /// No run is called so; a batch may be.
-fn hinted(global: &Global, name: &str, failure: Failure) -> Failure {
+fn hinted(global: &GlobalOptions, name: &str, failure: Failure) -> Failure {
     let rows = runs::index(global).runs(&Filter::of_batch(name));
     if name.is_empty() || rows.is_empty() {
         return failure;

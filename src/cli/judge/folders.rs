@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::Gathered;
 use super::unplaced::Unplaced;
-use crate::cli::arguments::{Global, JudgeArguments, Output, PlanArguments, RecipeArguments};
+use crate::app::options::{PlanRequest, RecipeRequest};
+use crate::cli::arguments::{Global, JudgeArguments, Output};
 use crate::cli::failure::Failure;
 use crate::cli::{open, supervise, terminal};
 use crate::format;
@@ -291,11 +292,11 @@ fn add(
 }
 
 fn plan_of(global: &Global, recipe: &str, settings: &[(String, String)]) -> Result<Plan, Failure> {
-    let recipe = RecipeArguments {
+    let recipe = RecipeRequest {
         recipe: recipe.to_owned(),
         settings: settings.to_vec(),
     };
-    let arguments = PlanArguments::everything(recipe, Vec::new());
+    let arguments = PlanRequest::everything(recipe, Vec::new());
     // Paths of the host, which must be set for a run, say nothing of what was published.
     let (opened, _) = open::recipe_to_look_at(&arguments.recipe)?;
     open::plan(global, &arguments, &opened, false)

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::cli::arguments::{Global, Output};
-use crate::cli::failure::Failure;
-use crate::cli::{open, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::format;
 use crate::history::{Row, Stand};
 use crate::results::verdict::ExitCode;
@@ -16,7 +16,7 @@ use crate::store::pack::pack as pack_all;
 use retrial_readings::sanitize;
 
 /// Packs these runs into an archive.
-pub fn pack(global: &Global, rows: &[Row], to: &Path) -> Result<ExitCode, Failure> {
+pub fn pack(global: &GlobalOptions, rows: &[Row], to: &Path) -> Result<ExitCode, Failure> {
     let mut running = rows
         .iter()
         .filter(|row| matches!(row.stand, Stand::Running { .. }));
@@ -62,8 +62,8 @@ pub fn pack(global: &Global, rows: &[Row], to: &Path) -> Result<ExitCode, Failur
 }
 
 /// Takes in the runs of archives and directories.
-pub fn import(global: &Global, paths: &[PathBuf]) -> ExitCode {
-    let home = open::home(global);
+pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
+    let home = global.home.clone();
     let mut all = Arrivals::default();
     for path in paths {
         match import_one(&home, path) {

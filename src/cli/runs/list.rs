@@ -3,16 +3,16 @@
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use crate::cli::arguments::{Global, Output};
-use crate::cli::failure::Failure;
-use crate::cli::{open, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::history::{Filter, Order, Row, order};
 use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 
 /// Lists the runs that are meant.
 pub fn list(
-    global: &Global,
+    global: &GlobalOptions,
     filter: &Filter,
     by: Order,
     limit: Option<usize>,
@@ -23,7 +23,7 @@ pub fn list(
         rows.drain(..rows.len().saturating_sub(limit));
     }
     if rows.is_empty() && global.output != Output::Json {
-        let runs = open::home(global).runs();
+        let runs = global.home.runs();
         terminal::note(&if filter.is_all() {
             format!("no runs in {} yet", runs.display())
         } else {

@@ -4,16 +4,17 @@ mod exchange;
 pub mod list;
 mod remove;
 
-use super::arguments::{Global, RunFilter, RunsArguments, RunsCommand};
-use super::failure::Failure;
-use super::{open, terminal};
+use super::arguments::{RunFilter, RunsArguments, RunsCommand};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::terminal;
 use crate::history::Index;
 use crate::history::entry;
 use crate::history::{Filter, Row};
 use crate::results::verdict::ExitCode;
 
 /// Lists runs, or does something with them.
-pub fn runs(global: &Global, arguments: RunsArguments) -> Result<ExitCode, Failure> {
+pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.what {
         None => {
             let filter = arguments.filter.into();
@@ -42,8 +43,8 @@ pub fn runs(global: &Global, arguments: RunsArguments) -> Result<ExitCode, Failu
 }
 
 /// The index of the home, up to date.
-pub fn index(global: &Global) -> Index {
-    let index = entry::open(&open::home(global));
+pub fn index(global: &GlobalOptions) -> Index {
+    let index = entry::open(&global.home);
     if let Some(note) = index.note()
         && !global.quiet
     {
@@ -54,14 +55,18 @@ pub fn index(global: &Global) -> Index {
 
 /// The runs that are named, or that a filter means: one of both has to be there, so that nothing
 /// happens to all runs by oversight.
-fn chosen(global: &Global, named: &[String], filter: RunFilter) -> Result<Vec<Row>, Failure> {
+fn chosen(
+    global: &GlobalOptions,
+    named: &[String],
+    filter: RunFilter,
+) -> Result<Vec<Row>, Failure> {
     let mut filter = Filter::from(filter);
     if named.is_empty() && filter.is_all() {
         return Err(Failure::usage(
             "which runs? name them, or say what they are: --recipe, --outcome, --until, …",
         ));
     }
-    let home = open::home(global);
+    let home = global.home.clone();
     for name in named {
         let run = home.find(name)?;
         let beneath = run

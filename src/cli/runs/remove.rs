@@ -6,9 +6,9 @@ use std::io::{BufRead, IsTerminal, Write};
 
 use serde_json::json;
 
-use crate::cli::arguments::{Global, Output};
-use crate::cli::failure::Failure;
-use crate::cli::{open, supervise, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{open, runtime, terminal};
 use crate::format;
 use crate::history::{Row, Stand};
 use crate::results::verdict::ExitCode;
@@ -32,7 +32,7 @@ pub struct How {
 }
 
 /// Removes these runs.
-pub fn remove(global: &Global, rows: &[Row], how: How) -> Result<ExitCode, Failure> {
+pub fn remove(global: &GlobalOptions, rows: &[Row], how: How) -> Result<ExitCode, Failure> {
     let containers = Containers::of(global, rows, how.force);
     let mut going = Vec::new();
     let mut left = Vec::new();
@@ -65,7 +65,7 @@ pub fn remove(global: &Global, rows: &[Row], how: How) -> Result<ExitCode, Failu
         }
     }
     if !how.dry_run {
-        let home = open::home(global);
+        let home = global.home.clone();
         clear_left(&home.runs());
         let _ = packages::prune(&home);
     }
@@ -80,7 +80,12 @@ pub fn remove(global: &Global, rows: &[Row], how: How) -> Result<ExitCode, Failu
     })
 }
 
-fn tell(global: &Global, removed: &[(String, u64)], left: &[(String, String)], dry_run: bool) {
+fn tell(
+    global: &GlobalOptions,
+    removed: &[(String, u64)],
+    left: &[(String, String)],
+    dry_run: bool,
+) {
     let bytes: u64 = removed.iter().map(|(_, bytes)| bytes).sum();
     if global.output == Output::Json {
         let ids: Vec<&String> = removed.iter().map(|(id, _)| id).collect();
@@ -121,7 +126,7 @@ struct Containers {
 
 impl Containers {
     /// Asks the engine, where a run's own journal does not say that its container is gone.
-    fn of(global: &Global, rows: &[Row], force: bool) -> Self {
+    fn of(global: &GlobalOptions, rows: &[Row], force: bool) -> Self {
         let open: BTreeSet<String> = rows
             .iter()
             // The container of a run that came from elsewhere is there.
@@ -162,8 +167,8 @@ impl Containers {
 }
 
 /// Runs that have a container.
-fn there(global: &Global) -> Result<BTreeSet<String>, String> {
-    let runtime = supervise::runtime().map_err(|error| error.text().to_owned())?;
+fn there(global: &GlobalOptions) -> Result<BTreeSet<String>, String> {
+    let runtime = runtime::runtime().map_err(|error| error.text().to_owned())?;
     runtime.block_on(async {
         let engine = open::engine(global)
             .await

@@ -5,17 +5,17 @@ use std::thread::JoinHandle;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
+use crate::app::watch::{Reporter, brief, reporter};
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{Seen, lanes};
-use crate::cli::arguments::{Global, Output};
-use crate::cli::terminal;
-use crate::cli::watch::{Reporter, brief, reporter};
 use crate::report::progress::batch::Lines;
 
 /// Shows what happens until there is nothing more.
 pub fn watch(
-    global: &Global,
+    global: &GlobalOptions,
     plan: &BatchPlan,
     mut incoming: UnboundedReceiver<Seen>,
 ) -> JoinHandle<()> {
@@ -45,7 +45,7 @@ pub fn watch(
 }
 
 struct Watching {
-    global: Global,
+    global: GlobalOptions,
     /// The current run's progress is drawn on a terminal.
     live: bool,
     lines: Lines,
@@ -85,7 +85,7 @@ impl Watching {
 
     /// One run's, between whose lines it stands.
     fn reporter(&self) -> Box<dyn Reporter> {
-        let Global { quiet, verbose, .. } = self.global;
+        let GlobalOptions { quiet, verbose, .. } = self.global;
         if self.live && !quiet && !verbose {
             return brief(!terminal::error_color());
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::terminal;
+use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use crate::run::Session;
 use crate::store::journal::What;

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::failure::Failure;
-use super::open::Opened;
+use crate::app::failure::Failure;
+use crate::app::open::Opened;
 use crate::plan::Plan;
 use crate::plan::power::{self, Power};
 use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::arguments::{Global, Output};
-use super::failure::Failure;
-use super::terminal;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use crate::store::lock::RunLock;
 use crate::store::lookup::Kind;
@@ -17,7 +17,7 @@ use crate::store::{Record, StoreError};
 const TAKEN_OVER: Duration = Duration::from_secs(10);
 
 /// Leaves a run or a batch that was written down to a process of its own.
-pub fn detach(global: &Global, kind: Kind, record: &Record) -> Result<ExitCode, Failure> {
+pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<ExitCode, Failure> {
     let journal = record.journal();
     let journal = std::fs::OpenOptions::new()
         .create(true)
@@ -40,9 +40,7 @@ pub fn detach(global: &Global, kind: Kind, record: &Record) -> Result<ExitCode, 
     if let Some(engine) = &global.engine {
         command.args(["--engine", engine]);
     }
-    if let Some(home) = &global.home {
-        command.arg("--home").arg(home);
-    }
+    command.arg("--home").arg(global.home.root());
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     let mut child = command.spawn().map_err(|error| {
         Failure::host(format!("cannot start a process in the background: {error}"))

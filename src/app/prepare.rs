@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::{Global, PlanArguments, RunArguments};
-use super::failure::Failure;
-use super::open::{self, Opened};
-use super::{ready, room, terminal};
+use crate::app::failure::Failure;
+use crate::app::open::{self, Opened};
+use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
+use crate::app::{free_space, preflight, terminal};
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::run::Prepared;
@@ -14,9 +14,9 @@ use retrial_engine::api::Engine;
 
 /// The plan of a run, as the command line asks for it.
 pub fn planned(
-    global: &Global,
-    arguments: &PlanArguments,
-    run: &RunArguments,
+    global: &GlobalOptions,
+    arguments: &PlanRequest,
+    run: &RunRequest,
     opened: &Opened,
     host: &HostView,
 ) -> Result<Plan, Failure> {
@@ -30,9 +30,9 @@ pub fn planned(
 
 /// Sees that nothing is missing that can be known without an engine.
 pub fn check(
-    global: &Global,
-    arguments: &PlanArguments,
-    run: &RunArguments,
+    global: &GlobalOptions,
+    arguments: &PlanRequest,
+    run: &RunRequest,
     plan: &Plan,
 ) -> Result<(), Failure> {
     secrets_are_set(global, arguments, plan)?;
@@ -41,25 +41,29 @@ pub fn check(
 
 /// Looks at the host and its engine, and says what the run will be.
 pub async fn prepared(
-    global: &Global,
+    global: &GlobalOptions,
     host: HostView,
     engine: &dyn Engine,
     recipe: String,
     mut plan: Plan,
     force: bool,
 ) -> Result<Prepared, Failure> {
-    let found = ready::look(global, host, Ok(engine), Some(&plan)).await;
+    let found = preflight::look(global, host, Ok(engine), Some(&plan)).await;
     plan.warnings = found.allow(&plan.recipe, force)?;
-    room::for_the_image(engine, &plan, force).await?;
+    free_space::for_the_image(engine, &plan, force).await?;
     let host = found.record(engine, &plan);
     Ok(Prepared { recipe, plan, host })
 }
 
 /// A secret that was asked for must be there; one that the recipe may use is better there.
-fn secrets_are_set(global: &Global, arguments: &PlanArguments, plan: &Plan) -> Result<(), Failure> {
+fn secrets_are_set(
+    global: &GlobalOptions,
+    arguments: &PlanRequest,
+    plan: &Plan,
+) -> Result<(), Failure> {
     let set = secrets(plan);
     for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
-        if arguments.secrets.contains(name) {
+        if arguments.choices.secrets.contains(name) {
             return Err(Failure::usage(format!(
                 "--secret {name}: there is no such environment variable"
             )));

@@ -1,6 +1,6 @@
 //! GPUs of their own for runs that go on at once.
 
-use crate::cli::failure::Failure;
+use crate::app::failure::Failure;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 

@@ -2,19 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::{Global, PlanArguments, RecipeArguments};
-use super::failure::Failure;
-use super::{giving, locks, terminal};
 use crate::app::catalog::{self, Catalog};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
+use crate::app::{gpu_support, lock_file, terminal};
 use crate::host;
 use crate::host::assign::depends_on_engine;
 use crate::host::checks::requirements::Lack;
 use crate::host::model::HostView;
+use crate::plan::Plan;
 use crate::plan::build::Origin;
-use crate::plan::{Choices, Plan};
 use crate::store::BatchDirectory;
 use crate::store::import::Mark;
-use crate::store::kept::standard_cache;
 use crate::store::{Home, RunDirectory, StoreError};
 use retrial_engine::docker::Docker;
 use retrial_readings::sanitize;
@@ -23,14 +22,8 @@ use retrial_recipe::model::{Image, ModelSource, MountRequest, Recipe};
 use retrial_recipe::{Resolved, Setting, resolve};
 
 /// Where runs are kept.
-pub fn home(global: &Global) -> Home {
-    global.home.clone().map_or_else(Home::standard, Home::at)
-}
-
-/// Where kept directories lie, absolute.
-pub fn cache(global: &Global) -> PathBuf {
-    let cache = global.cache.clone().unwrap_or_else(standard_cache);
-    std::path::absolute(&cache).unwrap_or(cache)
+pub fn home(global: &GlobalOptions) -> Home {
+    global.home.clone()
 }
 
 /// A run, or a batch of runs.
@@ -62,8 +55,8 @@ pub fn run_or_batch(home: &Home, wanted: &str) -> Result<RunOrBatch, Failure> {
 }
 
 /// The host, as far as a plan depends on it.
-pub fn host_view(global: &Global) -> HostView {
-    host::probe(&global.root, home(global).root())
+pub fn host_view(global: &GlobalOptions) -> HostView {
+    host::probe(&global.root, global.home.root())
 }
 
 /// Sees that a run began on this machine: somebody here was asked before its plan was executed.
@@ -78,7 +71,7 @@ pub fn began_here(run: &RunDirectory) -> Result<(), Failure> {
 }
 
 /// The engine.
-pub async fn engine(global: &Global) -> Result<Docker, Failure> {
+pub async fn engine(global: &GlobalOptions) -> Result<Docker, Failure> {
     Ok(Docker::connect(global.engine.as_deref()).await?)
 }
 
@@ -91,7 +84,7 @@ pub struct Opened {
 }
 
 /// Finds and resolves a recipe; its problems are told here.
-pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
+pub fn recipe(arguments: &RecipeRequest) -> Result<Opened, Failure> {
     let catalog = Catalog::builtin();
     let entry = catalog
         .open(&arguments.recipe)
@@ -107,7 +100,7 @@ pub fn recipe(arguments: &RecipeArguments) -> Result<Opened, Failure> {
 
 /// As [`recipe`], for looking only: params that must be set and are not get a stand-in, and
 /// their names are given.
-pub fn recipe_to_look_at(arguments: &RecipeArguments) -> Result<(Opened, Vec<String>), Failure> {
+pub fn recipe_to_look_at(arguments: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
     let found = Catalog::builtin().open(&arguments.recipe);
     let entry = found.map_err(|error| Failure::usage(error.to_string()))?;
     let settings: Vec<Setting> = settings(arguments);
@@ -131,33 +124,17 @@ pub fn stand_in(name: &str) -> String {
     format!("/to-be-set/{name}")
 }
 
-fn settings(arguments: &RecipeArguments) -> Vec<Setting> {
+fn settings(arguments: &RecipeRequest) -> Vec<Setting> {
     let pairs = arguments.settings.iter();
     pairs
         .map(|(name, value)| Setting::new(name.clone(), value.clone()))
         .collect()
 }
 
-/// The choices of the command line that change the plan.
-pub fn choices(arguments: &PlanArguments) -> Choices {
-    Choices {
-        scenarios: arguments.scenario.clone(),
-        modes: arguments.mode.clone(),
-        trials: arguments.trials,
-        gpus: arguments.gpus.clone(),
-        least_privilege: arguments.least_privilege,
-        skip: arguments.skip.clone(),
-        from: arguments.from.clone(),
-        keep: arguments.keep,
-        pull: arguments.pull,
-        secrets: arguments.secrets.clone(),
-    }
-}
-
 /// The recipe's directory on this machine. What is built in is laid out under the home,
 /// once for each resolved recipe, when it is needed.
 pub fn directory(
-    global: &Global,
+    global: &GlobalOptions,
     opened: &Opened,
     lay_out: bool,
 ) -> Result<Option<String>, Failure> {
@@ -177,7 +154,7 @@ pub fn directory(
         return Ok(None);
     }
     let short = opened.resolved.hash.get(..16).unwrap_or("recipe");
-    let path: PathBuf = home(global).root().join("recipes").join(short);
+    let path: PathBuf = global.home.root().join("recipes").join(short);
     if lay_out && !path.exists() {
         opened
             .entry
@@ -188,19 +165,19 @@ pub fn directory(
 }
 
 /// The host, with what its engine says where a plan of the recipe depends on it.
-pub fn host_and_engine(global: &Global, opened: &Opened) -> HostView {
+pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
     let recipe = &opened.resolved.recipe;
     let mut host = host_view(global);
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
-        giving::ask_the_engine(global, &mut host.giving);
+        gpu_support::ask_the_engine(global, &mut host.giving);
     }
     host
 }
 
 /// The plan of a recipe on this host, without asking any engine.
 pub fn plan(
-    global: &Global,
-    arguments: &PlanArguments,
+    global: &GlobalOptions,
+    arguments: &PlanRequest,
     opened: &Opened,
     lay_out: bool,
 ) -> Result<Plan, Failure> {
@@ -209,8 +186,8 @@ pub fn plan(
 
 /// The plan of a recipe on a host.
 pub fn plan_on(
-    global: &Global,
-    arguments: &PlanArguments,
+    global: &GlobalOptions,
+    arguments: &PlanRequest,
     opened: &Opened,
     lay_out: bool,
     host: &HostView,
@@ -220,13 +197,13 @@ pub fn plan_on(
         hash: opened.resolved.hash.clone(),
     };
     let mut recipe = opened.resolved.recipe.clone();
-    let lock = locks::follow(global, arguments, &opened.entry, &mut recipe)?;
-    let mut plan = crate::plan::build(&recipe, &origin, &choices(arguments), host)?;
+    let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
+    let mut plan = crate::plan::build(&recipe, &origin, &arguments.choices, host)?;
     let rounds = catalog::rounds_with(&arguments.rules)
         .map_err(|error| Failure::usage(error.to_string()))?;
     plan.ruled_by(&rounds);
     plan.lock = lock;
-    plan.cache = cache(global).display().to_string();
+    plan.cache = global.cache.display().to_string();
     plan.lacks.extend(missing_models(
         &opened.resolved.recipe,
         origin.directory.as_deref(),
@@ -235,12 +212,12 @@ pub fn plan_on(
 }
 
 /// Warnings of a recipe, and what its lock does not say.
-pub fn tell_warnings(global: &Global, opened: &Opened, plan: &Plan) {
+pub fn tell_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     if global.quiet {
         return;
     }
     let warnings = opened.resolved.warnings.clone();
-    let warnings = locks::without_what_is_fixed(warnings, plan.lock.as_ref());
+    let warnings = lock_file::without_what_is_fixed(warnings, plan.lock.as_ref());
     let warnings = warnings.render(terminal::error_color());
     if !warnings.is_empty() {
         terminal::note(&warnings);

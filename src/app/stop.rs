@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::arguments::Global;
-use super::failure::Failure;
-use super::open::{self, RunOrBatch};
-use super::{prepare, supervise, terminal};
+use crate::app::failure::Failure;
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::GlobalOptions;
+use crate::app::{prepare, runtime, terminal};
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::results::verdict::ExitCode;
 use crate::run::{Options, Session, execute};
@@ -22,21 +22,21 @@ use crate::store::{Record, RunDirectory};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Stops a run or a batch: through the process that follows it, or in its place.
-pub fn stop(global: &Global, wanted: &str) -> Result<ExitCode, Failure> {
-    match open::run_or_batch(&open::home(global), wanted)? {
+pub fn stop(global: &GlobalOptions, wanted: &str) -> Result<ExitCode, Failure> {
+    match open::run_or_batch(&global.home, wanted)? {
         RunOrBatch::Run(directory) => stop_run(global, directory),
         RunOrBatch::Batch(directory) => stop_batch(global, &directory),
     }
 }
 
 /// Through its process, or the runs that go on without one.
-fn stop_batch(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+fn stop_batch(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
     let id = directory.id();
     if through_its_follower(directory)? {
         return Ok(ExitCode::Success);
     }
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
-    let home = open::home(global);
+    let home = global.home.clone();
     let going = state.going();
     for run in &going {
         stop_run(global, home.find(run)?)?;
@@ -76,7 +76,7 @@ fn through_its_follower(record: &Record) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn stop_run(global: &Global, directory: RunDirectory) -> Result<ExitCode, Failure> {
+fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode, Failure> {
     let id = directory.id().to_owned();
     if through_its_follower(&directory)? {
         return Ok(ExitCode::Success);
@@ -92,7 +92,7 @@ fn stop_run(global: &Global, directory: RunDirectory) -> Result<ExitCode, Failur
         return Ok(ExitCode::Success);
     }
     open::began_here(&directory)?;
-    supervise::runtime()?.block_on(async {
+    runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);

@@ -4,8 +4,8 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::failure::Failure;
-use super::terminal;
+use crate::app::failure::Failure;
+use crate::app::terminal;
 use crate::host;
 use crate::plan::Plan;
 use crate::plan::choices::PullPolicy;

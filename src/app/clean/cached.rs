@@ -1,8 +1,8 @@
 //! `retrial clean --cached`: lists cached directories with their sizes, or removes some.
 
-use super::arguments::{Global, Output};
-use super::failure::Failure;
-use super::{open, supervise, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::{KEPT_LABEL, RUN_LABEL};
 use crate::store::kept::{Kept, KeptPlace, list};
@@ -11,13 +11,13 @@ use retrial_engine::api::Engine;
 /// Without a key: says what is kept. With one: removes it, unless a container of ours has it
 /// mounted (`all`: all the same).
 pub fn clean(
-    global: &Global,
+    global: &GlobalOptions,
     key: Option<&str>,
     all: bool,
     dry_run: bool,
 ) -> Result<ExitCode, Failure> {
-    let cache = open::cache(global);
-    let kept = list(&cache);
+    let cache = &global.cache;
+    let kept = list(cache);
     let Some(key) = key else {
         let lines: Vec<(String, u64, String)> = kept.iter().map(row).collect();
         print(global, "kept", &lines, |label, size, about| {
@@ -36,7 +36,7 @@ pub fn clean(
             path.display()
         )));
     }
-    let used = supervise::runtime()?.block_on(in_use(global))?;
+    let used = runtime::runtime()?.block_on(in_use(global))?;
     let mut removed = Vec::new();
     for kept in wanted {
         let label = &kept.label;
@@ -48,7 +48,7 @@ pub fn clean(
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();
-        let place = KeptPlace::new(&cache, &kept.key, name);
+        let place = KeptPlace::new(cache, &kept.key, name);
         let _lock = match place.lock("retrial clean")? {
             Ok(lock) => lock,
             Err(holder) => {
@@ -88,7 +88,7 @@ fn row(kept: &Kept) -> (String, u64, String) {
 }
 
 fn print(
-    global: &Global,
+    global: &GlobalOptions,
     key: &str,
     rows: &[(String, u64, String)],
     line: impl Fn(&str, &str, &str) -> String,
@@ -110,7 +110,7 @@ fn print(
 }
 
 /// What running containers of ours have mounted, and of which run they are.
-async fn in_use(global: &Global) -> Result<Vec<(Vec<String>, String)>, Failure> {
+async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
     let engine = open::engine(global).await?;
     let containers = engine.containers(KEPT_LABEL).await?;
     let running = containers.into_iter().filter(|container| container.running);

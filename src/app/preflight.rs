@@ -5,9 +5,8 @@ use std::path::Path;
 use rustix::fs::Access as Rights;
 use serde_json::{Value, json};
 
-use super::arguments::Global;
-use super::failure::Failure;
-use super::open;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
 use crate::host;
 use crate::host::checks::{
     Access, Check, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings, examine,
@@ -37,7 +36,7 @@ pub struct Found {
 
 /// Looks at everything that the plan needs, or that a host is asked in general.
 pub async fn look(
-    global: &Global,
+    global: &GlobalOptions,
     host: HostView,
     engine: Result<&dyn Engine, &EngineError>,
     plan: Option<&Plan>,
@@ -218,8 +217,8 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
 }
 
 /// The disks that a run writes to.
-fn disks(global: &Global, plan: Option<&Plan>, abilities: Option<&Abilities>) -> Vec<Disk> {
-    let mut disks = vec![disk("runs", open::home(global).root(), true)];
+fn disks(global: &GlobalOptions, plan: Option<&Plan>, abilities: Option<&Abilities>) -> Vec<Disk> {
+    let mut disks = vec![disk("runs", global.home.root(), true)];
     let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
     // An engine elsewhere has its disk elsewhere.
     disks.extend(
@@ -236,7 +235,7 @@ fn disks(global: &Global, plan: Option<&Plan>, abilities: Option<&Abilities>) ->
         disks.push(disk("models", &hub.settings().cache, true));
     }
     if plan.kept().next().is_some() {
-        disks.push(disk("data", &open::cache(global), true));
+        disks.push(disk("data", &global.cache, true));
     }
     disks
 }

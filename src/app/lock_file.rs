@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::arguments::{Global, PlanArguments};
-use super::failure::Failure;
-use super::{open, terminal};
 use crate::app::catalog;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, PlanRequest};
+use crate::app::terminal;
 use crate::plan::step::FollowedLock;
 use crate::results::verdict::ExitCode;
 use crate::store::StoreError;
@@ -15,9 +15,9 @@ use retrial_recipe::model::Recipe;
 use retrial_recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
 
 /// `mine.lock.yaml` beside `mine.yaml`; of a built-in recipe below the home.
-pub fn place(global: &Global, recipe: &catalog::Opened) -> PathBuf {
+pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
     let path = if recipe.is_builtin() {
-        open::home(global).root().join("locks").join(&recipe.name)
+        global.home.root().join("locks").join(&recipe.name)
     } else {
         PathBuf::from(&*recipe.source.path)
     };
@@ -58,8 +58,8 @@ pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
 
 /// Has the recipe use what its lock says, if it has one.
 pub fn follow(
-    global: &Global,
-    arguments: &PlanArguments,
+    global: &GlobalOptions,
+    arguments: &PlanRequest,
     entry: &catalog::Opened,
     recipe: &mut Recipe,
 ) -> Result<Option<FollowedLock>, Failure> {

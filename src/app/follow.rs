@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::arguments::{Global, Output};
-use super::failure::Failure;
-use super::{prepare, signals, terminal, watch};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{prepare, signals, terminal, watch};
 use crate::report::{self, Entry, content};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::run::{Options, RunError, Session, execute};
@@ -16,16 +16,8 @@ use crate::store::RunDirectory;
 use crate::store::journal::Event;
 use retrial_engine::docker::Docker;
 
-/// The runtime of the commands that talk to an engine.
-pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::host(format!("cannot start: {error}")))
-}
-
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
-pub fn options(global: &Global, require_accuracy: bool) -> Options {
+pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
     let mut options = Options {
         all_output: global.verbose,
         require_accuracy,
@@ -43,7 +35,7 @@ pub fn options(global: &Global, require_accuracy: bool) -> Options {
 
 /// Executes what is left of a run and prints its verdict.
 pub async fn follow(
-    global: &Global,
+    global: &GlobalOptions,
     engine: Docker,
     directory: RunDirectory,
     require_accuracy: bool,
@@ -104,7 +96,7 @@ pub async fn follow(
 }
 
 /// Prints a verdict as the command line asks.
-pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
+pub fn print(global: &GlobalOptions, verdict: &Verdict, evidence: &str) {
     if print_for_ci(global, &[Entry::new(evidence, verdict)]) {
         return;
     }
@@ -118,7 +110,7 @@ pub fn print(global: &Global, verdict: &Verdict, evidence: &str) {
 }
 
 /// Prints verdicts as one document for CI, if that is asked.
-pub fn print_for_ci(global: &Global, verdicts: &[Entry<'_>]) -> bool {
+pub fn print_for_ci(global: &GlobalOptions, verdicts: &[Entry<'_>]) -> bool {
     let text = match global.output {
         Output::Junit => report::junit::render(&content::suites::verdicts(verdicts)),
         Output::Markdown => report::markdown::render(&content::verdict::documents(verdicts)),

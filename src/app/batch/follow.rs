@@ -1,25 +1,28 @@
-//! Executes a batch in this process: watcher, signals, and what is printed at its end.
+//! Executes a batch in this process: watcher, signals, verdict.
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::cells::{Cells, Plans};
-use super::judge;
 use super::lanes::gpus_of_lanes;
 use super::make::Maker;
 use super::record::BatchRecord;
 use super::watch;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::signals::{self, Heeds};
+use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
 use crate::batch::run::{BatchEnded, BatchSession, Taking, Teller, execute, lanes};
-use crate::cli::arguments::{Global, Output};
-use crate::cli::failure::Failure;
-use crate::cli::signals::{self, Heeds};
-use crate::cli::{open, supervise, terminal};
+use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::store::BatchDirectory;
 use retrial_engine::api::Engine;
+
+/// Judges a batch from its directory.
+pub type Judge<'a> = &'a dyn Fn(&BatchDirectory) -> Result<BatchVerdict, Failure>;
 
 /// A batch of which everything is known that can be known without an engine.
 pub struct Taken {
@@ -32,7 +35,7 @@ pub struct Taken {
 
 impl Taken {
     /// Plans every run; whatever is wrong with any is said at once.
-    pub fn of(global: &Global, record: BatchRecord, cells: Cells) -> Result<Self, Failure> {
+    pub fn of(global: &GlobalOptions, record: BatchRecord, cells: Cells) -> Result<Self, Failure> {
         let batch = &record.plan;
         let lanes = lanes(batch).len();
         let plans = cells.plans(global, batch, &record.asked, &batch.conduct.gpus)?;
@@ -47,14 +50,25 @@ impl Taken {
     }
 }
 
-/// Executes what is left of a batch and prints its verdict.
+/// How a batch ended in this process.
+pub struct Followed {
+    /// The exit code of the command.
+    pub exit: ExitCode,
+    /// The verdict, unless the batch was interrupted.
+    pub verdict: Option<BatchVerdict>,
+    /// What a person reads after the verdict.
+    pub notes: Vec<String>,
+}
+
+/// Executes what is left of a batch, and has `judge` judge it.
 pub async fn follow(
-    global: &Global,
+    global: &GlobalOptions,
     taken: Taken,
     directory: BatchDirectory,
-) -> Result<ExitCode, Failure> {
+    judge: Judge<'_>,
+) -> Result<Followed, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
-    let home = open::home(global);
+    let home = global.home.clone();
     let id = directory.id().to_owned();
     let maker = Maker {
         global,
@@ -74,7 +88,7 @@ pub async fn follow(
         directory: directory.clone(),
         plan: taken.record.plan.clone(),
         makes: &maker,
-        options: supervise::options(global, false),
+        options: follow::options(global, false),
         seen,
     })?;
     let subject = Stopping {
@@ -103,33 +117,29 @@ pub async fn follow(
             return Err(Failure::host(format!("{error}\n{go_on}")));
         }
     };
-    let (exit, verdict) = conclude(global, &batch, &ended)?;
+    let (exit, verdict) = conclude(judge, &batch, &ended)?;
     drop(batch);
     let _ = watcher.join();
-    if let Some(verdict) = verdict {
-        judge::print(global, &verdict, &directory);
-    }
-    if global.output != Output::Json {
-        if let Some(because) = &ended.because {
-            terminal::note(because);
-        }
-        if matches!(exit, ExitCode::Interrupted | ExitCode::Host) || ended.because.is_some() {
-            terminal::note(&go_on);
-        }
-    }
-    Ok(exit)
+    let continues =
+        matches!(exit, ExitCode::Interrupted | ExitCode::Host) || ended.because.is_some();
+    let notes = ended.because.into_iter().chain(continues.then_some(go_on));
+    Ok(Followed {
+        exit,
+        verdict,
+        notes: notes.collect(),
+    })
 }
 
 /// Judges what was measured, unless the batch was stopped, and says how it ended.
 fn conclude(
-    global: &Global,
+    judge: Judge<'_>,
     batch: &BatchSession<'_>,
     ended: &BatchEnded,
-) -> Result<(ExitCode, Option<judge::BatchVerdict>), Failure> {
+) -> Result<(ExitCode, Option<BatchVerdict>), Failure> {
     let mut exit = ended.exit;
     let mut verdict = None;
     if exit != ExitCode::Interrupted {
-        let judged = judge::judged(global, &batch.directory)?;
+        let judged = judge(&batch.directory)?;
         batch.directory.write_json("verdict.json", &judged)?;
         batch.say(BatchWhat::Judged {
             sentence: judged.sentence.clone(),

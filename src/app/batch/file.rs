@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::arguments::{Global, MatrixArguments, PlanArguments};
-use super::failure::Failure;
-use super::{open, terminal};
 use crate::app::catalog::{self, Catalog, CatalogError};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::terminal;
 use crate::batch::{self, Batch, BatchPlan, Known, Placed, Typed};
 use crate::results::verdict::ExitCode;
 use crate::store::Home;
@@ -40,12 +40,8 @@ struct Read {
 }
 
 /// Opens what `batch` names; its problems are told here.
-pub fn open(
-    global: &Global,
-    arguments: &PlanArguments,
-    matrix: &MatrixArguments,
-) -> Result<BatchFile, Failure> {
-    let opened = read(global, arguments, matrix)?;
+pub fn open(global: &GlobalOptions, recipe: &str, typed: &Typed) -> Result<BatchFile, Failure> {
+    let opened = read(global, recipe, typed)?;
     Ok(BatchFile {
         yaml: batch::yaml(&opened.batch),
         plan: opened.plan,
@@ -53,14 +49,8 @@ pub fn open(
 }
 
 /// As [`open`], with the recipes.
-pub fn read(
-    global: &Global,
-    arguments: &PlanArguments,
-    matrix: &MatrixArguments,
-) -> Result<OpenedBatch, Failure> {
-    let recipe = &arguments.recipe.recipe;
-    let typed = typed(arguments, matrix);
-    let home = open::home(global);
+pub fn read(global: &GlobalOptions, recipe: &str, typed: &Typed) -> Result<OpenedBatch, Failure> {
+    let home = &global.home;
     let opened = match file(recipe) {
         Some(source) => {
             let (batch, mut problems) = batch::read_as_far(&source);
@@ -68,11 +58,11 @@ pub fn read(
                 problems.extend(typed.stand_over(&mut batch));
                 batch
             });
-            opened(batch, problems, &source, &home)
+            opened(batch, problems, &source, home)
         }
         None => typed.batch(recipe).and_then(|batch| {
-            let source = Source::new("RECIPE", recipe.as_str());
-            opened(Some(batch), Diagnostics::default(), &source, &home)
+            let source = Source::new("RECIPE", recipe);
+            opened(Some(batch), Diagnostics::default(), &source, home)
         }),
     };
     match opened {
@@ -103,9 +93,9 @@ fn file(recipe: &str) -> Option<Source> {
 }
 
 /// Every problem of a batch's file, and of its cells.
-pub fn check(global: &Global, source: &Source) -> Diagnostics {
+pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
     let (batch, problems) = batch::read_as_far(source);
-    let found = opened(batch, problems, source, &open::home(global));
+    let found = opened(batch, problems, source, &global.home);
     let mut problems = match found.map(|opened| (opened.resolve(), opened.warnings)) {
         Ok((Ok(_), warnings)) => warnings,
         // What a param without a default is on this host, the file need not say.
@@ -121,36 +111,6 @@ pub fn check(global: &Global, source: &Source) -> Diagnostics {
     };
     problems.sort(&source.path);
     problems
-}
-
-fn typed(arguments: &PlanArguments, matrix: &MatrixArguments) -> Typed {
-    let pairs = |all: &[(String, String)]| -> Option<String> {
-        let all: Vec<String> = all
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        (!all.is_empty()).then(|| all.join(","))
-    };
-    Typed {
-        vary: matrix
-            .vary
-            .iter()
-            .map(|(name, values)| format!("{name}={}", values.join(",")))
-            .collect(),
-        exclude: matrix.exclude.clone(),
-        set: arguments.recipe.settings.clone(),
-        scenarios: arguments.scenario.clone(),
-        modes: arguments.mode.clone(),
-        baseline: pairs(&matrix.baseline),
-        claims: matrix.claims.clone(),
-        trials: arguments.trials,
-        order: matrix.order,
-        on_failure: matrix.on_failure,
-        retries: matrix.retries,
-        parallel: matrix.parallel,
-        pull_ahead: matrix.pull_ahead,
-        gpus: arguments.gpus.clone(),
-    }
 }
 
 /// Reads the recipes and decides all of the batch.

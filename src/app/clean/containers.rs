@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::arguments::{Global, Output};
-use super::failure::Failure;
-use super::{open, supervise, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::{PATH_LABEL, RUN_LABEL};
 use crate::store::journal::Journal;
@@ -14,16 +14,16 @@ use retrial_engine::api::{ContainerState, Engine};
 
 /// Removes containers that carry our label and that nobody follows.
 pub fn clean(
-    global: &Global,
+    global: &GlobalOptions,
     run: Option<&str>,
     all: bool,
     dry_run: bool,
 ) -> Result<ExitCode, Failure> {
-    let home = open::home(global);
+    let home = global.home.clone();
     let wanted = run.map(|run| home.find(run)).transpose()?;
     let runs = home.runs();
     let runs = runs.canonicalize().unwrap_or(runs);
-    supervise::runtime()?.block_on(async {
+    runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let mut removed = Vec::new();
         for container in engine.containers(RUN_LABEL).await? {

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::arguments::Global;
-use super::supervise;
+use crate::app::options::GlobalOptions;
+use crate::app::runtime;
 use crate::host::gpu_support::{CdiDevice, Giving};
 use retrial_engine::api::{Abilities, Engine as _};
 use retrial_engine::docker::Docker;
@@ -14,11 +14,11 @@ use retrial_engine::docker::Docker;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Adds what the engine says. A planted host (`--root`) is not this engine's, unless it is named.
-pub fn ask_the_engine(global: &Global, giving: &mut Giving) {
+pub fn ask_the_engine(global: &GlobalOptions, giving: &mut Giving) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
     }
-    let Ok(runtime) = supervise::runtime() else {
+    let Ok(runtime) = runtime::runtime() else {
         return;
     };
     let asked = runtime.block_on(async {

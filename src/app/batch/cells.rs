@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::{Asked, recipe_of};
+use crate::app::failure::Failure;
+use crate::app::open::{self, Opened};
+use crate::app::options::GlobalOptions;
+use crate::app::{approval, prepare, terminal};
 use crate::batch::{BatchPlan, Turn};
-use crate::cli::arguments::Global;
-use crate::cli::failure::Failure;
-use crate::cli::open::{self, Opened};
-use crate::cli::{prepare, terminal, trust};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
@@ -53,7 +53,7 @@ impl Cells {
     /// Plans every run on this host; whatever is wrong with any of them is said at once.
     pub fn plans(
         &self,
-        global: &Global,
+        global: &GlobalOptions,
         batch: &BatchPlan,
         asked: &Asked,
         gpus: &[String],
@@ -66,7 +66,7 @@ impl Cells {
         if let Some(cell) = asks_engine {
             host = open::host_and_engine(global, cell);
         }
-        let (run, mut failures) = (asked.run(), Failures::default());
+        let (run, mut failures) = (&asked.run, Failures::default());
         let mut plans: Vec<(usize, Turn, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
         for turn in &batch.schedule.turns {
@@ -78,15 +78,15 @@ impl Cells {
                 continue;
             };
             // What holds for a recipe is told once, not for every cell.
-            let quiet = Global {
+            let quiet = GlobalOptions {
                 quiet: global.quiet || !warned.insert(&cell.path),
                 ..global.clone()
             };
             let arguments = asked.plan(cell, turn, gpus);
-            match prepare::planned(&quiet, &arguments, &run, opened, &host) {
+            match prepare::planned(&quiet, &arguments, run, opened, &host) {
                 Ok(plan) => {
                     open::tell_warnings(&quiet, opened, &plan);
-                    if let Err(failure) = prepare::check(&quiet, &arguments, &run, &plan) {
+                    if let Err(failure) = prepare::check(&quiet, &arguments, run, &plan) {
                         failures.add(&cell.name, failure);
                     }
                     plans.push((turn.cell, turn.clone(), plan));
@@ -96,12 +96,12 @@ impl Cells {
         }
         let asking = plans.iter().filter_map(|(cell, _, plan)| {
             let opened = self.get(*cell)?;
-            Some(trust::Asking::of(opened, plan))
+            Some(approval::Asking::of(opened, plan))
         });
-        let asking: Vec<trust::Asking<'_>> = asking.collect();
+        let asking: Vec<approval::Asking<'_>> = asking.collect();
         // Nobody is asked for trust in what cannot run.
         let a_person = failures.is_empty();
-        let asked = trust::ask(&open::home(global), &asking, &run.allow, a_person);
+        let asked = approval::ask(&global.home, &asking, &run.allow, a_person);
         if let Err(failure) = asked {
             failures.add("", failure);
         }

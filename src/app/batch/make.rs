@@ -6,11 +6,11 @@ use async_trait::async_trait;
 
 use super::cells::{Cells, Failures, Plans};
 use super::record::BatchRecord;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{open, prepare};
 use crate::batch::Turn;
 use crate::batch::run::{Makes, Refused};
-use crate::cli::arguments::Global;
-use crate::cli::failure::Failure;
-use crate::cli::{open, prepare};
 use crate::plan::choices::PullPolicy;
 use crate::plan::step::{Action, Condition};
 use crate::plan::{OfBatch, Plan};
@@ -20,7 +20,7 @@ use retrial_engine::api::Engine;
 
 /// Makes turns runs.
 pub struct Maker<'a> {
-    pub global: &'a Global,
+    pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
     pub id: &'a str,
     pub record: &'a BatchRecord,
@@ -49,9 +49,9 @@ impl Maker<'_> {
         } else {
             let gpus = self.gpus.get(lane).map(Vec::as_slice).unwrap_or_default();
             let arguments = self.record.asked.plan(cell, turn, gpus);
-            let run = self.record.asked.run();
+            let run = &self.record.asked.run;
             let host = &self.plans.host;
-            prepare::planned(self.global, &arguments, &run, opened, host)?
+            prepare::planned(self.global, &arguments, run, opened, host)?
         };
         plan.batch = Some(OfBatch {
             id: self.id.to_owned(),
@@ -65,7 +65,7 @@ impl Maker<'_> {
     pub async fn look(&self) -> Result<(), Failure> {
         let mut failures = Failures::default();
         let mut looked_at = BTreeSet::new();
-        let force = self.record.asked.run().force;
+        let force = self.record.asked.run.force;
         for (cell, plan) in self.plans.iter() {
             let name = self.record.plan.cells.get(cell).map(|cell| &cell.name);
             if !looked_at.insert(needs(plan)) {
@@ -130,7 +130,7 @@ impl Makes for Maker<'_> {
             let mut host = open::host_view(self.global);
             // What the engine said of giving GPUs, it said once.
             host.giving = self.plans.host.giving.clone();
-            let force = self.record.asked.run().force;
+            let force = self.record.asked.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
         };
         made.await.map_err(|failure| Refused {

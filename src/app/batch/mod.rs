@@ -1,0 +1,10 @@
+//! Batches of runs: from a file or a command line to a verdict on cells and claims.
+
+mod cells;
+pub mod file;
+pub mod follow;
+mod lanes;
+mod make;
+pub mod record;
+pub mod start;
+mod watch;

@@ -1,0 +1,112 @@
+//! Starts a batch, or resumes one that has not ended.
+
+use super::cells::Cells;
+use super::file::BatchFile;
+use super::follow::Taken;
+use super::record::{Asked, BatchRecord};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::terminal;
+use crate::batch::journal::{BatchEvent, BatchState};
+use crate::store::journal::Journal;
+use crate::store::run_directory::write_atomically;
+use crate::store::{BatchDirectory, Home};
+
+/// Plans a batch in a new directory, or in that of the same batch if it is unfinished.
+pub fn start(
+    global: &GlobalOptions,
+    file: BatchFile,
+    asked: Asked,
+    new: bool,
+) -> Result<(Taken, BatchDirectory), Failure> {
+    let cells = Cells::open(&file.plan)?;
+    let record = BatchRecord {
+        recipe_hashes: cells.hashes(),
+        asked,
+        plan: file.plan,
+    };
+    let before = unfinished(&global.home, &record).filter(|_| !new);
+    let taken = Taken::of(global, record, cells)?;
+    let directory = match before {
+        Some(directory) => {
+            if !global.quiet {
+                terminal::note(&format!(
+                    "{} was begun and has not ended: it goes on (anew: --new)",
+                    directory.id()
+                ));
+            }
+            directory
+        }
+        None => write_down(&global.home, &file.yaml, &taken.record)?,
+    };
+    Ok((taken, directory))
+}
+
+/// Plans what is left of a batch.
+pub fn resume(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Taken, Failure> {
+    let record: BatchRecord = directory.read_json("batch.json")?;
+    let id = directory.id();
+    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    let turns = 1..=record.plan.schedule.turns.len();
+    if state.is_over() && turns.clone().all(|turn| state.has_ended(turn)) {
+        return Err(Failure::usage(format!(
+            "batch {id} is over: all of its runs have ended\n  see it: retrial judge {id}"
+        )));
+    }
+    let cells = Cells::open(&record.plan)?;
+    changed(&record, &cells, id)?;
+    Taken::of(global, record, cells)
+}
+
+/// What a recipe says now must be what it said when the batch began: its trials are one sample.
+fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure> {
+    let now = cells.hashes();
+    let pairs = now.iter().zip(&record.recipe_hashes);
+    let changed = pairs.zip(&record.plan.cells);
+    let changed = changed.filter(|((now, then), _)| now != then);
+    let names: Vec<&str> = changed.map(|(_, cell)| cell.path.as_str()).collect();
+    let Some(first) = names.first() else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "batch {id}: {first} says something else than when the batch began, and its trials would be no longer one sample\n  take the change back, or begin anew: retrial batch … --new"
+    )))
+}
+
+/// The latest batch that was begun in the same way and not brought to its end.
+fn unfinished(home: &Home, record: &BatchRecord) -> Option<BatchDirectory> {
+    let ids = home.batch_ids();
+    let directories = ids
+        .iter()
+        .rev()
+        .map(|id| BatchDirectory::at(home.batches().join(id)));
+    directories
+        .filter(|directory| {
+            let events = Journal::read::<BatchEvent>(&directory.journal()).unwrap_or_default();
+            !BatchState::of(&events).is_over()
+        })
+        .find(|directory| {
+            let known = directory.read_json::<BatchRecord>("batch.json");
+            known.is_ok_and(|known| known == *record)
+        })
+}
+
+/// The batch's own record of what it is, before anything is done.
+fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<BatchDirectory, Failure> {
+    let directory = home.new_batch(&stem(&record.plan.title))?;
+    write_atomically(&directory.yaml(), yaml.as_bytes())?;
+    directory.write_json("batch.json", record)?;
+    Ok(directory)
+}
+
+/// `radeon-rocm-releases`: what a batch's id says of it.
+fn stem(title: &str) -> String {
+    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    let stem = words.map(str::to_lowercase).collect::<Vec<_>>().join("-");
+    if stem.is_empty() {
+        "batch".to_owned()
+    } else {
+        stem
+    }
+}

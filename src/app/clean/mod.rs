@@ -1,0 +1,4 @@
+//! Removes what runs left behind.
+
+pub mod cached;
+pub mod containers;
