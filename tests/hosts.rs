@@ -292,6 +292,6 @@ fn partitions_are_wanted_or_not() {
     );
     assert!(
         Path::new(&host.path("home")).read_dir().is_err(),
-        "nothing was begun"
+        "nothing was started"
     );
 }

@@ -111,7 +111,7 @@ pub fn ask(
     if let Some(unknown) = allowed.iter().find(unknown) {
         let names = power::NAMES.join(", ");
         return Err(Failure::usage(format!(
-            "--allow {unknown}: no such power; there are {names}"
+            "--allow {unknown}: no such privilege; there are {names}"
         )));
     }
     let asking = plans.iter().filter(|asking| !asking.is_builtin);
@@ -136,20 +136,20 @@ pub fn ask(
     let look = recipes.join("    ");
     if !(a_person && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return Err(Failure::usage(format!(
-            "{text}  look at it: {look}\n  if you trust it: {flag}"
+            "{text}  look at it: {look}\n  approve them: {flag}"
         )));
     }
     let mut err = std::io::stderr();
     let _ = write!(
         err,
-        "{text}Allow this, now and for this recipe unchanged? [y/N] "
+        "{text}Approve this, now and while the recipe is unchanged? [y/N] "
     );
     let _ = err.flush();
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Err(Failure::usage(format!(
-            "not allowed; nothing was done\n  look at it: {look}"
+            "not approved; nothing was started\n  look at it: {look}"
         )));
     }
     for one in &missing {
@@ -193,7 +193,7 @@ fn text(missing: &[Missing<'_>]) -> String {
                 recipe = Some(&one.plan.recipe);
                 let _ = writeln!(
                     text,
-                    "{} asks for powers that are as good as root on this machine:",
+                    "{} needs root-equivalent privileges on this machine:",
                     one.plan.recipe
                 );
             }

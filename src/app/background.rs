@@ -78,7 +78,7 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
             Kind::Batch => String::new(),
         };
         terminal::note(&format!(
-            "it goes on in the background\n  {follow}its verdict: retrial judge {id}    end it: retrial stop {id}"
+            "running in the background\n  {follow}judge it: retrial judge {id}    stop it: retrial stop {id}"
         ));
     }
     Ok(ExitCode::Success)

@@ -59,7 +59,7 @@ impl Failure {
     }
 
     /// Prints it to standard error.
-    pub fn tell(&self) {
+    pub fn report(&self) {
         use std::io::Write as _;
         if !self.text.is_empty() {
             let _ = writeln!(std::io::stderr(), "retrial: {}", self.text.trim_end());

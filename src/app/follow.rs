@@ -65,7 +65,7 @@ pub async fn follow(
         }
         reporter.finish();
     });
-    let signals = tokio::spawn(signals::heed(Arc::clone(&session)));
+    let signals = tokio::spawn(signals::handle_signals(Arc::clone(&session)));
     let ended = execute(&session).await;
     signals.abort();
     let _ = signals.await;
@@ -74,7 +74,7 @@ pub async fn follow(
     drop(session);
     let _ = watcher.join();
     let evidence = path.display().to_string();
-    let resume = format!("  go on with: retrial resume {id}");
+    let resume = format!("  resume it: retrial resume {id}");
     let go_on = format!("  evidence: {evidence}\n{resume}");
     let ended = match ended {
         Ok(ended) => ended,

@@ -55,9 +55,7 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
         terminal::note(&format!("warning: {told}"));
         return Ok(());
     }
-    Err(Failure::host(format!(
-        "{told}, or go on all the same: --force"
-    )))
+    Err(Failure::host(format!("{told}, or run it anyway: --force")))
 }
 
 fn same_disk(one: &Path, other: &Path) -> bool {

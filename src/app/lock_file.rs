@@ -50,7 +50,7 @@ pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
         Ok(lock) => Ok(Some(lock)),
         Err(problems) => {
             terminal::note(&problems.render(terminal::error_color()));
-            terminal::note("  lock the recipe again, or go on without: --lock none");
+            terminal::note("  lock the recipe again, or ignore the lock: --lock none");
             Err(Failure::told(ExitCode::Usage))
         }
     }

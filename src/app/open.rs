@@ -63,7 +63,7 @@ pub fn host_view(global: &GlobalOptions) -> HostView {
 pub fn began_here(run: &RunDirectory) -> Result<(), Failure> {
     Mark::of(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
-            "{} was imported, of {}: it is evidence here, and cannot be gone on with",
+            "{} was imported from {}: it is evidence, and cannot be resumed",
             run.id(),
             sanitize(&mark.host)
         )))
@@ -212,7 +212,7 @@ pub fn plan_on(
 }
 
 /// Warnings of a recipe, and what its lock does not say.
-pub fn tell_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
+pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     if global.quiet {
         return;
     }
@@ -226,7 +226,7 @@ pub fn tell_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
         for difference in &lock.differs {
             let recipe = &opened.entry.name;
             terminal::note(&format!(
-                "warning: {}: {difference}\n  lock it anew: retrial lock {recipe}",
+                "warning: {}: {difference}\n  lock it again: retrial lock {recipe}",
                 lock.path
             ));
         }

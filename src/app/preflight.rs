@@ -95,7 +95,7 @@ impl Found {
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.iter().map(line).collect();
             return Err(Failure::host(format!(
-                "{recipe} cannot run here, and nothing was fetched:\n{}\n  run it all the same with --force; all that was looked at: retrial doctor {recipe}",
+                "{recipe} cannot run here, and nothing was fetched:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
                 lines.join("\n")
             )));
         }

@@ -91,7 +91,7 @@ fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::host(format!(
-        "this host lacks what {} asks for:\n{}\n  run it all the same with --force: the verdict then says 'other hardware'",
+        "this host does not meet the requirements of {}:\n{}\n  run it anyway with --force: the verdict then says 'other hardware'",
         plan.recipe,
         lines.join("\n")
     )))

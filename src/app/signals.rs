@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM stop a run or a batch cleanly, a second one leaves at once; SIGHUP lets it go
-//! on without its terminal.
+//! SIGINT and SIGTERM stop a run or a batch cleanly, a second one leaves at once; SIGHUP detaches
+//! it from its terminal.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::results::verdict::ExitCode;
 use crate::run::Session;
 use crate::store::journal::What;
 
-/// What heeds signals.
-pub trait Heeds: Send + Sync + 'static {
-    /// It is to stop cleanly.
+/// Reacts to signals.
+pub trait SignalTarget: Send + Sync + 'static {
+    /// Stops it cleanly.
     fn stop(&self);
-    /// Its terminal is gone.
+    /// Records that its terminal is gone.
     fn hung_up(&self);
-    /// What is told when the process leaves at once.
+    /// Explains what is left when the process exits at once.
     fn leaving(&self) -> String;
 }
 
-impl Heeds for Arc<Session> {
+impl SignalTarget for Arc<Session> {
     fn stop(&self) {
         let text =
             "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
@@ -45,8 +45,8 @@ impl Heeds for Arc<Session> {
     }
 }
 
-/// Heeds signals until it is aborted.
-pub async fn heed(subject: impl Heeds) {
+/// SignalTarget signals until it is aborted.
+pub async fn handle_signals(subject: impl SignalTarget) {
     let streams = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),

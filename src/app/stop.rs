@@ -42,7 +42,7 @@ fn stop_batch(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Exit
         stop_run(global, home.find(run)?)?;
     }
     if going.is_empty() {
-        terminal::note(&format!("{id}: nothing of it goes on"));
+        terminal::note(&format!("{id}: nothing of it is running"));
     }
     Ok(ExitCode::Success)
 }

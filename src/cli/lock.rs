@@ -44,7 +44,7 @@ pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCod
     let named = named(&entry, &arguments.recipe)?;
     let now = runtime::runtime()?.block_on(resolved(global, &entry, &named))?;
     match before {
-        Some(before) if arguments.check => Ok(tell_differences(global, &path, &before, &now)),
+        Some(before) if arguments.check => Ok(report_differences(global, &path, &before, &now)),
         before => {
             write(&path, &now)?;
             tell(global, arguments, &path, before.as_ref(), &now);
@@ -219,7 +219,7 @@ fn commits(lock: &Lock) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn tell_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
+fn report_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
     let differences = before.differences(now);
     if global.output == Output::Json {
         let told = json!({ "path": path, "differences": differences });

@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            failure.tell();
+            failure.report();
             failure.exit.into()
         }
     }

@@ -22,7 +22,7 @@ pub fn plan(
     let opened = open::recipe(&request.recipe)?;
     let host = open::host_and_engine(global, &opened);
     let plan = open::plan_on(global, &request, &opened, false, &host)?;
-    open::tell_warnings(global, &opened, &plan);
+    open::report_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
     let printed = if json {

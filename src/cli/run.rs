@@ -26,7 +26,7 @@ pub fn run(
     let execution = run.request();
     let host = open::host_and_engine(global, &opened);
     let plan = prepare::planned(global, &request, &execution, &opened, &host)?;
-    open::tell_warnings(global, &opened, &plan);
+    open::report_warnings(global, &opened, &plan);
     prepare::check(global, &request, &execution, &plan)?;
     let home = global.home.clone();
     approval::ask(

@@ -328,6 +328,19 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
+/// The first line of a script, with `…` if there are more.
+fn first_command(script: &str) -> String {
+    let mut lines = script
+        .lines()
+        .map(|line| line.trim().trim_end_matches('\\'));
+    let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let mut words: Vec<&str> = first.split_whitespace().collect();
+    if lines.any(|line| !line.is_empty()) {
+        words.push("…");
+    }
+    words.join(" ")
+}
+
 /// A step in one line, for a progress line.
 fn doing(step: &Step) -> String {
     match &step.action {
@@ -341,7 +354,7 @@ fn doing(step: &Step) -> String {
         Action::Create => "create the container".to_owned(),
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
         Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
-            exec.run.split_whitespace().collect::<Vec<_>>().join(" ")
+            first_command(&exec.run)
         }
         Action::Collect { path, .. } => format!("collect {path}"),
         Action::Judge => "judge".to_owned(),

@@ -15,7 +15,7 @@ use super::journal::Journal;
 use super::lock::RunLock;
 use super::pack::STAYS;
 use super::stage::{Stage, clear_left};
-use super::unpack::{Manner, unpack_stream};
+use super::unpack::{Limits, unpack_stream};
 use super::walk::{Found, walk};
 use super::{Home, RunDirectory};
 use crate::plan::Plan;
@@ -82,7 +82,7 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
         copy_run(source, stage.path())?
     } else {
         let most_bytes = room(&runs).min(LARGEST);
-        let manner = Manner::whole(most_bytes, MOST_FILES);
+        let manner = Limits::whole(most_bytes, MOST_FILES);
         let unpacked = unpack_stream(open(source)?, source, stage.path(), &manner);
         unpacked
             .map_err(|error| no_archive(error, source))?

@@ -32,7 +32,7 @@ pub struct Unpacked {
 
 /// How an archive is unpacked.
 #[derive(Debug, Clone)]
-pub struct Manner {
+pub struct Limits {
     most_bytes: u64,
     most_files: usize,
     /// What was executable in the archive is so, too.
@@ -41,7 +41,7 @@ pub struct Manner {
     whole: bool,
 }
 
-impl Manner {
+impl Limits {
     /// Everything, with its top folders.
     #[must_use]
     pub fn whole(most_bytes: u64, most_files: usize) -> Self {
@@ -77,7 +77,7 @@ impl Manner {
 /// # Errors
 /// Where the archive is cut off, too large, or the disk is full.
 pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, StoreError> {
-    unpack_file(archive, to, &Manner::results(most_bytes, false))
+    unpack_file(archive, to, &Limits::results(most_bytes, false))
 }
 
 /// As [`unpack`]; what was executable in the archive is so, too.
@@ -85,10 +85,10 @@ pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, St
 /// # Errors
 /// As [`unpack`].
 pub fn unpack_runnable(archive: &Path, to: &Path, most: u64) -> Result<Unpacked, StoreError> {
-    unpack_file(archive, to, &Manner::results(most, true))
+    unpack_file(archive, to, &Limits::results(most, true))
 }
 
-fn unpack_file(archive: &Path, to: &Path, manner: &Manner) -> Result<Unpacked, StoreError> {
+fn unpack_file(archive: &Path, to: &Path, manner: &Limits) -> Result<Unpacked, StoreError> {
     let file = File::open(archive).map_err(StoreError::io("open", archive))?;
     unpack_stream(BufReader::new(file), archive, to, manner)
 }
@@ -101,7 +101,7 @@ pub fn unpack_stream(
     from: impl Read,
     archive: &Path,
     to: &Path,
-    manner: &Manner,
+    manner: &Limits,
 ) -> Result<Unpacked, StoreError> {
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();

@@ -51,10 +51,10 @@ fn in_the_middle_of_a_measurement() {
 
     let done = lab.retrial(&["resume", "last"]).expect_exit(0);
     let done = done
-        .says("done before, not done again")
-        .says("still running, followed again");
+        .says("already complete, skipped")
+        .says("still running, reattached");
     assert!(
-        done.err.contains("3 steps") || done.err.contains("done before"),
+        done.err.contains("3 steps") || done.err.contains("already complete"),
         "{}",
         done.err
     );

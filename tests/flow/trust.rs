@@ -26,7 +26,7 @@ fn powers_are_named_and_allowed_by_name() {
     lab.run(&["--allow", "everything"])
         .expect_exit(2)
         .says("no such power");
-    assert!(lab.runs().is_empty(), "nothing was begun");
+    assert!(lab.runs().is_empty(), "nothing was started");
     lab.run(&["--allow", "privileged,sys-admin"]).expect_exit(0);
     lab.run(&[]).expect_exit(2);
 }

@@ -85,7 +85,7 @@ impl Cells {
             let arguments = asked.plan(cell, turn, gpus);
             match prepare::planned(&quiet, &arguments, run, opened, &host) {
                 Ok(plan) => {
-                    open::tell_warnings(&quiet, opened, &plan);
+                    open::report_warnings(&quiet, opened, &plan);
                     if let Err(failure) = prepare::check(&quiet, &arguments, run, &plan) {
                         failures.add(&cell.name, failure);
                     }
@@ -172,7 +172,7 @@ impl Failures {
         if text.is_empty() {
             return Err(Failure::told(ExitCode::first(self.exits)));
         }
-        terminal::note("nothing was begun:");
+        terminal::note("nothing was started:");
         Err(Failure::new(ExitCode::first(self.exits), text))
     }
 }

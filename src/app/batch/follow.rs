@@ -11,10 +11,10 @@ use super::record::BatchRecord;
 use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::signals::{self, Heeds};
+use crate::app::signals::{self, SignalTarget};
 use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
-use crate::batch::run::{BatchEnded, BatchSession, Taking, Teller, execute, lanes};
+use crate::batch::run::{BatchEnded, BatchSession, Emitter, Taking, execute, lanes};
 use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
@@ -93,15 +93,15 @@ pub async fn follow(
     })?;
     let subject = Stopping {
         id: id.clone(),
-        teller: batch.teller(),
+        emitter: batch.emitter(),
         stop: Arc::clone(&batch.stop),
     };
-    let signals = tokio::spawn(signals::heed(subject));
+    let signals = tokio::spawn(signals::handle_signals(subject));
     let ended = execute(&batch).await;
     signals.abort();
     let _ = signals.await;
     let go_on = format!(
-        "  evidence: {}\n  go on with: retrial resume {id}",
+        "  evidence: {}\n  resume it: retrial resume {id}",
         directory.path().display()
     );
     let ended = match ended {
@@ -157,22 +157,22 @@ fn conclude(
 /// A batch, as signals see it.
 struct Stopping {
     id: String,
-    teller: Teller,
+    emitter: Emitter,
     stop: Arc<tokio_util::sync::CancellationToken>,
 }
 
-impl Heeds for Stopping {
+impl SignalTarget for Stopping {
     fn stop(&self) {
         let text =
             "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
                 .to_owned();
-        let _ = self.teller.say(BatchWhat::Warning { text });
+        let _ = self.emitter.emit(BatchWhat::Warning { text });
         self.stop.cancel();
     }
 
     fn hung_up(&self) {
         let resume = format!("retrial resume {}", self.id);
-        let _ = self.teller.say(BatchWhat::Detached { resume });
+        let _ = self.emitter.emit(BatchWhat::Detached { resume });
     }
 
     fn leaving(&self) -> String {

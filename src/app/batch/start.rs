@@ -31,7 +31,7 @@ pub fn start(
         Some(directory) => {
             if !global.quiet {
                 terminal::note(&format!(
-                    "{} was begun and has not ended: it goes on (anew: --new)",
+                    "{} is unfinished and continues (start a new one: --new)",
                     directory.id()
                 ));
             }
@@ -69,7 +69,7 @@ fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure>
         return Ok(());
     };
     Err(Failure::usage(format!(
-        "batch {id}: {first} says something else than when the batch began, and its trials would be no longer one sample\n  take the change back, or begin anew: retrial batch … --new"
+        "batch {id}: {first} has changed since the batch started, and its trials would no longer be one sample\n  undo the change, or start again: retrial batch … --new"
     )))
 }
 

@@ -80,7 +80,7 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
     match events {
         Some(Ok(events)) if State::of(&events).over.is_some() => None,
         Some(Ok(_)) if container.running => Some(format!(
-            "its benchmark goes on; retrial resume {id}, or --all to remove it"
+            "its benchmark is still running; retrial resume {id}, or --all to remove it"
         )),
         Some(Ok(_)) => Some(format!(
             "its results may not be fetched yet; retrial resume {id}, or --all to remove it"

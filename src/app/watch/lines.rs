@@ -91,7 +91,7 @@ mod tests {
             | loading shard 3
             | Traceback (most recent call last):
             | RuntimeError: HIP out of memory
-            what to do: read its output; look into the container with --keep on-failure and `retrial shell`
+            help: read its output; look into the container with --keep on-failure and `retrial shell`
         ");
     }
 
@@ -104,7 +104,7 @@ mod tests {
         }
         let text = String::from_utf8(out).unwrap();
         assert!(
-            text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: began: "),
+            text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),
             "{text}"
         );
         assert!(text.ends_with("exit code 4\n"), "{text}");

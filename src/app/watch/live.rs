@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::Reporter;
 use super::screen::{Screen, Terminal};
-use crate::report::progress::palette::Palette;
+use crate::report::progress::style::Style;
 use crate::report::progress::view::View;
 use crate::store::journal::Event;
 
@@ -103,7 +103,7 @@ impl<T: Terminal> Shared<T> {
     /// Nothing has happened yet.
     pub fn new(terminal: T, color: bool, verbose: bool) -> Self {
         Self {
-            view: View::new(Palette::new(color), verbose),
+            view: View::new(Style::new(color), verbose),
             waiting: Vec::new(),
             screen: Screen::new(terminal),
         }

@@ -23,4 +23,4 @@ pub use evidence::evidence_of_cells;
 pub use execute::{BatchEnded, execute};
 pub use lanes::{Lanes, lanes};
 pub use make::{Makes, Refused};
-pub use session::{BatchSession, Seen, Taking, Teller};
+pub use session::{BatchSession, Emitter, Seen, Taking};

@@ -82,7 +82,7 @@ struct Kept {
 
 /// Says what happens in a batch from elsewhere: the signals' side.
 #[derive(Clone)]
-pub struct Teller {
+pub struct Emitter {
     journal: Arc<Mutex<Kept>>,
     seen: UnboundedSender<Seen>,
 }
@@ -141,13 +141,13 @@ impl<'a> BatchSession<'a> {
     /// # Errors
     /// Where the journal cannot be written: then nothing more may be begun.
     pub fn say(&self, what: BatchWhat) -> Result<(), StoreError> {
-        self.teller().say(what)
+        self.emitter().emit(what)
     }
 
     /// The same for another task.
     #[must_use]
-    pub fn teller(&self) -> Teller {
-        Teller {
+    pub fn emitter(&self) -> Emitter {
+        Emitter {
             journal: Arc::clone(&self.journal),
             seen: self.seen.clone(),
         }
@@ -181,12 +181,12 @@ impl<'a> BatchSession<'a> {
     }
 }
 
-impl Teller {
+impl Emitter {
     /// As [`BatchSession::say`].
     ///
     /// # Errors
     /// Where the journal cannot be written.
-    pub fn say(&self, what: BatchWhat) -> Result<(), StoreError> {
+    pub fn emit(&self, what: BatchWhat) -> Result<(), StoreError> {
         let event = BatchEvent {
             time: Timestamp::now(),
             what,

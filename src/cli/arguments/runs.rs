@@ -167,7 +167,7 @@ mod tests {
     #[case("yesterday")]
     #[case("2026-13-01")]
     #[case("")]
-    fn what_is_no_moment_is_told(#[case] text: &str) {
+    fn what_is_no_moment_is_reported(#[case] text: &str) {
         assert!(time(text).unwrap_err().contains("how long ago"));
     }
 

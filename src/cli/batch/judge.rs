@@ -26,7 +26,7 @@ pub fn judge(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Fa
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
     if !state.is_over() {
         terminal::note(&format!(
-            "the batch is not over, and this is its evidence so far\n  go on with: retrial resume {}",
+            "the batch is not over, and this is its evidence so far\n  resume it: retrial resume {}",
             directory.id()
         ));
     }

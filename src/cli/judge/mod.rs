@@ -120,7 +120,7 @@ fn one_run(
     let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         terminal::note(&format!(
-            "the run is not over, and this is its evidence so far\n  go on with: retrial resume {}",
+            "the run is not over, and this is its evidence so far\n  resume it: retrial resume {}",
             run.id()
         ));
     }

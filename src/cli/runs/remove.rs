@@ -161,7 +161,7 @@ impl Containers {
         }
         let (unknown, because) = self.unknown.as_ref()?;
         unknown.contains(id).then(|| {
-            format!("its container may be there, and the engine cannot be asked ({because}); --force removes it all the same")
+            format!("its container may be there, and the engine cannot be asked ({because}); --force removes it anyway")
         })
     }
 }

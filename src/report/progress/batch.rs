@@ -92,11 +92,11 @@ impl Lines {
             BatchWhat::Reused { turns } => {
                 let all = self.plan.schedule.turns.len();
                 format!(
-                    "reused: {} of {all} ended before and not done again",
+                    "reused: {} of {all} already complete, skipped",
                     count(turns.len(), "run")
                 )
             }
-            BatchWhat::Detached { resume } => format!("goes on without its terminal: {resume}"),
+            BatchWhat::Detached { resume } => format!("detached, its terminal is gone: {resume}"),
             BatchWhat::ImagePulled { image, seconds } => {
                 format!(
                     "pulled ahead: {} ({})",
@@ -129,10 +129,10 @@ impl Lines {
                 format!("{}: run {run}{again}{on}", self.name(*turn))
             }
             BatchWhat::TurnTakenUp { turn, run } => {
-                format!("{}: run {run} goes on", self.name(*turn))
+                format!("{}: run {run} continues", self.name(*turn))
             }
             BatchWhat::TurnLost { turn, run } => format!(
-                "{}: run {run} is not there any more, and is done again",
+                "{}: run {run} is missing, and starts again",
                 self.name(*turn)
             ),
             BatchWhat::TurnEnded { turn, end } => {
@@ -300,7 +300,7 @@ mod tests {
         });
         insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
         batch b: 4 runs of 2 cells
-        reused: 1 run of 4 ended before and not done again
+        reused: 1 run of 4 already complete, skipped
         [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 to go, about 3m 00s
         [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 to go, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 to go, about 3m 00s

@@ -26,7 +26,7 @@ impl View {
             lines.push(
                 Row::new(width)
                     .put("  ")
-                    .paint(|text| self.palette.faint(text), &step.doing)
+                    .paint(|text| self.style.faint(text), &step.doing)
                     .text(),
             );
         }
@@ -38,7 +38,7 @@ impl View {
             let tail = step.tail.iter().skip(step.tail.len().saturating_sub(room));
             lines.extend(tail.map(|line| {
                 Row::new(width)
-                    .paint(|text| self.palette.faint(text), "  │ ")
+                    .paint(|text| self.style.faint(text), "  │ ")
                     .put(line)
                     .text()
             }));
@@ -49,17 +49,17 @@ impl View {
         lines
     }
 
-    /// `⠹ 05 offline-performance  3m 12s of at most 1h        step 5 of 9, 13m 02s in all`
+    /// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
     fn head(&self, step: &Current, now: Timestamp, width: usize) -> String {
-        let palette = self.palette;
+        let style = self.style;
         let mut time = elapsed(seconds(step.began, now));
         if let Some(timeout) = step.timeout_s {
-            time = format!("{time} of at most {}", limit(timeout));
+            time = format!("{time}, timeout {}", limit(timeout));
         }
         let row = Row::new(width)
-            .paint(|text| palette.active(text), spinner(now))
+            .paint(|text| style.active(text), spinner(now))
             .put(" ")
-            .paint(|text| palette.strong(text), &step.step)
+            .paint(|text| style.strong(text), &step.step)
             .put(&format!("  {time}"));
         // After a resume the step may be older than what this process knows of the run.
         let began = self.began.filter(|began| *began <= step.began);
@@ -68,12 +68,12 @@ impl View {
             .unwrap_or_default();
         let whole = format!("step {} of {}{all}", step.number, self.steps);
         let short = format!("{}/{}", step.number, self.steps);
-        row.right(|text| palette.faint(text), &[&whole, &short])
+        row.right(|text| style.faint(text), &[&whole, &short])
             .text()
     }
 
     fn pull(&self, step: &Current, now: Timestamp, width: usize) -> Vec<String> {
-        let palette = self.palette;
+        let style = self.style;
         let sum = step.pull.sum(now);
         let mut texts = facts(&sum);
         texts.push(format!(
@@ -87,8 +87,8 @@ impl View {
             let room = row.left().saturating_sub(facts).clamp(10, 30);
             let (full, rest) = bar(sum.done, sum.total, room);
             row = row
-                .paint(|text| palette.active(text), &full)
-                .paint(|text| palette.faint(text), &rest)
+                .paint(|text| style.active(text), &full)
+                .paint(|text| style.faint(text), &rest)
                 .put("  ");
         }
         for (index, text) in texts.iter().enumerate() {
@@ -117,8 +117,8 @@ impl View {
                 let room = row.left().saturating_sub(columns(&text)).clamp(6, 12);
                 let (full, rest) = bar(layer.current, total, room);
                 row = row
-                    .paint(|text| palette.active(text), &full)
-                    .paint(|text| palette.faint(text), &rest)
+                    .paint(|text| style.active(text), &full)
+                    .paint(|text| style.faint(text), &rest)
                     .whole(&text);
             }
             lines.push(row.text());

@@ -9,11 +9,11 @@
 pub mod batch;
 pub mod fit;
 mod frame;
-pub mod palette;
 pub mod plain;
 pub mod pull;
 pub mod row;
 pub mod sentence;
+pub mod style;
 pub mod view;
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ impl Plain {
                 self.done_before.clone_from(done_before);
                 let before = match done_before.len() {
                     0 => String::new(),
-                    number => format!(", {number} done before"),
+                    number => format!(", {number} already complete"),
                 };
                 vec![format!(
                     "run {}: {}{before}",
@@ -73,7 +73,7 @@ impl Plain {
                     timeout_s: *timeout_s,
                     ..Step::default()
                 };
-                vec![format!("{step}: began: {}", sentence::line(doing))]
+                vec![format!("{step}: started: {}", sentence::line(doing))]
             }
             What::StepFollowed {
                 began, timeout_s, ..
@@ -85,7 +85,7 @@ impl Plain {
                     timeout_s: *timeout_s,
                     ..Step::default()
                 };
-                vec![format!("{step}: still running, followed again")]
+                vec![format!("{step}: still running, reattached")]
             }
             What::StepEnded { end, seconds } => {
                 let ended = self.ended(&step, event.step, end, *seconds);
@@ -199,7 +199,7 @@ impl Plain {
         let before = self.step.began.is_none()
             && number.is_some_and(|number| self.done_before.contains(&number));
         if before && end.is_done() {
-            return vec![format!("{step}: done before, not done again")];
+            return vec![format!("{step}: already complete, skipped")];
         }
         let mut out = vec![format!("{step}: {}", sentence::end(end, seconds))];
         out.extend(sentence::details(end));

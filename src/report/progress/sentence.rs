@@ -50,8 +50,8 @@ pub fn note(what: &What) -> Option<String> {
         } => {
             let short: String = commit.chars().take(12).collect();
             let came = match bytes_fetched {
-                0 => "all of it here before".to_owned(),
-                came => format!("{} of it fetched", format::size(*came)),
+                0 => "all of it cached".to_owned(),
+                came => format!("{} fetched", format::size(*came)),
             };
             format!(
                 "commit {short}, {}, {}, {came}",
@@ -91,7 +91,7 @@ pub fn look(live: &Live) -> String {
     .collect();
     if !live.throttled.is_empty() {
         let causes: Vec<&str> = live.throttled.iter().map(|cause| cause.word()).collect();
-        gpus.push(format!("held down by {}", causes.join(" and ")));
+        gpus.push(format!("throttled by {}", causes.join(" and ")));
     }
     let container: Vec<String> = [
         live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
@@ -115,7 +115,7 @@ pub fn warnings(what: &What) -> Vec<String> {
     match what {
         What::Warning { text } => vec![lines(text).join(" ")],
         What::Detached { resume } => vec![format!(
-            "the terminal is gone, the run goes on; come back with: {}",
+            "detached from its terminal, the run continues; reattach with: {}",
             line(resume)
         )],
         What::LeftRunning { processes } => {
@@ -136,7 +136,7 @@ pub fn warnings(what: &What) -> Vec<String> {
 #[must_use]
 pub fn end(end: &StepEnd, seconds: f64) -> String {
     match end {
-        StepEnd::Done { .. } => format!("done in {}", duration(seconds)),
+        StepEnd::Done { .. } => format!("finished in {}", duration(seconds)),
         StepEnd::Skipped { because } => format!("skipped: {}", lines(because).join(" ")),
         StepEnd::Failed { because, .. } => {
             let because = lines(because);
@@ -177,7 +177,7 @@ pub fn details(end: &StepEnd) -> Vec<String> {
         );
     }
     out.extend(lines(advice).into_iter().enumerate().map(|(index, text)| {
-        let lead = if index == 0 { "what to do: " } else { "" };
+        let lead = if index == 0 { "help: " } else { "" };
         format!("    {lead}{}", text.trim_start())
     }));
     out

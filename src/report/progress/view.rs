@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use jiff::Timestamp;
 
 use super::fit::{pad, wrap};
-use super::palette::Palette;
 use super::pull::Pull;
 use super::row::Row;
 use super::sentence;
+use super::style::Style;
 use crate::format::duration;
 use crate::journal::{Event, StepEnd, What};
 
@@ -20,7 +20,7 @@ const NAME: usize = 26;
 /// What a live view knows of a run.
 #[derive(Debug, Default)]
 pub struct View {
-    pub(super) palette: Palette,
+    pub(super) style: Style,
     verbose: bool,
     brief: bool,
     pub(super) began: Option<Timestamp>,
@@ -47,9 +47,9 @@ pub(super) struct Current {
 impl View {
     /// A view in these colours; `verbose` keeps every line of output.
     #[must_use]
-    pub fn new(palette: Palette, verbose: bool) -> Self {
+    pub fn new(style: Style, verbose: bool) -> Self {
         Self {
-            palette,
+            style,
             verbose,
             ..Self::default()
         }
@@ -67,7 +67,7 @@ impl View {
     /// Takes an event in; gives the lines that stay. They may be wider than the terminal: nothing
     /// of a failure is cut.
     pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
-        let palette = self.palette;
+        let style = self.style;
         let mut out = Vec::new();
         match &event.what {
             What::RunBegan {
@@ -80,7 +80,7 @@ impl View {
                 self.steps = *steps;
                 self.done_before.clone_from(done_before);
                 if !self.brief {
-                    out.push(format!("run {}", palette.strong(&sentence::line(run))));
+                    out.push(format!("run {}", style.strong(&sentence::line(run))));
                 }
             }
             What::StepBegan { doing, timeout_s } => {
@@ -93,7 +93,7 @@ impl View {
             } => {
                 let mut current =
                     Current::new(event, doing, began.unwrap_or(event.time), *timeout_s);
-                current.notes.push("followed again".to_owned());
+                current.notes.push("reattached".to_owned());
                 self.current = Some(current);
             }
             What::StepEnded { end, seconds } => {
@@ -144,7 +144,7 @@ impl View {
                         .as_deref()
                         .map(sentence::line)
                         .unwrap_or_default();
-                    out.push(format!("{} {line}", palette.faint(&format!("{step} │"))));
+                    out.push(format!("{} {line}", style.faint(&format!("{step} │"))));
                 } else if let Some(step) = &mut self.current {
                     step.tail.push_back(line);
                     step.tail.drain(..step.tail.len().saturating_sub(TAIL));
@@ -158,7 +158,7 @@ impl View {
         }
         for text in sentence::warnings(&event.what) {
             out.extend(hanging(
-                &format!("{} ", palette.warning("!")),
+                &format!("{} ", style.warning("!")),
                 2,
                 &text,
                 width,
@@ -175,7 +175,7 @@ impl View {
         seconds: f64,
         width: usize,
     ) -> Vec<String> {
-        let palette = self.palette;
+        let style = self.style;
         let step = pad(&sentence::step(event), NAME);
         let before = current.is_none()
             && event
@@ -185,23 +185,23 @@ impl View {
         match end {
             StepEnd::Done { .. } => {
                 let time = if before {
-                    "done before".to_owned()
+                    "already complete".to_owned()
                 } else {
                     format!("{:>8}", duration(seconds))
                 };
                 let row = Row::new(width)
-                    .paint(|text| palette.good(text), "✓")
+                    .paint(|text| style.good(text), "✓")
                     .put(&format!(" {step} {time}"));
                 vec![
-                    row.paint(|text| palette.faint(text), &notes_text(&notes))
+                    row.paint(|text| style.faint(text), &notes_text(&notes))
                         .text(),
                 ]
             }
             StepEnd::Skipped { .. } | StepEnd::Stopped | StepEnd::Failed { .. } => {
                 let mark = match end {
-                    StepEnd::Failed { .. } => palette.bad("✗"),
-                    StepEnd::Stopped => palette.warning("!"),
-                    _ => palette.faint("–"),
+                    StepEnd::Failed { .. } => style.bad("✗"),
+                    StepEnd::Stopped => style.warning("!"),
+                    _ => style.faint("–"),
                 };
                 let mut lines = hanging(
                     &format!("{mark} {step} "),

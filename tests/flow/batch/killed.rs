@@ -73,7 +73,7 @@ fn three_times_at_different_points() {
     let reused = lab.happened("turn_ended").len();
     let done = lab.batch(&ASKS).expect_exit(0);
     let runs = if reused == 1 { "run" } else { "runs" };
-    done.says("it goes on (anew: --new)")
+    done.says("continues (start a new one: --new)")
         .says(&format!("reused: {reused} {runs} of 4"));
 
     // Nothing was measured twice, and nothing is left.
@@ -143,7 +143,7 @@ fn an_interrupt_leaves_nothing_running_and_it_goes_on_later() {
     batch
         .end()
         .expect_exit(130)
-        .says(&format!("go on with: retrial resume {id}"));
+        .says(&format!("resume it: retrial resume {id}"));
     assert_eq!(lab.containers(), [""; 0]);
     assert!(!lab.the_batch().join("verdict.json").exists());
     fs::write(lab.path("go-on"), "").unwrap();
@@ -186,7 +186,7 @@ fn a_recipe_that_changed_is_no_longer_the_same_batch() {
     .unwrap();
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(2)
-        .says("says something else than when the batch began");
+        .says("has changed since the batch started");
 }
 
 #[test]

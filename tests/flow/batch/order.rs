@@ -170,7 +170,7 @@ fn whatever_is_wrong_is_said_before_anything_begins() {
     let lab = lab.recipe(&varied(asks, ""));
     let done = lab.batch(&["--trials", "5"]);
     done.expect_exit(2)
-        .says("nothing was begun")
+        .says("nothing was started")
         .says("word=one and word=two: this host lacks")
         .says("--allow privileged");
     assert_eq!(lab.runs(), Vec::<std::path::PathBuf>::new());

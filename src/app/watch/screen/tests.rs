@@ -152,7 +152,7 @@ fn a_resumed_run_says_what_was_done_before() {
 #[test]
 fn a_low_terminal_shows_the_end() {
     insta::assert_snapshot!(screen_at(&script::run(), 560_000, &Emulated::new(80, 5)), @r"
-    ⠋ 05 offline-performance  8m 36s of at most 1h       step 5 of 9, 9m 20s in all
+    ⠋ 05 offline-performance  8m 36s, timeout 1h         step 5 of 9, 9m 20s in all
       python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inferenc…
       │ query 0171 of 2000
       │ query 0172 of 2000

@@ -2,11 +2,11 @@
 
 /// How text is marked: by colours where they are wanted, else not at all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Palette {
+pub struct Style {
     color: bool,
 }
 
-impl Palette {
+impl Style {
     /// With colours or without.
     #[must_use]
     pub fn new(color: bool) -> Self {
