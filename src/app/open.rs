@@ -21,11 +21,6 @@ use retrial_recipe::expression::{Scope, render};
 use retrial_recipe::model::{Image, ModelSource, MountRequest, Recipe};
 use retrial_recipe::{Resolved, Setting, resolve};
 
-/// Where runs are kept.
-pub fn home(global: &GlobalOptions) -> Home {
-    global.home.clone()
-}
-
 /// A run, or a batch of runs.
 pub enum RunOrBatch {
     /// A run.

@@ -15,7 +15,7 @@ pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArgum
 pub use run::{PlanArguments, RecipeArguments, RunArguments};
 pub use runs::{RunFilter, RunsArguments, RunsCommand};
 
-pub use crate::app::options::{GlobalOptions, GlobalOptions as Global, Output};
+use crate::app::options::{GlobalOptions, Output};
 use crate::store::Home;
 use crate::store::kept::standard_cache;
 use retrial_recipe::model::Mode;

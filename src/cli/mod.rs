@@ -25,9 +25,10 @@ mod show;
 
 use std::process::ExitCode;
 
-use crate::app::options::GlobalOptions;
-use crate::app::{clean, failure, failure::Failure, follow as supervise, open, stop, terminal};
-use arguments::{Arguments, Command, Output, RecipeArguments};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{clean, stop};
+use arguments::{Arguments, Command, RecipeArguments};
 
 use crate::results::verdict::ExitCode as Exit;
 

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::batch::run::evidence_of_cells;
 use crate::batch::verdict::{Lost, OtherEvidence, RunEvidence, judge as judge_batch};
 use crate::batch::{BatchPlan, Other};
-use crate::cli::arguments::{Global, JudgeArguments, Output};
-use crate::cli::failure::Failure;
-use crate::cli::{judge as results, open, terminal};
+use crate::cli::arguments::JudgeArguments;
+use crate::cli::judge as results;
 use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
@@ -19,7 +21,7 @@ use crate::store::{Home, RunDirectory};
 pub use crate::batch::verdict::BatchVerdict;
 
 /// Judges a batch as it stands.
-pub fn judge(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+pub fn judge(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
     has_form(global)?;
     let verdict = judged(global, directory)?;
     print(global, &verdict, directory);
@@ -34,9 +36,9 @@ pub fn judge(global: &Global, directory: &BatchDirectory) -> Result<ExitCode, Fa
 }
 
 /// The verdict on a batch.
-pub fn judged(global: &Global, directory: &BatchDirectory) -> Result<BatchVerdict, Failure> {
+pub fn judged(global: &GlobalOptions, directory: &BatchDirectory) -> Result<BatchVerdict, Failure> {
     let plan: BatchPlan = directory.read_json("batch.json")?;
-    let home = open::home(global);
+    let home = global.home.clone();
     let cells = evidence_of_cells(&home, directory, &plan)?;
     let others = plan
         .others
@@ -47,7 +49,7 @@ pub fn judged(global: &Global, directory: &BatchDirectory) -> Result<BatchVerdic
 }
 
 /// What runs of another host gave: runs by id or directory, or folders of results.
-fn of_other(global: &Global, home: &Home, other: &Other) -> OtherEvidence {
+fn of_other(global: &GlobalOptions, home: &Home, other: &Other) -> OtherEvidence {
     let mut runs = Vec::new();
     for name in &other.runs {
         let found = match of_name(global, home, name) {
@@ -79,7 +81,7 @@ type Found = Result<
     Lost,
 >;
 
-fn of_name(global: &Global, home: &Home, name: &str) -> Result<Vec<Found>, Failure> {
+fn of_name(global: &GlobalOptions, home: &Home, name: &str) -> Result<Vec<Found>, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !path.join("plan.json").exists() {
         let asked = JudgeArguments {
@@ -100,7 +102,7 @@ fn of_name(global: &Global, home: &Home, name: &str) -> Result<Vec<Found>, Failu
 }
 
 /// Whether a batch's verdict has the form that is asked for.
-pub fn has_form(global: &Global) -> Result<(), Failure> {
+pub fn has_form(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
         Output::Text | Output::Json => Ok(()),
         Output::Junit | Output::Markdown | Output::Html | Output::Csv => Err(Failure::usage(
@@ -110,7 +112,7 @@ pub fn has_form(global: &Global) -> Result<(), Failure> {
 }
 
 /// Prints the verdict as the command line asks.
-pub fn print(global: &Global, verdict: &BatchVerdict, directory: &BatchDirectory) {
+pub fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &BatchDirectory) {
     terminal::print(&match global.output {
         Output::Json => {
             let text = serde_json::to_string(verdict).unwrap_or_default();

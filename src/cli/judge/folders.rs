@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::Gathered;
 use super::unplaced::Unplaced;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
 use crate::app::options::{PlanRequest, RecipeRequest};
-use crate::cli::arguments::{Global, JudgeArguments, Output};
-use crate::cli::failure::Failure;
-use crate::cli::{open, supervise, terminal};
+use crate::app::{follow, open, terminal};
+use crate::cli::arguments::JudgeArguments;
 use crate::format;
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
@@ -29,7 +30,7 @@ const TRAINING_LOGS: &str = "result_*.txt";
 
 /// Judges every result in or below a directory.
 pub fn judge(
-    global: &Global,
+    global: &GlobalOptions,
     directory: &Path,
     asked: &JudgeArguments,
 ) -> Result<ExitCode, Failure> {
@@ -43,14 +44,14 @@ pub fn judge(
     ))
 }
 
-fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
+fn print_folders(global: &GlobalOptions, verdicts: &[(PathBuf, Verdict)]) {
     if global.output == Output::Json {
         let results: Vec<_> = verdicts
             .iter()
             .flat_map(|(_, verdict)| &verdict.results)
             .collect();
         match verdicts {
-            [(_, verdict)] if results.len() == 1 => supervise::print(global, verdict, ""),
+            [(_, verdict)] if results.len() == 1 => follow::print(global, verdict, ""),
             _ => terminal::print(&format!("{}\n", serde_json::json!({ "results": results }))),
         }
         return;
@@ -59,11 +60,11 @@ fn print_folders(global: &Global, verdicts: &[(PathBuf, Verdict)]) {
         .iter()
         .map(|(path, verdict)| Entry::new(path.display().to_string(), verdict))
         .collect();
-    if supervise::print_for_ci(global, &shown) {
+    if follow::print_for_ci(global, &shown) {
         return;
     }
     for (path, verdict) in verdicts {
-        supervise::print(global, verdict, &path.display().to_string());
+        follow::print(global, verdict, &path.display().to_string());
     }
     if verdicts.len() > 1 {
         let of = |outcome: Outcome| {
@@ -92,7 +93,7 @@ struct Group {
 
 /// The evidence of every result in or below a directory; what is judged together lies together.
 pub fn gather(
-    global: &Global,
+    global: &GlobalOptions,
     directory: &Path,
     asked: &JudgeArguments,
 ) -> Result<Vec<Gathered>, Failure> {
@@ -291,7 +292,11 @@ fn add(
     Ok(())
 }
 
-fn plan_of(global: &Global, recipe: &str, settings: &[(String, String)]) -> Result<Plan, Failure> {
+fn plan_of(
+    global: &GlobalOptions,
+    recipe: &str,
+    settings: &[(String, String)],
+) -> Result<Plan, Failure> {
     let recipe = RecipeRequest {
         recipe: recipe.to_owned(),
         settings: settings.to_vec(),

@@ -7,10 +7,12 @@ mod unplaced;
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::{Global, JudgeArguments};
-use super::failure::Failure;
-use super::open::{self, RunOrBatch};
-use super::{batch, supervise, terminal};
+use super::arguments::JudgeArguments;
+use super::batch;
+use crate::app::failure::Failure;
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::GlobalOptions;
+use crate::app::{follow, terminal};
 use crate::results::evidence::tree::{Found, find};
 use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 use crate::run::judge_run;
@@ -24,7 +26,7 @@ pub type Gathered = (PathBuf, Context, Vec<Evidence>);
 
 /// The evidence of every result in or below a directory, which may be a part of a submission tree.
 pub fn gather(
-    global: &Global,
+    global: &GlobalOptions,
     directory: &Path,
     asked: &JudgeArguments,
 ) -> Result<Vec<Gathered>, Failure> {
@@ -46,7 +48,7 @@ pub struct JudgedHere {
 
 /// The verdicts on every result in or below a directory.
 pub fn judged(
-    global: &Global,
+    global: &GlobalOptions,
     directory: &Path,
     asked: &JudgeArguments,
 ) -> Result<Vec<JudgedHere>, Failure> {
@@ -74,7 +76,7 @@ fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Fail
 }
 
 /// Judges a run by its files, a submission tree or a part of one, or other folders of results.
-pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+pub fn judge(global: &GlobalOptions, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
     let path = Path::new(&asked.directory);
     if path.join("batch.json").exists() {
         return batch::judge(global, &BatchDirectory::at(path.to_owned()));
@@ -92,7 +94,7 @@ pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failur
         )));
     }
     if !path.is_dir() {
-        return match open::run_or_batch(&open::home(global), &asked.directory)? {
+        return match open::run_or_batch(&global.home, &asked.directory)? {
             RunOrBatch::Run(run) => one_run(global, &run, asked),
             RunOrBatch::Batch(directory) => batch::judge(global, &directory),
         };
@@ -104,7 +106,7 @@ pub fn judge(global: &Global, asked: &JudgeArguments) -> Result<ExitCode, Failur
 }
 
 fn one_run(
-    global: &Global,
+    global: &GlobalOptions,
     run: &RunDirectory,
     asked: &JudgeArguments,
 ) -> Result<ExitCode, Failure> {
@@ -116,7 +118,7 @@ fn one_run(
         )));
     }
     let verdict = judge_run(run, asked.require_accuracy)?;
-    supervise::print(global, &verdict, &run.path().display().to_string());
+    follow::print(global, &verdict, &run.path().display().to_string());
     let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         terminal::note(&format!(

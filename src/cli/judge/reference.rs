@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::tree::round;
+use crate::app::failure::Failure;
 use crate::cli::arguments::JudgeArguments;
-use crate::cli::failure::Failure;
 use crate::results::evidence::tree::published::{Published, Row};
 use crate::results::evidence::tree::{self, Frame, find};
 use crate::results::verdict::Verdict;

@@ -4,9 +4,10 @@ use rayon::prelude::*;
 
 use super::{Gathered, JudgedHere, reference};
 use crate::app::catalog;
-use crate::cli::arguments::{Global, JudgeArguments, Output};
-use crate::cli::failure::Failure;
-use crate::cli::terminal;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
+use crate::cli::arguments::JudgeArguments;
 use crate::report::content::suites;
 use crate::report::content::tree::{self as told, Fault, Rest, Style, Tree};
 use crate::report::{Entry, junit, markdown};
@@ -80,7 +81,11 @@ pub fn round<'a>(
 }
 
 /// Judges what was found of submission trees.
-pub fn judge(global: &Global, found: &Found, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+pub fn judge(
+    global: &GlobalOptions,
+    found: &Found,
+    asked: &JudgeArguments,
+) -> Result<ExitCode, Failure> {
     let rounds = rounds(asked)?;
     let published = reference::read(asked, &rounds)?;
     let round = round(found, asked, &rounds)?;
@@ -151,7 +156,7 @@ struct Out {
 }
 
 impl Out {
-    fn new(global: &Global) -> Self {
+    fn new(global: &GlobalOptions) -> Self {
         Self {
             output: global.output,
             tree: Tree::new(Style {

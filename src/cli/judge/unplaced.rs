@@ -1,8 +1,8 @@
 //! What is known of a result that is in no submission tree: its log's seeds tell the round, its
 //! folder may tell the benchmark, and the command line what neither does.
 
+use crate::app::failure::Failure;
 use crate::cli::arguments::JudgeArguments;
-use crate::cli::failure::Failure;
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::place::Place;
 use crate::results::evidence::tree::Published;

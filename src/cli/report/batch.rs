@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use super::{steps, write};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::batch::verdict::{BatchVerdict, CellVerdict};
-use crate::cli::arguments::{Global, Output, ReportArguments};
-use crate::cli::failure::Failure;
-use crate::cli::{batch, open, terminal};
+use crate::cli::arguments::ReportArguments;
+use crate::cli::batch;
 use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
 use crate::report::content::page::{self, Page, Places, RunOfCell, Subject};
@@ -23,7 +25,7 @@ const CELLS: usize = 12;
 
 /// Reports a batch as it stands.
 pub fn report(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &ReportArguments,
     output: Output,
     directory: &BatchDirectory,
@@ -38,7 +40,7 @@ pub fn report(
     }
     let text = match output {
         Output::Html => {
-            let home = open::home(global);
+            let home = global.home.clone();
             let from = target.directory();
             written(&home, &verdict, from.as_deref())
         }

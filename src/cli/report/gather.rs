@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::steps;
-use crate::cli::arguments::{Global, JudgeArguments, Output, ReportArguments};
-use crate::cli::failure::Failure;
+use crate::app::failure::Failure;
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::{GlobalOptions, Output};
+use crate::cli::arguments::{JudgeArguments, ReportArguments};
 use crate::cli::judge;
-use crate::cli::open::{self, RunOrBatch};
 use crate::plan::{Plan, shell};
 use crate::report::Entry;
 use crate::report::charts::{self, Chart};
@@ -99,7 +100,7 @@ impl Held {
 
 /// Reads and judges what the command line names.
 pub fn gather(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &ReportArguments,
     output: Output,
 ) -> Result<Gathered, Failure> {
@@ -130,7 +131,7 @@ pub fn gather(
 
 /// The batch that is named; a batch is a report of its own.
 pub fn batch(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &ReportArguments,
 ) -> Result<Option<BatchDirectory>, Failure> {
     let mut batches = Vec::new();
@@ -141,7 +142,7 @@ pub fn batch(
             let path = path.map_err(|error| Failure::host(format!("{name}: {error}")))?;
             batches.push(BatchDirectory::at(path));
         } else if !path.is_dir()
-            && let RunOrBatch::Batch(directory) = open::run_or_batch(&open::home(global), name)?
+            && let RunOrBatch::Batch(directory) = open::run_or_batch(&global.home, name)?
         {
             batches.push(directory);
         }
@@ -155,9 +156,9 @@ pub fn batch(
     Ok(batches.pop())
 }
 
-fn run_directory(global: &Global, path: &Path, name: &str) -> Result<RunDirectory, Failure> {
+fn run_directory(global: &GlobalOptions, path: &Path, name: &str) -> Result<RunDirectory, Failure> {
     if !path.join("plan.json").exists() {
-        return Ok(open::home(global).find(name)?);
+        return Ok(global.home.find(name)?);
     }
     let path = path
         .canonicalize()
@@ -198,7 +199,7 @@ fn run(directory: RunDirectory, output: Output, gathered: &mut Gathered) -> Resu
 }
 
 fn folder(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &ReportArguments,
     path: &Path,
     gathered: &mut Gathered,

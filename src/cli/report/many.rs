@@ -4,9 +4,11 @@ use jiff::tz::TimeZone;
 use rayon::prelude::*;
 
 use super::{steps, write};
-use crate::cli::arguments::{Global, Output, ReportArguments};
-use crate::cli::failure::Failure;
-use crate::cli::{open, runs, terminal};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
+use crate::cli::arguments::ReportArguments;
+use crate::cli::runs;
 use crate::history::{Filter, Row};
 use crate::report::content::history::{self, Many};
 use crate::report::content::{runs as listed, trials};
@@ -19,7 +21,7 @@ const TOGETHER: usize = 256;
 
 /// Reports them.
 pub fn report(
-    global: &Global,
+    global: &GlobalOptions,
     arguments: &ReportArguments,
     output: Output,
 ) -> Result<ExitCode, Failure> {
@@ -28,7 +30,7 @@ pub fn report(
     if rows.is_empty() {
         return Err(Failure::usage(format!(
             "no run in {} matches; `retrial runs` shows all",
-            open::home(global).runs().display()
+            global.home.runs().display()
         )));
     }
     let target = write::target(arguments, output, None);

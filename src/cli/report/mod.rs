@@ -11,9 +11,10 @@ use std::path::Path;
 use serde_json::json;
 
 use self::gather::{Gathered, Held};
-use super::arguments::{Global, Output, ReportArguments};
-use super::failure::Failure;
-use super::terminal;
+use super::arguments::ReportArguments;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
 use crate::report::charts::{self, Chart};
 use crate::report::content::page::{self, Page};
 use crate::report::content::{self, Detail, suites, trials};
@@ -23,7 +24,7 @@ use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{Comparison, Options, compare};
 
 /// Reports; a report of bad news is a report all the same, so that it exits with 0.
-pub fn report(global: &Global, arguments: &ReportArguments) -> Result<ExitCode, Failure> {
+pub fn report(global: &GlobalOptions, arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let output = if global.output_was_said {
         global.output
     } else {
@@ -58,7 +59,7 @@ fn side_by_side(gathered: &Gathered) -> Option<Comparison> {
 }
 
 fn written(
-    global: &Global,
+    global: &GlobalOptions,
     output: Output,
     gathered: &Gathered,
     comparison: Option<&Comparison>,
@@ -116,7 +117,7 @@ fn made() -> String {
 }
 
 /// For a terminal: each verdict, and the charts small.
-fn text(global: &Global, gathered: &Gathered, comparison: Option<&Comparison>) -> String {
+fn text(global: &GlobalOptions, gathered: &Gathered, comparison: Option<&Comparison>) -> String {
     let each = gathered.held.iter().map(|one| {
         let mut document = content::verdict::document(&one.entry());
         document.blocks.extend(Block::charts(one.charts()));

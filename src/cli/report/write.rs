@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::cli::arguments::{Output, ReportArguments};
-use crate::cli::failure::Failure;
-use crate::cli::terminal;
+use crate::app::failure::Failure;
+use crate::app::options::Output;
+use crate::app::terminal;
+use crate::cli::arguments::ReportArguments;
 use crate::report::charts::Chart;
 use crate::report::html::GENERATOR;
 use crate::report::svg;
