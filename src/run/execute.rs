@@ -371,3 +371,20 @@ fn timeout(step: &Step) -> Option<u64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("make run", "make run")]
+    #[case("\n  mkdir -p   /tmp/results\n  make run\n", "mkdir -p /tmp/results …")]
+    #[case("make run \\\n  --all", "make run …")]
+    #[case("make run\n\n", "make run")]
+    #[case("", "")]
+    fn a_script_is_shown_by_its_first_line(#[case] script: &str, #[case] shown: &str) {
+        assert_eq!(first_command(script), shown);
+    }
+}

@@ -1,5 +1,5 @@
 //! A run under way, as text: events in, lines out. Pure: time comes with the events, and writing
-//! to a terminal is `cli::watch`'s.
+//! to a terminal is `app::watch`'s.
 //!
 //! - [`sentence`]: what one event says, in lines; the plain reporter's and the failures of all.
 //! - [`plain`]: the lines of a run where no terminal is, pulls and builds thinned out.
