@@ -45,7 +45,7 @@ fn it_says_what_came_and_writes_the_commit_down() {
     let Some(lab) = lab(&hub) else { return };
     lab.run(&[])
         .expect_exit(0)
-        .says("5 files, 8.00 MiB, 8.00 MiB of it fetched");
+        .says("5 files, 8.00 MiB, 8.00 MiB fetched");
     let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
     assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
     assert_eq!(host["models"]["tiny"]["revision"], "main");
