@@ -36,7 +36,7 @@ impl<W: Write + Send> Reporter for Json<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::progress::script;
+    use crate::report::progress::tests::script;
 
     fn read_back(events: &[Event], verbose: bool) -> Vec<Event> {
         let mut out = Vec::new();

@@ -74,7 +74,7 @@ fn write(to: &mut impl Write, lines: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::progress::script;
+    use crate::report::progress::tests::script;
 
     #[test]
     fn quiet_tells_failures_and_nothing_else() {

@@ -17,4 +17,4 @@ pub mod style;
 pub mod view;
 
 #[cfg(test)]
-pub(crate) mod script;
+pub(crate) mod tests;

@@ -260,7 +260,7 @@ pub fn facts(sum: &Sum) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::script;
+    use super::super::tests::script;
     use super::*;
 
     fn told(events: &[Event], verbose: bool) -> String {

@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use super::super::Reporter;
 use super::super::live::{Live, Shared};
 use super::{Stderr, Terminal};
-use crate::report::progress::{fit, script};
+use crate::report::progress::fit;
+use crate::report::progress::tests::script;
 use crate::store::journal::{Event, What};
 
 /// An emulated terminal that many may hold.
