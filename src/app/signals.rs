@@ -45,7 +45,7 @@ impl SignalTarget for Arc<Session> {
     }
 }
 
-/// SignalTarget signals until it is aborted.
+/// Handles signals until it is aborted.
 pub async fn handle_signals(subject: impl SignalTarget) {
     let streams = (
         signal(SignalKind::interrupt()),
