@@ -10,6 +10,7 @@ pub(crate) mod failure;
 pub(crate) mod follow;
 pub(crate) mod free_space;
 pub(crate) mod gpu_support;
+pub(crate) mod lock;
 pub(crate) mod lock_file;
 pub(crate) mod open;
 pub(crate) mod options;
