@@ -1,5 +1,7 @@
 //! A batch as it is planned: batch.json.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Claim, Conduct, Other, Schedule, Values};
@@ -71,5 +73,48 @@ pub struct LeftOut {
     /// The values of the axes.
     pub axes: Values,
     /// Why.
-    pub because: String,
+    pub reason: Omission,
+}
+
+/// Why a combination is not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Omission {
+    /// The batch's own `exclude` matches it.
+    Excluded {
+        /// The reason that the batch states.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The recipe does not have the value.
+    NoSuchValue {
+        /// The recipe's short name.
+        recipe: String,
+        /// The axis.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// The recipe says that the combination is unsupported.
+    Unsupported {
+        /// The reason that the recipe states.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Omission {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Excluded { reason: None } => formatter.write_str("excluded"),
+            Self::Excluded {
+                reason: Some(reason),
+            } => write!(formatter, "excluded: {reason}"),
+            Self::NoSuchValue {
+                recipe,
+                name,
+                value,
+            } => write!(formatter, "{recipe} has no {name}={value}"),
+            Self::Unsupported { reason } => formatter.write_str(reason),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
 //! unsupported, plus what is included.
 
-use super::cell::{BatchPlan, Cell, LeftOut};
+use super::cell::{BatchPlan, Cell, LeftOut, Omission};
 use super::claim::{self, Subjects};
 use super::known::{Known, is_known, unknown_axis, unknown_value};
 use super::model::{Batch, Combination, Other, WrittenOther};
@@ -175,10 +175,8 @@ impl Matrix<'_> {
         let with_recipe = with_recipe(known, &axes);
         let mut excluded = self.batch.exclude.iter();
         if let Some(by) = excluded.find(|one| one.plain().are_in(&with_recipe)) {
-            let because = by.reason.clone();
-            let because =
-                because.map_or_else(|| "excluded".to_owned(), |why| format!("excluded: {why}"));
-            return self.leave_out(known, axes, because);
+            let reason = by.reason.clone();
+            return self.leave_out(known, axes, Omission::Excluded { reason });
         }
         self.add(known, axes);
     }
@@ -189,8 +187,12 @@ impl Matrix<'_> {
             .iter()
             .find(|(name, value)| !known.has_value(name, value));
         if let Some((name, value)) = missing {
-            let because = format!("{} has no {name}={value}", known.name);
-            return self.leave_out(known, axes, because);
+            let reason = Omission::NoSuchValue {
+                recipe: known.name.clone(),
+                name: name.to_owned(),
+                value: value.to_owned(),
+            };
+            return self.leave_out(known, axes, reason);
         }
         let mut choice: Choice = known.defaults();
         let set = self.batch.set.iter().map(|one| &one.value);
@@ -199,8 +201,8 @@ impl Matrix<'_> {
             choice.insert(name.to_owned(), value.to_owned());
         }
         if let Some(unsupported) = known.variants().unsupported(&choice) {
-            let because = unsupported.reason.clone();
-            return self.leave_out(known, axes, because);
+            let reason = unsupported.reason.clone();
+            return self.leave_out(known, axes, Omission::Unsupported { reason });
         }
         let batch = self.batch;
         self.cells.push(Cell {
@@ -271,7 +273,7 @@ impl Matrix<'_> {
         for exclude in &self.batch.exclude {
             let plain = exclude.plain();
             let left = |left: &LeftOut| {
-                left.because.starts_with("excluded")
+                matches!(left.reason, Omission::Excluded { .. })
                     && self.recipes.iter().any(|known| {
                         known.name == left.recipe && plain.are_in(&with_recipe(known, &left.axes))
                     })
@@ -292,7 +294,7 @@ impl Matrix<'_> {
             .left_out
             .iter()
             .take(5)
-            .map(|left| format!("{}: {}", left.name, left.because))
+            .map(|left| format!("{}: {}", left.name, left.reason))
             .collect();
         let at = self.batch.vary.first().map(|axis| &axis.name.span);
         let at = at.or(self.batch.recipes.first().map(|one| &one.recipe.span));
@@ -343,12 +345,12 @@ impl Matrix<'_> {
         }
     }
 
-    fn leave_out(&mut self, known: &Known, axes: Values, because: String) {
+    fn leave_out(&mut self, known: &Known, axes: Values, reason: Omission) {
         self.left_out.push(LeftOut {
             name: self.name(known, &axes),
             recipe: known.name.clone(),
             axes,
-            because,
+            reason,
         });
     }
 

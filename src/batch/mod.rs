@@ -27,7 +27,7 @@ mod values;
 pub mod verdict;
 mod yaml;
 
-pub use cell::{BatchPlan, Cell, LeftOut};
+pub use cell::{BatchPlan, Cell, LeftOut, Omission};
 pub use claim::{Claim, Part, Says};
 pub use known::Known;
 pub use matrix::plan;

@@ -73,7 +73,10 @@ fn the_product_less_what_cannot_be() {
     );
     let left = &plan.left_out[0];
     assert_eq!(left.name, "rocm=7.1.1,backend=rocm");
-    assert_eq!(left.because, "this release left the provider out");
+    assert_eq!(
+        left.reason.to_string(),
+        "this release left the provider out"
+    );
     assert_eq!(plan.cells[0].path, "./r.yaml");
     assert_eq!(plan.cells[0].baseline, None);
     assert_eq!(
@@ -100,7 +103,7 @@ fn exclude_and_include() {
             "rocm=6.4.1,backend=rocm,size=5"
         ]
     );
-    assert_eq!(plan.left_out[0].because, "excluded: known slow");
+    assert_eq!(plan.left_out[0].reason.to_string(), "excluded: known slow");
     assert_eq!(plan.axes[2], ("size".to_owned(), vec!["5".to_owned()]));
 }
 

@@ -168,7 +168,7 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
     let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
     let message = format!("no two cells are {candidate} and {baseline} and alike in all else");
     let reasons = subjects.left_out.iter().take(4);
-    let reasons = reasons.map(|left| format!("{} is left out: {}", left.name, left.because));
+    let reasons = reasons.map(|left| format!("{} is omitted: {}", left.name, left.reason));
     let reasons: Vec<String> = reasons.collect();
     let help = if reasons.is_empty() {
         "name values of cells that are run".to_owned()

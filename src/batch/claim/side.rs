@@ -136,7 +136,7 @@ fn no_cell_has(
     let has = |axes: &Values| axes.get(axis) == Some(value);
     if let Some(left) = subjects.left_out.iter().find(|left| has(&left.axes)) {
         let message = format!("all cells with {axis}={value} are left out");
-        return wrong(&message, span, &left.because);
+        return wrong(&message, span, &left.reason.to_string());
     }
     let known = values.iter().map(String::as_str);
     let message = format!("no cell has {axis}={value}");
@@ -162,7 +162,7 @@ fn alone(
             let left = left.find(|left| left.axes.iter().any(|(_, known)| known == value));
             if let Some(left) = left {
                 let message = format!("all cells with `{value}` are left out");
-                return Err(wrong(&message, span, &left.because));
+                return Err(wrong(&message, span, &left.reason.to_string()));
             }
             let values = subjects.axes.iter().flat_map(|(_, values)| values);
             let others = subjects.others.iter().map(|other| &other.name);

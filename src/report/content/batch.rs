@@ -325,7 +325,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
 fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let most = if full { ROWS } else { FEW };
     let skipped = batch.left_out.iter().take(most);
-    let skipped = skipped.map(|one| Item::keyed(&one.name, &one.because));
+    let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
     let mut blocks: Vec<Block> = Block::list(skipped).into_iter().collect();
     let more = batch.left_out.len().saturating_sub(most);
     if more > 0 {

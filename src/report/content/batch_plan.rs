@@ -34,7 +34,7 @@ pub fn document(plan: &BatchPlan, outlook: &Outlook) -> Document {
     add(
         "Skipped",
         skipped
-            .map(|one| Item::keyed(&one.name, &one.because))
+            .map(|one| Item::keyed(&one.name, one.reason.to_string()))
             .collect(),
     );
     add("Images", outlook.images.iter().map(image).collect());
