@@ -87,9 +87,10 @@ pub async fn follow(
             terminal::note(&resume);
         }
     } else if !json {
-        let because = ended
-            .because
-            .unwrap_or_else(|| "it came to no verdict".to_owned());
+        let because = ended.reason.map_or_else(
+            || "it came to no verdict".to_owned(),
+            |reason| reason.to_string(),
+        );
         terminal::note(&format!("no verdict: {because}\n{go_on}"));
     }
     Ok(ended.exit)

@@ -79,11 +79,11 @@ impl Row {
         }
         self.began = state.since;
         self.digest = digest(&state);
-        if let Some((exit_code, because)) = state.over {
+        if let Some((exit_code, reason)) = state.over {
             self.stand = Stand::Ended;
             self.ended = ended;
             self.exit_code = Some(exit_code);
-            self.because = because;
+            self.because = reason.map(|reason| reason.to_string());
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod choices;
+pub mod commit;
 pub mod kept;
 pub mod measurement;
 pub mod model;

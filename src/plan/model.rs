@@ -72,10 +72,3 @@ impl Plan {
         })
     }
 }
-
-/// What stands for a model's commit in a plan that was made before it is known. No shell takes
-/// it for something of its own.
-#[must_use]
-pub fn commit_later(model: &str) -> String {
-    format!("${{{{ models.{model}.commit }}}}")
-}

@@ -46,14 +46,14 @@ pub async fn collect(
         [path] => path.clone(),
         [] => {
             return Ok(StepEnd::failed(
-                StepFault::Command,
-                format!("no new result: the step left no directory {pattern}"),
+                StepFault::NoResult,
+                format!("the step created no directory {pattern}"),
                 "see where it writes: `results:` in the recipe must match one directory that the step makes",
             ));
         }
         several => {
             return Ok(StepEnd::failed(
-                StepFault::Command,
+                StepFault::NoResult,
                 format!(
                     "{pattern} matches {} directories: {}",
                     several.len(),
@@ -97,8 +97,8 @@ pub async fn collect(
             )
         }
         Ok(false) => Ok(StepEnd::failed(
-            StepFault::Command,
-            format!("no new result: {path} is gone again"),
+            StepFault::NoResult,
+            format!("{path} was removed before it could be collected"),
             "",
         )),
         Err(EngineError::File { path, source }) => {
@@ -164,7 +164,7 @@ fn take_over(session: &Session, step: &Step, archive: &Archive<'_>) -> Result<St
     let unpacked = match unpack::unpack(archive.path, &part, MOST_BYTES) {
         Ok(unpacked) => unpacked,
         Err(error) if error.is_disk_full() => return Err(error.into()),
-        Err(error) => return Ok(StepEnd::failed(StepFault::Command, error.to_string(), "")),
+        Err(error) => return Ok(StepEnd::failed(StepFault::NoResult, error.to_string(), "")),
     };
     if !archive.secrets.is_empty() {
         for path in files_below(&part) {

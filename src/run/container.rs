@@ -8,11 +8,11 @@ use super::engine_back::with_engine;
 use super::error::RunError;
 use super::kept::{self, Kept};
 use super::model_mounts;
-use super::models::filled;
+use super::models::with_commits;
 use super::session::Session;
 use super::sight::{Sight, sees_us};
 use crate::plan::step::Step;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::api::ExecSpec;
@@ -49,7 +49,7 @@ pub async fn create_with(
         Ok(models) => models,
         Err(end) => return Ok(end),
     };
-    let spec = filled(session, &spec_of(session, suffix, models, kept))?;
+    let spec = with_commits(session, &spec_of(session, suffix, models, kept));
     if let Some(missing) = missing_mount(&spec) {
         return Ok(StepEnd::failed(
             StepFault::Request,
@@ -277,7 +277,7 @@ pub async fn remove_step(session: &Session) -> Result<StepEnd, RunError> {
 
 /// Leaves nothing running. The container goes, unless results are in it that were not fetched:
 /// then it stays, stopped, and a resumed run takes them out. Says so.
-pub async fn put_down(session: &Session) -> Result<Option<String>, RunError> {
+pub async fn put_down(session: &Session) -> Result<Option<SkipReason>, RunError> {
     let state = session.state();
     let Some(id) = state
         .container
@@ -289,10 +289,8 @@ pub async fn put_down(session: &Session) -> Result<Option<String>, RunError> {
     };
     give_back(session, &id).await;
     session.engine.stop(&id, 10).await?;
-    let run = session.run.id();
-    Ok(Some(format!(
-        "stopped, not removed: it has results that were not fetched; retrial resume {run} fetches them"
-    )))
+    let run = session.run.id().to_owned();
+    Ok(Some(SkipReason::ContainerStopped { run }))
 }
 
 /// Gives what the container wrote below the control directory back to us, following no link.

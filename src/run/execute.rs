@@ -13,7 +13,7 @@ use crate::plan::kept::FillStep;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{AbortReason, StepEnd, StepFault, What};
 use retrial_hub::ModelSpec;
 use retrial_recipe::model::Place;
 
@@ -25,7 +25,7 @@ pub struct Ended {
     /// The exit code.
     pub exit: ExitCode,
     /// Why it ended early, if it did.
-    pub because: Option<String>,
+    pub reason: Option<AbortReason>,
 }
 
 /// Executes what is left of the plan.
@@ -45,11 +45,9 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     let mut run = Run {
         session,
         standing: Vec::new(),
-        stopper: None,
-        because: None,
+        abort_reason: None,
         verdict: None,
-        failed: false,
-        faults: Vec::new(),
+        fault: None,
         watching: Watching::default(),
         measuring: None,
     };
@@ -71,16 +69,15 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         },
     )?;
     let outcome = run.steps().await;
-    let because = run.because.clone().or_else(|| run.stopper.clone());
     if let Err(error) = outcome {
         let _ = container::put_down(session).await;
         // The disk may be full: then this cannot be written either, and the caller says it.
-        let because = Some(error.to_string());
+        let message = error.to_string();
         let _ = session.say(
             None,
             What::RunEnded {
                 exit_code: ExitCode::Host.code(),
-                because,
+                reason: Some(AbortReason::Error { message }),
             },
         );
         return Err(error);
@@ -90,13 +87,13 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         None,
         What::RunEnded {
             exit_code: exit.code(),
-            because: because.clone(),
+            reason: run.abort_reason.clone(),
         },
     )?;
     Ok(Ended {
         verdict: run.verdict,
         exit,
-        because,
+        reason: run.abort_reason,
     })
 }
 
@@ -106,13 +103,10 @@ pub(super) struct Run<'a> {
     /// Steps that are not done again.
     pub(super) standing: Vec<u32>,
     /// Why nothing more is measured.
-    pub(super) stopper: Option<String>,
-    /// The same with its reason.
-    because: Option<String>,
-    /// A step failed.
-    pub(super) failed: bool,
+    pub(super) abort_reason: Option<AbortReason>,
+    /// The gravest fault of the steps that failed.
+    pub(super) fault: Option<StepFault>,
     verdict: Option<Verdict>,
-    faults: Vec<StepFault>,
     watching: Watching,
     /// Held from the first measurement to the last.
     measuring: Option<Measuring>,
@@ -126,8 +120,8 @@ impl Run<'_> {
                 self.stands(step);
                 continue;
             }
-            let end = if let Some(because) = self.left_out(step).await? {
-                self.ended(step, StepEnd::Skipped { because }, 0.0)?
+            let end = if let Some(reason) = self.skip_reason(step).await? {
+                self.ended(step, StepEnd::Skipped { reason }, 0.0)?
             } else {
                 if self.measuring.is_none() && quiet::measures(step) {
                     self.measuring = quiet::measuring(self.session).await?;
@@ -194,7 +188,7 @@ impl Run<'_> {
     async fn one(&mut self, planned: &Step) -> Result<StepEnd, RunError> {
         let session = self.session;
         let state = session.state();
-        let step = &models::filled(session, planned)?;
+        let step = &models::with_commits(session, planned);
         let follows = state.open.contains(&step.number)
             && match &step.action {
                 Action::Exec(_) | Action::Host(_) => true,
@@ -277,15 +271,8 @@ impl Run<'_> {
     fn consequences(&mut self, step: &Step, end: &StepEnd) {
         match end {
             StepEnd::Failed { fault, because, .. } => {
-                self.failed = true;
-                // A missing result is no failed command: the verdict says what it means.
-                if !matches!(
-                    (&step.action, fault),
-                    (Action::Collect { .. }, StepFault::Command)
-                ) {
-                    self.faults.push(*fault);
-                }
-                let goes_on = match &step.action {
+                self.fault = self.fault.max(Some(*fault));
+                let continues = match &step.action {
                     Action::Exec(exec) => {
                         exec.purpose != Purpose::Prepare && *fault != StepFault::Host
                     }
@@ -293,33 +280,34 @@ impl Run<'_> {
                     Action::Remove | Action::Judge => true,
                     _ => false,
                 };
-                if !goes_on && self.stopper.is_none() {
-                    self.stopper = Some(format!("{} failed", step.name));
-                    self.because = Some(format!("{} failed: {}", step.name, first_line(because)));
+                if !continues {
+                    self.abort_reason
+                        .get_or_insert_with(|| AbortReason::StepFailed {
+                            name: step.name.clone(),
+                            error: first_line(because).to_owned(),
+                        });
                 }
             }
             StepEnd::Stopped => {
-                self.stopper
-                    .get_or_insert_with(|| "the run was stopped".to_owned());
+                self.abort_reason.get_or_insert(AbortReason::Stopped);
             }
             StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
         }
     }
 
     fn exit(&self) -> ExitCode {
-        let has = |wanted: StepFault| self.faults.contains(&wanted);
-        if self.session.stop.is_cancelled() && (self.stopper.is_some() || self.verdict.is_none()) {
-            ExitCode::Interrupted
-        } else if has(StepFault::Request) {
-            ExitCode::Usage
-        } else if has(StepFault::Host) {
-            ExitCode::Host
-        } else if has(StepFault::Command) || has(StepFault::Timeout) {
-            ExitCode::StepFailed
-        } else {
-            self.verdict
+        let aborted = self.abort_reason.is_some() || self.verdict.is_none();
+        if self.session.stop.is_cancelled() && aborted {
+            return ExitCode::Interrupted;
+        }
+        match self.fault {
+            Some(StepFault::Request) => ExitCode::Usage,
+            Some(StepFault::Host) => ExitCode::Host,
+            Some(StepFault::Command | StepFault::Timeout) => ExitCode::StepFailed,
+            Some(StepFault::NoResult) | None => self
+                .verdict
                 .as_ref()
-                .map_or(ExitCode::Host, |verdict| verdict.exit_code)
+                .map_or(ExitCode::Host, |verdict| verdict.exit_code),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::container::{KEPT_LABEL, RUN_LABEL};
 use super::error::RunError;
-use super::models::filled;
+use super::models::with_commits;
 use super::session::Session;
 use crate::plan::kept::KeptDirectory;
 use crate::plan::step::Step;
@@ -29,7 +29,7 @@ pub async fn mounts(session: &Session, step: &Step) -> Result<Result<Kept, StepE
             Ok(image) => image,
             Err(end) => return Ok(Err(end)),
         };
-        let kept = &filled(session, kept)?;
+        let kept = &with_commits(session, kept);
         let place = place(session, kept, &image);
         all.mounts
             .push(kept.mount(place.content().display().to_string()));

@@ -1,4 +1,4 @@
-//! What of the plan is not done, and why.
+//! Which steps of the plan are skipped, and why.
 
 use super::error::RunError;
 use super::execute::Run;
@@ -7,41 +7,42 @@ use super::{collect, container};
 use crate::plan::choices::Keep;
 use crate::plan::step::{Action, Condition, Purpose, Step};
 use crate::store::StoreError;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
 
 impl Run<'_> {
-    /// Why a step is not done, if it is not.
-    pub(super) async fn left_out(&mut self, step: &Step) -> Result<Option<String>, RunError> {
+    /// Returns why a step is skipped, if it is.
+    pub(super) async fn skip_reason(
+        &mut self,
+        step: &Step,
+    ) -> Result<Option<SkipReason>, RunError> {
         if let Condition::Skipped { because } = &step.when {
-            return Ok(Some(because.clone()));
+            let option = because.clone();
+            return Ok(Some(SkipReason::Option { option }));
         }
         match &step.action {
             Action::Remove => return self.kept(step).await,
-            // What was stopped is not judged: `resume` goes on with it.
+            // A run that was stopped is not judged: `resume` continues it.
             Action::Judge => {
-                return Ok(self
-                    .stopper
-                    .clone()
-                    .filter(|_| self.session.stop.is_cancelled()));
+                return Ok(self.aborted().filter(|_| self.session.stop.is_cancelled()));
             }
             // What was measured is fetched, whatever came afterwards.
             Action::Collect { .. } => {}
             Action::Create if !self.is_container_needed() => {
-                return Ok(Some("everything that needs it was done before".to_owned()));
+                return Ok(Some(SkipReason::NotNeeded));
             }
-            _ if self.stopper.is_some() => return Ok(self.stopper.clone()),
+            _ if self.abort_reason.is_some() => return Ok(self.aborted()),
             Action::Exec(exec)
                 if exec.purpose == Purpose::Prepare && !self.is_container_needed() =>
             {
-                return Ok(Some("everything that needs it was done before".to_owned()));
+                return Ok(Some(SkipReason::NotNeeded));
             }
             Action::Fill(_) if !self.is_container_needed() => {
-                return Ok(Some("everything that needs it was done before".to_owned()));
+                return Ok(Some(SkipReason::NotNeeded));
             }
             _ => {}
         }
         if let Some(decision) = self.decided(step)? {
-            return Ok(Some(decision));
+            return Ok(Some(SkipReason::Decided { decision }));
         }
         let of = match &step.action {
             Action::Collect { of, .. } => Some(*of),
@@ -59,7 +60,12 @@ impl Run<'_> {
         {
             collect::keep_what_failed(self.session, step, of, path).await;
         }
-        Ok(undone.map(|of| format!("step {of:02} was not done")))
+        Ok(undone.map(|step| SkipReason::InputMissing { step }))
+    }
+
+    fn aborted(&self) -> Option<SkipReason> {
+        let reason = self.abort_reason.clone()?;
+        Some(SkipReason::Aborted { reason })
     }
 
     /// Whether something is left to run in the container: not so where a resumed run has all that
@@ -98,8 +104,8 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Why the container is not removed, if it is not.
-    async fn kept(&mut self, step: &Step) -> Result<Option<String>, RunError> {
+    /// Returns why the container is not removed, if it is not.
+    async fn kept(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
         let session = self.session;
         let Condition::Unless { keep } = &step.when else {
             return Ok(None);
@@ -107,18 +113,17 @@ impl Run<'_> {
         let kept = match keep {
             Keep::Never => false,
             Keep::OnFailure => {
-                (self.failed || self.stopper.is_some()) && !session.stop.is_cancelled()
+                (self.fault.is_some() || self.abort_reason.is_some())
+                    && !session.stop.is_cancelled()
             }
             Keep::Always => true,
         };
         if kept && session.state().container.is_some() {
             session.control.set_deadline(None)?;
-            let run = session.run.id();
-            return Ok(Some(format!(
-                "kept: look around with `retrial shell {run}`, remove it with `retrial clean {run}`"
-            )));
+            let run = session.run.id().to_owned();
+            return Ok(Some(SkipReason::ContainerKept { run }));
         }
-        if self.stopper.is_some() && session.state().uncollected(&session.plan) {
+        if self.abort_reason.is_some() && session.state().uncollected(&session.plan) {
             // Where it cannot be stopped, the step itself says why.
             return Ok(container::put_down(session).await.ok().flatten());
         }

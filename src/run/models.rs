@@ -3,14 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::error::RunError;
 use super::session::Session;
-use crate::plan::model::commit_later;
+use crate::plan::commit::{NamesCommits, commit_later};
 use crate::plan::step::Step;
 use crate::store::journal::{self, StepEnd, StepFault, What};
 use crate::store::{RunDirectory, StoreError};
@@ -33,26 +31,22 @@ pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreErr
     }
 }
 
-/// What the plan says, with the commits of the models that were fetched.
-///
-/// # Errors
-/// None that a plan of ours gives.
-pub fn filled<T: Serialize + DeserializeOwned>(
-    session: &Session,
-    planned: &T,
-) -> Result<T, StoreError> {
+/// Returns a part of the plan with the commits of the models that were fetched.
+pub fn with_commits<T: NamesCommits + Clone>(session: &Session, planned: &T) -> T {
+    let mut part = planned.clone();
     let models = session.state().models;
-    let fill = || -> Result<T, serde_json::Error> {
-        let mut text = serde_json::to_string(planned)?;
-        for (model, commit) in models {
-            text = text.replace(&commit_later(&model), &commit);
+    let known: Vec<(String, &String)> = models
+        .iter()
+        .map(|(model, commit)| (commit_later(model), commit))
+        .collect();
+    for text in part.texts() {
+        for (later, commit) in &known {
+            if text.contains(later) {
+                *text = text.replace(later, commit);
+            }
         }
-        serde_json::from_str(&text)
-    };
-    fill().map_err(|error| StoreError::Unusable {
-        path: session.run.join("plan.json"),
-        because: error.to_string(),
-    })
+    }
+    part
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.

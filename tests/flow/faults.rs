@@ -141,7 +141,7 @@ async fn create_is_refused() {
     let (play, engine) = (Play::new(), Arc::new(engine().fail("create", refused())));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
-    assert!(ended.because.unwrap().starts_with("create failed"));
+    assert!(ended.reason.unwrap().to_string().starts_with("create failed"));
     assert_eq!(count(&engine, "exec_detached"), 0);
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
@@ -206,8 +206,9 @@ async fn the_same_path_is_another_directory_there() {
     assert_eq!(ended.exit.code(), 3);
     assert!(
         ended
-            .because
+            .reason
             .unwrap()
+            .to_string()
             .contains("does not share this machine's files")
     );
     assert!(engine.specs().is_empty(), "the container was removed");

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use retrial::plan::step::{Action, Purpose};
 use retrial::plan::{Plan, Step};
-use retrial::store::journal::{Event, StepEnd, StepFault, What};
+use retrial::store::journal::{AbortReason, Event, SkipReason, StepEnd, StepFault, What};
 use sha2::{Digest, Sha256};
 
 use super::Went;
@@ -44,8 +44,10 @@ pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
         let is_measure = matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }));
         let last = matches!(step.action, Action::Judge | Action::Remove);
         if failed && !last {
-            let because = "a step before it failed".to_owned();
-            writer.end(step, StepEnd::Skipped { because }, 0);
+            let reason = SkipReason::Aborted {
+                reason: step_failed(),
+            };
+            writer.end(step, StepEnd::Skipped { reason }, 0);
             continue;
         }
         writer.say(
@@ -85,12 +87,19 @@ pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
             Went::Invalid => 1,
             _ => 0,
         };
-        let because = failed.then(|| "a step failed".to_owned());
-        writer.say(None, What::RunEnded { exit_code, because });
+        let reason = failed.then(step_failed);
+        writer.say(None, What::RunEnded { exit_code, reason });
     }
     Planted {
         text: writer.text,
         measured,
+    }
+}
+
+fn step_failed() -> AbortReason {
+    AbortReason::StepFailed {
+        name: "a step".to_owned(),
+        error: "it ended with exit code 1".to_owned(),
     }
 }
 

@@ -134,7 +134,9 @@ fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreE
         return Ok(None);
     }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
-    let over = state.over;
+    let over = state
+        .over
+        .map(|(code, reason)| (code, reason.map(|reason| reason.to_string())));
     Ok(over.filter(|(code, _)| *code != ExitCode::Interrupted.code()))
 }
 
@@ -188,8 +190,13 @@ async fn run(
         Ok(Ended {
             verdict,
             exit,
-            because,
-        }) => end(&directory, exit.code(), verdict.as_ref(), because),
+            reason,
+        }) => end(
+            &directory,
+            exit.code(),
+            verdict.as_ref(),
+            reason.map(|reason| reason.to_string()),
+        ),
         Err(error) => end(&directory, HOST, None, Some(error.to_string())),
     };
     end.seconds = since.elapsed().as_secs_f64();

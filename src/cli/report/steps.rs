@@ -48,9 +48,9 @@ pub fn of(
 fn tell(shown: &mut Step, end: &StepEnd) {
     shown.status = match end {
         StepEnd::Done { .. } => "done".to_owned(),
-        StepEnd::Skipped { because } => {
+        StepEnd::Skipped { reason } => {
             shown.seconds = None;
-            format!("skipped: {because}")
+            format!("skipped: {reason}")
         }
         StepEnd::Failed {
             because,

@@ -9,8 +9,8 @@ mod models;
 mod setup;
 
 use super::choices::Choices;
+use super::commit::commit_later;
 use super::measurement::MeasurementPlan;
-use super::model::commit_later;
 use super::power;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};

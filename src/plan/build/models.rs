@@ -2,7 +2,8 @@
 
 use super::error::PlanError;
 use super::{Builder, expression};
-use crate::plan::model::{Form, HUB_CACHE, ModelMount, commit_later};
+use crate::plan::commit::{NamesCommits, commit_later};
+use crate::plan::model::{Form, HUB_CACHE, ModelMount};
 use crate::plan::step::{Action, Condition, Purpose, Step};
 use retrial_recipe::model::{CommandOptions, Model, ModelSource};
 
@@ -44,8 +45,8 @@ impl Builder<'_> {
             let later = commit_later(model);
             let names = |step: &&Step| {
                 let skipped = matches!(step.when, Condition::Skipped { .. });
-                let text = serde_json::to_string(&step.action).unwrap_or_default();
-                !skipped && text.contains(&later)
+                let mut action = step.action.clone();
+                !skipped && action.texts().iter().any(|text| text.contains(&later))
             };
             if let Some(user) = self.steps.iter().find(names) {
                 return Err(PlanError::CommitUnknown {

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::quote;
-use crate::plan::model::{FetchedModel, Form, commit_later};
+use crate::plan::commit::commit_later;
+use crate::plan::model::{FetchedModel, Form};
 use crate::plan::step::Plan;
 
 /// Where models are put; nothing for a plan without.

@@ -137,7 +137,9 @@ pub fn warnings(what: &What) -> Vec<String> {
 pub fn end(end: &StepEnd, seconds: f64) -> String {
     match end {
         StepEnd::Done { .. } => format!("finished in {}", duration(seconds)),
-        StepEnd::Skipped { because } => format!("skipped: {}", lines(because).join(" ")),
+        StepEnd::Skipped { reason } => {
+            format!("skipped: {}", lines(&reason.to_string()).join(" "))
+        }
         StepEnd::Failed { because, .. } => {
             let because = lines(because);
             format!(

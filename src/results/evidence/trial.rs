@@ -14,7 +14,7 @@ use super::{accuracy, telemetry};
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
 use crate::results::verdict::{StepOutcome, TrialEvidence};
-use crate::store::journal::{StepEnd, StepFault};
+use crate::store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use crate::telemetry::Summary;
 use retrial_mlperf::loadgen::Run;
 use retrial_recipe::model::Mode;
@@ -96,7 +96,7 @@ impl Trial<'_> {
         };
         let relative = self.measured.results_directory(self.number);
         let mut trial = TrialEvidence::finished(self.number, relative.clone());
-        trial.outcome = outcome(self.files, ended);
+        trial.outcome = outcome(ended);
         if trial.outcome != StepOutcome::Finished {
             return Some(begun(trial, None));
         }
@@ -131,10 +131,9 @@ impl Trial<'_> {
     fn not_collected(&self, collect: &Step) -> Option<String> {
         match self.files.state.ended.get(&collect.number) {
             Some((StepEnd::Done { .. }, _)) => None,
-            Some((StepEnd::Failed { because, .. } | StepEnd::Skipped { because }, _)) => {
-                Some(because.trim_start_matches("no new result: ").to_owned())
-            }
-            Some((StepEnd::Stopped, _)) | None => Some("its results were not fetched".to_owned()),
+            Some((StepEnd::Failed { because, .. }, _)) => Some(because.clone()),
+            Some((StepEnd::Skipped { reason }, _)) => Some(reason.to_string()),
+            Some((StepEnd::Stopped, _)) | None => Some("its results were not collected".to_owned()),
         }
     }
 
@@ -231,7 +230,7 @@ struct Begun<'a> {
     folder: Option<PathBuf>,
 }
 
-fn outcome(files: &RunFiles<'_>, ended: Option<&StepEnd>) -> StepOutcome {
+fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
     match ended {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
         Some(StepEnd::Failed {
@@ -247,35 +246,17 @@ fn outcome(files: &RunFiles<'_>, ended: Option<&StepEnd>) -> StepOutcome {
             because: because.clone(),
             code: exit_code.and_then(|code| i32::try_from(code).ok()),
         },
-        Some(StepEnd::Skipped { because }) => StepOutcome::NotRun {
-            because: why(files, because),
+        Some(StepEnd::Skipped { reason }) => StepOutcome::NotRun {
+            because: match reason {
+                SkipReason::Aborted { reason } => reason.to_string(),
+                other => other.to_string(),
+            },
         },
         Some(StepEnd::Stopped) => StepOutcome::NotRun {
-            because: "the run was stopped".to_owned(),
+            because: AbortReason::Stopped.to_string(),
         },
         None => StepOutcome::NotRun {
             because: "it was not reached".to_owned(),
         },
-    }
-}
-
-/// Why a step was left out: where that is the failure of another one, with that one's own reason.
-fn why(files: &RunFiles<'_>, because: &str) -> String {
-    let blamed = files
-        .plan
-        .steps
-        .iter()
-        .find(|step| because == format!("{} failed", step.name));
-    let end = blamed.and_then(|step| files.state.ended.get(&step.number));
-    match end {
-        Some((
-            StepEnd::Failed {
-                because: reason, ..
-            },
-            _,
-        )) => {
-            format!("{because}: {}", reason.lines().next().unwrap_or_default())
-        }
-        _ => because.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::reason::{AbortReason, SkipReason};
 use crate::telemetry::Live;
 
 /// One thing that happened.
@@ -167,7 +168,7 @@ pub enum What {
         exit_code: u8,
         /// Why it ended early, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        because: Option<String>,
+        reason: Option<AbortReason>,
     },
 
     // What follows is shown and not kept.
@@ -242,10 +243,10 @@ pub enum StepEnd {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
     },
-    /// It was not done.
+    /// It was not executed.
     Skipped {
         /// Why.
-        because: String,
+        reason: SkipReason,
     },
     /// It failed.
     Failed {
@@ -265,16 +266,18 @@ pub enum StepEnd {
     Stopped,
 }
 
-/// Whose fault a failed step is: decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Whose fault a failed step is. The last of those of a run decides its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepFault {
-    /// The host or its services: engine, registry, hub, disk, GPUs.
-    Host,
-    /// The benchmark's own command.
-    Command,
+    /// A measurement left no results that can be collected: the verdict says what it means.
+    NoResult,
     /// It ran out of time.
     Timeout,
+    /// The benchmark's own command.
+    Command,
+    /// The host or its services: engine, registry, hub, disk, GPUs.
+    Host,
     /// The recipe or the command line asks for what is not there.
     Request,
 }

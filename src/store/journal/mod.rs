@@ -3,8 +3,10 @@
 
 pub mod event;
 mod file;
+mod reason;
 pub mod state;
 
 pub use event::{Event, StepEnd, StepFault, TransferState, What};
 pub use file::Journal;
+pub use reason::{AbortReason, SkipReason};
 pub use state::State;

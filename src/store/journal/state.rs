@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::event::{Event, StepEnd, StepFault, What};
+use super::reason::AbortReason;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 
 /// Where a run stands.
@@ -33,7 +34,7 @@ pub struct State {
     /// Commits of the models, by the model's key: a run stays with the one that it found first.
     pub models: BTreeMap<String, String>,
     /// How the run ended, if it did: exit code and reason.
-    pub over: Option<(u8, Option<String>)>,
+    pub over: Option<(u8, Option<AbortReason>)>,
     /// Warnings so far.
     pub warnings: Vec<String>,
     /// Containers so far, and in which of them each step ended.
@@ -93,8 +94,8 @@ impl State {
                 self.only_open(None);
             }
             (What::Warning { text }, _) => self.warnings.push(text.clone()),
-            (What::RunEnded { exit_code, because }, _) => {
-                self.over = Some((*exit_code, because.clone()));
+            (What::RunEnded { exit_code, reason }, _) => {
+                self.over = Some((*exit_code, reason.clone()));
             }
             _ => {}
         }
@@ -167,7 +168,7 @@ impl State {
         matches!(
             end,
             Some(StepEnd::Failed {
-                fault: StepFault::Command | StepFault::Timeout,
+                fault: StepFault::Command | StepFault::Timeout | StepFault::NoResult,
                 ..
             })
         )

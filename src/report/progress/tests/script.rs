@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::journal::{Event, StepEnd, StepFault, TransferState, What};
+use crate::journal::{AbortReason, Event, SkipReason, StepEnd, StepFault, TransferState, What};
 
 const BEGAN: i64 = 1_750_000_000_000;
 
@@ -226,7 +226,9 @@ fn prepared() -> Vec<Event> {
         Some((4, "dataset-open-orca")),
         What::StepEnded {
             end: StepEnd::Skipped {
-                because: "left out by --skip dataset-open-orca".to_owned(),
+                reason: SkipReason::Option {
+                    option: "--skip dataset-open-orca".to_owned(),
+                },
             },
             seconds: 0.0,
         },
@@ -328,7 +330,7 @@ fn measured() -> Vec<Event> {
         None,
         What::RunEnded {
             exit_code: 4,
-            because: None,
+            reason: None,
         },
     ));
     events
@@ -372,7 +374,7 @@ pub fn resumed() -> Vec<Event> {
         None,
         What::RunEnded {
             exit_code: 130,
-            because: Some("the run was stopped".to_owned()),
+            reason: Some(AbortReason::Stopped),
         },
     ));
     events
@@ -405,7 +407,9 @@ pub fn hostile() -> Vec<Event> {
         layer(&bad, "Downloading", Some((1, 2))),
         failed.ended(1.0),
         StepEnd::Skipped {
-            because: bad.clone(),
+            reason: SkipReason::Option {
+                option: bad.clone(),
+            },
         }
         .ended(0.0),
         What::Decided {
@@ -437,7 +441,9 @@ pub fn hostile() -> Vec<Event> {
         },
         What::RunEnded {
             exit_code: 3,
-            because: Some(bad.clone()),
+            reason: Some(AbortReason::Error {
+                message: bad.clone(),
+            }),
         },
     ]
     .map(|what| at(0, step, what))
