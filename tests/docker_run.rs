@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use retrial::host::model::HostView;
 use retrial::plan;
 use retrial::plan::build::Origin;
-use retrial::plan::choices::Choices;
+use retrial::plan::choices::PlanOptions;
 use retrial_recipe::docker_run::{
     DockerRunError, FLAGS, Nothing, Surroundings, Treatment, Word, commands, line, read,
 };
@@ -104,7 +104,7 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let plan = plan::build(
         &resolved.recipe,
         &origin,
-        &Choices::default(),
+        &PlanOptions::default(),
         &HostView::default(),
     );
     plan::shell::script(&plan.unwrap())

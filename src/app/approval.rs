@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::app::failure::Failure;
 use crate::app::open::Opened;
 use crate::plan::Plan;
-use crate::plan::power::{self, Power};
+use crate::plan::privilege::{self, Privilege};
 use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
 use crate::store::Home;
 
@@ -95,7 +95,7 @@ impl<'a> Asking<'a> {
 struct Missing<'a> {
     plan: &'a Plan,
     key: Option<String>,
-    powers: Vec<Power>,
+    powers: Vec<Privilege>,
 }
 
 /// Sees that every power of the plans is allowed: by `--allow`, by an earlier answer to the same
@@ -107,9 +107,9 @@ pub fn ask(
     allowed: &[String],
     a_person: bool,
 ) -> Result<(), Failure> {
-    let unknown = |name: &&String| !power::NAMES.contains(&name.as_str());
+    let unknown = |name: &&String| !privilege::NAMES.contains(&name.as_str());
     if let Some(unknown) = allowed.iter().find(unknown) {
-        let names = power::NAMES.join(", ");
+        let names = privilege::NAMES.join(", ");
         return Err(Failure::usage(format!(
             "--allow {unknown}: no such privilege; there are {names}"
         )));
@@ -163,7 +163,7 @@ pub fn ask(
 fn missing<'a>(home: &Home, asking: &Asking<'a>, allowed: &[String]) -> Option<Missing<'a>> {
     let (plan, directory) = (asking.plan, asking.directory);
     let asked = plan.powers.iter().cloned().chain(led_out(plan, directory));
-    let mut powers: Vec<Power> = asked
+    let mut powers: Vec<Privilege> = asked
         .filter(|power| !allowed.contains(&power.name))
         .collect();
     if powers.is_empty() {
@@ -203,14 +203,14 @@ fn text(missing: &[Missing<'_>]) -> String {
     text
 }
 
-fn names<'a>(powers: impl IntoIterator<Item = &'a Power>) -> Vec<String> {
+fn names<'a>(powers: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
     let names: BTreeSet<String> = powers.into_iter().map(|power| power.name.clone()).collect();
     names.into_iter().collect()
 }
 
 /// Mounts from beside the recipe that a link leads out of its directory: the plan, which is made
 /// of text only, cannot see that.
-fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Power> {
+fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
     let Some(directory) = directory.and_then(|directory| std::path::absolute(directory).ok())
     else {
         return Vec::new();
@@ -231,7 +231,7 @@ fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Power> {
                 "mount {source}: a link to {}, outside the recipe's directory",
                 leads_to.display()
             );
-            (!leads_to.starts_with(&real)).then(|| Power {
+            (!leads_to.starts_with(&real)).then(|| Privilege {
                 name: "mounts".to_owned(),
                 because,
             })

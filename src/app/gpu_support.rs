@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::app::options::GlobalOptions;
 use crate::app::runtime;
-use crate::host::gpu_support::{CdiDevice, Giving};
+use crate::host::gpu_support::{CdiDevice, GpuSupport};
 use retrial_engine::api::{Abilities, Engine as _};
 use retrial_engine::docker::Docker;
 
@@ -14,7 +14,7 @@ use retrial_engine::docker::Docker;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Adds what the engine says. A planted host (`--root`) is not this engine's, unless it is named.
-pub fn ask_the_engine(global: &GlobalOptions, giving: &mut Giving) {
+pub fn ask_the_engine(global: &GlobalOptions, giving: &mut GpuSupport) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
     }
@@ -35,7 +35,7 @@ pub fn ask_the_engine(global: &GlobalOptions, giving: &mut Giving) {
 }
 
 /// What the engine says of itself stands over what its configuration says.
-pub fn add(giving: &mut Giving, api: String, abilities: &Abilities) {
+pub fn add(giving: &mut GpuSupport, api: String, abilities: &Abilities) {
     giving.api = Some(api);
     giving.runtimes.clone_from(&abilities.runtimes);
     giving.cdi = abilities.cdi.or(giving.cdi);

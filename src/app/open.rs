@@ -8,7 +8,7 @@ use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
 use crate::host;
 use crate::host::assign::depends_on_engine;
-use crate::host::checks::requirements::Lack;
+use crate::host::checks::requirements::UnmetRequirement;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::Origin;
@@ -229,7 +229,7 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
 }
 
 /// Models that lie on this host, and do not: said before anything is fetched.
-fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Lack> {
+fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<UnmetRequirement> {
     let scope = Scope::of(recipe);
     let models = recipe.models.iter().filter_map(|(name, model)| {
         let ModelSource::Path(path) = &model.source else {
@@ -238,7 +238,7 @@ fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Lack> {
         let path = render(path, &scope).ok()?;
         let path = Path::new(directory.unwrap_or("/")).join(path);
         let looked_at = path.starts_with(stand_in("")) || path.exists();
-        (!looked_at).then(|| Lack {
+        (!looked_at).then(|| UnmetRequirement {
             what: format!("model {name}"),
             found: "nothing".to_owned(),
             wanted: path.display().to_string(),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Choices;
+use crate::plan::PlanOptions;
 use crate::store::Home;
 use crate::telemetry::rate::Interval;
 
@@ -63,7 +63,7 @@ pub struct PlanRequest {
     /// The recipe.
     pub recipe: RecipeRequest,
     /// Options that change the plan.
-    pub choices: Choices,
+    pub choices: PlanOptions,
     /// The lock file; `none` ignores the recipe's own.
     pub lock: Option<String>,
     /// Files with rules of further rounds.
@@ -76,9 +76,9 @@ impl PlanRequest {
     pub fn everything(recipe: RecipeRequest, secrets: Vec<String>) -> Self {
         Self {
             recipe,
-            choices: Choices {
+            choices: PlanOptions {
                 secrets,
-                ..Choices::default()
+                ..PlanOptions::default()
             },
             lock: None,
             rules: Vec::new(),

@@ -9,8 +9,8 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::host;
 use crate::host::checks::{
-    Access, Check, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings, examine,
-    rocm_of_image,
+    Access, Check, CheckKind, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings,
+    examine, rocm_of_image,
 };
 use crate::host::model::HostView;
 use crate::plan::Plan;
@@ -82,15 +82,16 @@ impl Found {
     pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
         // What the plan itself says of GPUs was refused or forced before.
         let told = |check: &&Check| {
-            check.state == CheckState::Error && !["gpus", "partition"].contains(&&*check.name)
+            check.state == CheckState::Error
+                && !matches!(check.kind, CheckKind::Gpus | CheckKind::Partition)
         };
         let errors: Vec<&Check> = self.checks.iter().filter(told).collect();
         let line = |check: &&Check| {
-            let mend = match check.mend.as_str() {
+            let fix = match check.fix.as_str() {
                 "" => String::new(),
-                mend => format!("\n    {mend}"),
+                fix => format!("\n    {fix}"),
             };
-            format!("  {}: {}{mend}", check.name, check.found)
+            format!("  {}: {}{fix}", check.name, check.actual)
         };
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.iter().map(line).collect();
@@ -101,12 +102,12 @@ impl Found {
         }
         let forced = errors
             .iter()
-            .map(|check| format!("{}: {}", check.name, check.found));
+            .map(|check| format!("{}: {}", check.name, check.actual));
         // Told elsewhere: other GPUs by a qualifier, and claims by waiting for them.
         let unwise = self
             .checks
             .iter()
-            .filter(|check| !["gpus", "gpus claimed"].contains(&check.name.as_str()));
+            .filter(|check| !matches!(check.kind, CheckKind::Gpus | CheckKind::GpusClaimed));
         Ok(forced.chain(unwise.filter_map(Check::warning)).collect())
     }
 

@@ -9,7 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{batch, open, runtime, terminal};
 use crate::batch::{ImageSource, Outlook, ResolvedCell};
-use crate::host::checks::requirements::Lack;
+use crate::host::checks::requirements::UnmetRequirement;
 use crate::plan::build::Origin;
 use crate::report::content::batch_plan;
 use crate::results::verdict::ExitCode;
@@ -72,11 +72,11 @@ pub fn plan(
 }
 
 /// What this host lacks for any of the cells, each once.
-fn lacks(global: &GlobalOptions, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<Lack> {
+fn lacks(global: &GlobalOptions, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<UnmetRequirement> {
     let host = open::host_view(global);
     let choices = arguments.request().choices;
     let mut asked = Vec::new();
-    let mut all: Vec<Lack> = Vec::new();
+    let mut all: Vec<UnmetRequirement> = Vec::new();
     for cell in cells {
         let requires = &cell.recipe.requires;
         if asked.contains(&requires) {

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::root::Root;
-use crate::host::gpu_support::{CdiDevice, DriverFile, Giving};
+use crate::host::gpu_support::{CdiDevice, DriverFile, GpuSupport};
 
 /// Where specifications lie. AMD's documents say the first, its tool's default is the second.
 const SPECIFICATIONS: [&str; 2] = ["etc/cdi", "var/run/cdi"];
@@ -39,9 +39,9 @@ const STEMS: [&str; 8] = [
 const PROGRAMS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi"];
 
 /// Reads it.
-pub fn giving(root: &Root, nvidia: bool) -> Giving {
+pub fn giving(root: &Root, nvidia: bool) -> GpuSupport {
     let daemon = Daemon::read(root);
-    Giving {
+    GpuSupport {
         api: None,
         runtimes: daemon.runtimes.into_keys().collect(),
         cdi: daemon.features.get("cdi").copied(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What can give GPUs to containers, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Giving {
+pub struct GpuSupport {
     /// The engine's API version; none where no engine was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<String>,
@@ -48,7 +48,7 @@ pub struct DriverFile {
     pub target: String,
 }
 
-impl Giving {
+impl GpuSupport {
     /// Names of one vendor's GPUs (`amd.com/gpu=`), if the engine may take them.
     pub(crate) fn cdi_of(&self, kind: &str) -> Vec<&CdiDevice> {
         let devices = self.cdi_devices.iter();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::gpu_support::Giving;
+use super::gpu_support::GpuSupport;
 use retrial_recipe::model::GpuVendor;
 
 /// The host, as far as a plan depends on it.
@@ -36,7 +36,7 @@ pub struct HostView {
     pub disk_free: Option<u64>,
     /// What can give GPUs to containers here.
     #[serde(default)]
-    pub giving: Giving,
+    pub giving: GpuSupport,
     /// What of the GPUs could not be read, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,

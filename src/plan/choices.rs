@@ -6,7 +6,7 @@ use retrial_recipe::model::Mode;
 
 /// The choices that `plan`, `run` and `batch` share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choices {
+pub struct PlanOptions {
     /// Only these scenarios; all if empty.
     pub scenarios: Vec<String>,
     /// Only these modes; all if empty.

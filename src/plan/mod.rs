@@ -6,12 +6,12 @@ pub mod commit;
 pub mod kept;
 pub mod measurement;
 pub mod model;
-pub mod power;
+pub mod privilege;
 pub mod shell;
 mod sku;
 pub mod step;
 pub mod text;
 
 pub use build::{PlanError, build};
-pub use choices::{Choices, Keep, PullPolicy};
+pub use choices::{Keep, PlanOptions, PullPolicy};
 pub use step::{Action, Condition, OfBatch, Plan, Step};

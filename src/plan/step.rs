@@ -10,9 +10,9 @@ use super::choices::{Keep, PullPolicy};
 use super::kept::FillStep;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
-use super::power::Power;
-use crate::host::assign::Given;
-use crate::host::checks::requirements::Lack;
+use super::privilege::Privilege;
+use crate::host::assign::AssignedGpus;
+use crate::host::checks::requirements::UnmetRequirement;
 use crate::telemetry::rate::Interval;
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
@@ -55,7 +55,7 @@ pub struct Plan {
     pub gpus: Vec<String>,
     /// GPUs that the container is given, and how; none where the recipe asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub given: Option<Given>,
+    pub given: Option<AssignedGpus>,
     /// What was found unwise on the host before the run began: its verdict says it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -66,9 +66,9 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub took_away: Vec<String>,
     /// What the host lacks.
-    pub lacks: Vec<Lack>,
+    pub lacks: Vec<UnmetRequirement>,
     /// What is asked of a person's trust.
-    pub powers: Vec<Power>,
+    pub powers: Vec<Privilege>,
     /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
     pub image: String,
     /// The image is pinned by digest.

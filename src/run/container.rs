@@ -9,8 +9,8 @@ use super::error::RunError;
 use super::kept::{self, Kept};
 use super::model_mounts;
 use super::models::with_commits;
+use super::mount_check::{MountCheck, verify_control_mount};
 use super::session::Session;
-use super::sight::{Sight, sees_us};
 use crate::plan::step::Step;
 use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
 use retrial_container::first_process;
@@ -91,20 +91,20 @@ pub async fn create_with(
         let _ = remove(session).await;
         return Ok(StepEnd::host(because));
     }
-    let end = match sees_us(session, &id, &nonce).await {
-        Sight::Shared => return Ok(StepEnd::Done { exit_code: None }),
-        Sight::Stopped => return Ok(StepEnd::Stopped),
-        Sight::Deaf(log) => StepEnd::failed(
+    let end = match verify_control_mount(session, &id, &nonce).await {
+        MountCheck::Shared => return Ok(StepEnd::Done { exit_code: None }),
+        MountCheck::Stopped => return Ok(StepEnd::Stopped),
+        MountCheck::EntrypointOverridden(log) => StepEnd::failed(
             StepFault::Host,
             format!("the image's entrypoint does not run the command that it is given{log}"),
             "take `entrypoint: image` out of the recipe: the entrypoint is then bypassed",
         ),
-        Sight::Died(because) => StepEnd::failed(
+        MountCheck::Exited(because) => StepEnd::failed(
             StepFault::Host,
             because,
             "with `entrypoint: image`, the image's entrypoint must run the command that it is given",
         ),
-        Sight::Apart => apart(session),
+        MountCheck::NotShared => apart(session),
     };
     let _ = remove(session).await;
     Ok(end)
@@ -256,7 +256,7 @@ pub async fn remove(session: &Session) -> Result<(), RunError> {
     let Some(id) = session.state().container else {
         return Ok(());
     };
-    give_back(session, &id).await;
+    restore_ownership(session, &id).await;
     session.engine.remove(&id).await?;
     session.say(None, What::ContainerRemoved { id })?;
     Ok(())
@@ -277,7 +277,7 @@ pub async fn remove_step(session: &Session) -> Result<StepEnd, RunError> {
 
 /// Leaves nothing running. The container goes, unless results are in it that were not fetched:
 /// then it stays, stopped, and a resumed run takes them out. Says so.
-pub async fn put_down(session: &Session) -> Result<Option<SkipReason>, RunError> {
+pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError> {
     let state = session.state();
     let Some(id) = state
         .container
@@ -287,7 +287,7 @@ pub async fn put_down(session: &Session) -> Result<Option<SkipReason>, RunError>
         remove(session).await?;
         return Ok(None);
     };
-    give_back(session, &id).await;
+    restore_ownership(session, &id).await;
     session.engine.stop(&id, 10).await?;
     let run = session.run.id().to_owned();
     Ok(Some(SkipReason::ContainerStopped { run }))
@@ -295,7 +295,7 @@ pub async fn put_down(session: &Session) -> Result<Option<SkipReason>, RunError>
 
 /// Gives what the container wrote below the control directory back to us, following no link.
 /// Only somebody who is not root needs it.
-async fn give_back(session: &Session, id: &str) {
+async fn restore_ownership(session: &Session, id: &str) {
     let user = rustix::process::getuid();
     if user.is_root() {
         return;

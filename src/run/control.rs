@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::beneath::Directory;
+use crate::store::dir_handle::Directory;
 use crate::store::{RunDirectory, StoreError, open};
 
 mod step;

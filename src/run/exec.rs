@@ -73,7 +73,7 @@ pub async fn run_at(
 fn ended(session: &Session, step: &Step, command: &ExecStep, followed: Followed) -> StepEnd {
     let (fault, because, exit_code, advice) = match followed {
         Followed::Stopped => return StepEnd::Stopped,
-        Followed::Exited(exit) if exit.told_to_end => {
+        Followed::Exited(exit) if exit.terminated_by_us => {
             let advice = format!(
                 "go on in a new container with: retrial resume {}",
                 session.run.id()

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::error::RunError;
 use super::quiet::{self, Measuring};
 use super::session::Session;
-use super::watching::Watching;
+use super::watching::TelemetryRecorder;
 use super::{collect, container, copy_out, exec, fill, host, image, installed, judge, models};
 use crate::plan::kept::FillStep;
 use crate::plan::step::{Action, Plan, Purpose, Step};
@@ -44,11 +44,11 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     }
     let mut run = Run {
         session,
-        standing: Vec::new(),
+        completed_steps: Vec::new(),
         abort_reason: None,
         verdict: None,
         fault: None,
-        watching: Watching::default(),
+        watching: TelemetryRecorder::default(),
         measuring: None,
     };
     // What is being measured since before this process is not disturbed either.
@@ -56,21 +56,24 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     if steps.any(|step| before.open.contains(&step.number) && quiet::measures(step)) {
         run.measuring = quiet::measuring(session).await?;
     }
-    let lives = run.take_up().await?;
-    run.standing = session.state().taken_up().standing(&session.plan, lives);
+    let lives = run.reattach().await?;
+    run.completed_steps = session
+        .state()
+        .taken_up()
+        .completed_steps(&session.plan, lives);
     session.say(
         None,
         What::RunBegan {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
             pid: std::process::id(),
-            done_before: run.standing.clone(),
+            done_before: run.completed_steps.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
         },
     )?;
     let outcome = run.steps().await;
     if let Err(error) = outcome {
-        let _ = container::put_down(session).await;
+        let _ = container::teardown(session).await;
         // The disk may be full: then this cannot be written either, and the caller says it.
         let message = error.to_string();
         let _ = session.say(
@@ -101,13 +104,13 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
 pub(super) struct Run<'a> {
     pub(super) session: &'a Session,
     /// Steps that are not done again.
-    pub(super) standing: Vec<u32>,
+    pub(super) completed_steps: Vec<u32>,
     /// Why nothing more is measured.
     pub(super) abort_reason: Option<AbortReason>,
     /// The gravest fault of the steps that failed.
     pub(super) fault: Option<StepFault>,
     verdict: Option<Verdict>,
-    watching: Watching,
+    watching: TelemetryRecorder,
     /// Held from the first measurement to the last.
     measuring: Option<Measuring>,
 }
@@ -116,8 +119,8 @@ impl Run<'_> {
     async fn steps(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
-            if self.standing.contains(&step.number) {
-                self.stands(step);
+            if self.completed_steps.contains(&step.number) {
+                self.show_completed(step);
                 continue;
             }
             let end = if let Some(reason) = self.skip_reason(step).await? {
@@ -137,7 +140,7 @@ impl Run<'_> {
     }
 
     /// Says that a step stands from before; the journal has it.
-    fn stands(&mut self, step: &Step) {
+    fn show_completed(&mut self, step: &Step) {
         let Some((end, _)) = self.session.state().ended.remove(&step.number) else {
             return;
         };

@@ -14,7 +14,7 @@ use crate::plan::choices::Keep;
 use crate::plan::kept::{FillStep, KeptDirectory};
 use crate::plan::step::{Action, Condition, Step};
 use crate::store::journal::{StepEnd, StepFault, What};
-use crate::store::kept::{Filled, Manifest, Stage, Standing};
+use crate::store::kept::{CacheState, Filled, Manifest, Stage};
 use retrial_container::Mount;
 use retrial_engine::api::ExecSpec;
 use retrial_recipe::model::Place;
@@ -38,8 +38,8 @@ pub async fn fill(
     let stage = place.stage(session.run.id());
     match looked_at(session, &place, kept).await? {
         None => return Ok(StepEnd::Stopped),
-        Some(Standing::Whole(manifest)) => {
-            put_away(session, step, &stage).await?;
+        Some(CacheState::Whole(manifest)) => {
+            discard(session, step, &stage).await?;
             let Filled { run, at, .. } = &manifest.filled;
             let size = size(&manifest);
             let decision = format!(
@@ -48,7 +48,7 @@ pub async fn fill(
             );
             return decided(session, step, decision);
         }
-        Some(Standing::Broken(because)) => {
+        Some(CacheState::Broken(because)) => {
             let text = format!(
                 "{} is not whole: {because}; it is filled anew",
                 place.label()
@@ -56,7 +56,7 @@ pub async fn fill(
             session.say(Some(step), What::Warning { text })?;
             place.set_aside()?;
         }
-        Some(Standing::Missing) => {}
+        Some(CacheState::Missing) => {}
     }
     let filling = Filling {
         session,
@@ -68,7 +68,7 @@ pub async fn fill(
     let end = filling.run(again).await?;
     if !end.is_done() {
         if !(matches!(end, StepEnd::Failed { .. }) && keeps_what_failed(session)) {
-            put_away(session, step, &stage).await?;
+            discard(session, step, &stage).await?;
         }
         return Ok(end);
     }
@@ -87,7 +87,7 @@ pub async fn fill(
         return Ok(StepEnd::Stopped);
     };
     if let Some(because) = manifest.lacks(&wanted(kept)) {
-        put_away(session, step, &stage).await?;
+        discard(session, step, &stage).await?;
         return Ok(StepEnd::failed(
             StepFault::Command,
             format!("what it gave is not what the recipe lists: {because}"),
@@ -235,7 +235,7 @@ fn rights(kept: &KeptDirectory) -> &'static str {
 }
 
 /// Takes the filling container away, and what it was filling.
-async fn put_away(session: &Session, step: &Step, stage: &Stage) -> Result<(), RunError> {
+async fn discard(session: &Session, step: &Step, stage: &Stage) -> Result<(), RunError> {
     if session.state().made_by == Some(step.number) {
         container::remove(session).await?;
     }

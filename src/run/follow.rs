@@ -29,11 +29,11 @@ pub enum Followed {
         because: String,
     },
     /// It will never write its exit code.
-    Died(Death),
+    Died(ExitCause),
 }
 
 /// Why a step will never write its exit code.
-pub struct Death {
+pub struct ExitCause {
     /// Whose fault.
     pub fault: StepFault,
     /// What happened.
@@ -65,7 +65,7 @@ pub async fn follow(
         .copied()
         .unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step);
-    let mut pulse = Pulse {
+    let mut pulse = LivenessProbe {
         session,
         step,
         control,
@@ -124,7 +124,7 @@ pub async fn follow(
 }
 
 /// Looks whether a step can still come to its end.
-struct Pulse<'a> {
+struct LivenessProbe<'a> {
     session: &'a Session,
     step: &'a Step,
     control: &'a StepControl,
@@ -134,9 +134,9 @@ struct Pulse<'a> {
     looks: u32,
 }
 
-impl Pulse<'_> {
+impl LivenessProbe<'_> {
     /// Why the step will never write its exit code, if so.
-    async fn dead(&mut self) -> Option<Death> {
+    async fn dead(&mut self) -> Option<ExitCause> {
         if let Place::Container(container) = self.place
             && let Some(death) = self.without_container(container).await?
         {
@@ -162,7 +162,7 @@ impl Pulse<'_> {
 
     /// Why the container does not run, if so. An engine that is away says nothing about it: the
     /// files do.
-    async fn without_container(&self, container: &str) -> Option<Option<Death>> {
+    async fn without_container(&self, container: &str) -> Option<Option<ExitCause>> {
         let state = self.session.engine.container(container).await.ok()?;
         let because = match state {
             Some(state) if state.running => return Some(None),
@@ -179,7 +179,7 @@ impl Pulse<'_> {
             }
         };
         let run = self.session.run.id();
-        Some(Some(Death {
+        Some(Some(ExitCause {
             fault: StepFault::Host,
             because,
             advice: format!("go on in a new container with: retrial resume {run}"),
@@ -188,7 +188,7 @@ impl Pulse<'_> {
 
     /// The exec that we know has ended, or we know of none. Another one of a tool that was
     /// killed may be the one that runs the step.
-    async fn exited(&mut self, code: i64) -> Option<Death> {
+    async fn exited(&mut self, code: i64) -> Option<ExitCause> {
         let look = look(self.session, self.step, self.place).await?;
         if look.alive || self.control.exit().is_some() {
             self.started = None;
@@ -206,7 +206,7 @@ impl Pulse<'_> {
             .is_some_and(|(before, now)| now > before);
         let started = self.control.started();
         Some(if disk_full(path) {
-            Death {
+            ExitCause {
                 fault: StepFault::Host,
                 because: format!(
                     "the disk of {} is full: the step could not write its exit code",
@@ -215,7 +215,7 @@ impl Pulse<'_> {
                 advice: "make room, or keep runs elsewhere: --home DIR".to_owned(),
             }
         } else if killed {
-            Death {
+            ExitCause {
                 fault: StepFault::Command,
                 because: "the kernel killed the step's own shell for want of memory".to_owned(),
                 advice:
@@ -223,7 +223,7 @@ impl Pulse<'_> {
                         .to_owned(),
             }
         } else if started {
-            Death {
+            ExitCause {
                 fault: StepFault::Host,
                 because: format!(
                     "the step's shell was killed before it could write its exit code (exit code {code})"
@@ -231,7 +231,7 @@ impl Pulse<'_> {
                 advice: format!("go on with: retrial resume {}", self.session.run.id()),
             }
         } else {
-            Death {
+            ExitCause {
                 fault: StepFault::Command,
                 because: format!("the step could not be started (exit code {code})"),
                 advice: match self.place {

@@ -14,7 +14,7 @@ use crate::plan::kept::KeptDirectory;
 use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, What};
-use crate::store::kept::{KeptLock, KeptPlace, Standing, Wanted};
+use crate::store::kept::{CacheState, KeptLock, KeptPlace, Wanted};
 use retrial_container::Mount;
 
 /// Between two tries to take a lock that another run has.
@@ -78,7 +78,7 @@ pub async fn looked_at(
     session: &Session,
     place: &KeptPlace,
     kept: &KeptDirectory,
-) -> Result<Option<Standing>, RunError> {
+) -> Result<Option<CacheState>, RunError> {
     let (place, wanted) = (place.clone(), wanted(kept));
     let (writable, thorough) = (kept.writable, session.plan.verify_cache);
     // What is listed is right, whatever it was made from.
@@ -86,8 +86,8 @@ pub async fn looked_at(
     let look = move |stop: &AtomicBool| {
         let standing = place.check(&wanted, writable, thorough, stop)?;
         Ok(match (standing, models) {
-            (Standing::Whole(manifest), Some(models)) if manifest.filled.models != models => {
-                Standing::Broken("it was made with another commit of a model".to_owned())
+            (CacheState::Whole(manifest), Some(models)) if manifest.filled.models != models => {
+                CacheState::Broken("it was made with another commit of a model".to_owned())
             }
             (standing, _) => standing,
         })

@@ -28,15 +28,15 @@ mod installed;
 mod judge;
 mod kept;
 mod latest;
-mod left_out;
 mod model_mounts;
 mod model_view;
+mod mount_check;
 mod output;
 mod place;
+mod reattach;
 mod redact;
 mod seed;
-mod sight;
-mod take_up;
+mod skip;
 mod watch;
 mod watching;
 

@@ -19,14 +19,14 @@ const RENEWED: Duration = Duration::from_secs(GRACE_S / 3);
 
 /// Shared by all runs of a batch and whoever pulls their images.
 #[derive(Debug, Clone, Default)]
-pub struct Quiet(Arc<RwLock<()>>);
+pub struct MeasurementLock(Arc<RwLock<()>>);
 
 /// Held while a run measures.
 pub(crate) type Measuring = OwnedRwLockReadGuard<()>;
 /// Held while something disturbs.
 pub(crate) type Disturbing = OwnedRwLockWriteGuard<()>;
 
-impl Quiet {
+impl MeasurementLock {
     /// Waits until nobody measures.
     pub(crate) async fn disturb(&self) -> Disturbing {
         Arc::clone(&self.0).write_owned().await
@@ -87,7 +87,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_pull_waits_for_those_who_measure_and_they_for_it() {
-        let quiet = Quiet::default();
+        let quiet = MeasurementLock::default();
         let (one, other) = (quiet.measure().await, quiet.measure().await);
         let pull = tokio::spawn({
             let quiet = quiet.clone();

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::Control;
 use super::error::RunError;
-use super::quiet::Quiet;
+use super::quiet::MeasurementLock;
 use crate::plan::step::{Plan, Step};
 use crate::store::journal::Journal;
 use crate::store::journal::State;
@@ -34,7 +34,7 @@ pub struct Options {
     pub root: PathBuf,
     /// Shared with the other runs of a batch and whoever pulls their images; none where this run
     /// has nobody beside it.
-    pub quiet: Option<Quiet>,
+    pub quiet: Option<MeasurementLock>,
 }
 
 impl Default for Options {

@@ -30,7 +30,7 @@ const LAST_LOOK: Duration = Duration::from_secs(3);
 
 /// What a run's process has of sensors and file.
 #[derive(Default)]
-pub enum Watching {
+pub enum TelemetryRecorder {
     /// Nothing was measured yet.
     #[default]
     NotYet,
@@ -40,7 +40,7 @@ pub enum Watching {
     Off,
 }
 
-impl Watching {
+impl TelemetryRecorder {
     /// Does a step that may measure, and watches meanwhile.
     pub async fn during(
         &mut self,

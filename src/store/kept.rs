@@ -35,7 +35,7 @@ pub struct KeptPlace {
 
 /// How a kept directory stands.
 #[derive(Debug)]
-pub enum Standing {
+pub enum CacheState {
     /// Nothing is kept.
     Missing,
     /// It is whole.
@@ -125,33 +125,33 @@ impl KeptPlace {
         writable: bool,
         thorough: bool,
         stop: &AtomicBool,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<CacheState, StoreError> {
         if !self.current().exists() {
-            return Ok(Standing::Missing);
+            return Ok(CacheState::Missing);
         }
         let path = self.current().join("manifest.json");
         let Some(manifest) = Manifest::read(&path) else {
             return self.adopt(wanted, &path, stop);
         };
         if let Some(because) = manifest.lacks(wanted) {
-            return Ok(Standing::Broken(because));
+            return Ok(CacheState::Broken(because));
         }
         if writable {
             // Steps may write to it: what they made of it is theirs.
             return Ok(if self.content().is_dir() {
-                Standing::Whole(manifest)
+                CacheState::Whole(manifest)
             } else {
-                Standing::Broken("its content is gone".to_owned())
+                CacheState::Broken("its content is gone".to_owned())
             });
         }
         let (broken, touched) = manifest.compare(&self.content(), thorough, stop)?;
         if let Some(because) = broken {
-            return Ok(Standing::Broken(because));
+            return Ok(CacheState::Broken(because));
         }
         if let Some(touched) = &touched {
             touched.write(&path)?;
         }
-        Ok(Standing::Whole(touched.unwrap_or(manifest)))
+        Ok(CacheState::Whole(touched.unwrap_or(manifest)))
     }
 
     /// What nobody wrote down (a person filled it by a shell plan) is whole where the recipe lists it.
@@ -160,9 +160,9 @@ impl KeptPlace {
         wanted: &[Wanted],
         path: &Path,
         stop: &AtomicBool,
-    ) -> Result<Standing, StoreError> {
+    ) -> Result<CacheState, StoreError> {
         if wanted.is_empty() || wanted.iter().any(|file| file.sha256.is_none()) {
-            return Ok(Standing::Broken("its manifest is gone".to_owned()));
+            return Ok(CacheState::Broken("its manifest is gone".to_owned()));
         }
         let filled = Filled {
             run: "no run of ours".to_owned(),
@@ -170,10 +170,10 @@ impl KeptPlace {
         };
         let manifest = Manifest::make(&self.content(), filled, stop)?;
         if let Some(because) = manifest.lacks(wanted) {
-            return Ok(Standing::Broken(because));
+            return Ok(CacheState::Broken(because));
         }
         manifest.write(path)?;
-        Ok(Standing::Whole(manifest))
+        Ok(CacheState::Whole(manifest))
     }
 
     /// Removes what was not whole, unless somebody has it mounted, and what runs had begun to fill,

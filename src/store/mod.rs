@@ -2,8 +2,8 @@
 //! and how it is opened again when the container that wrote it may be hostile.
 
 pub mod batch_directory;
-pub mod beneath;
 pub mod blocks;
+pub mod dir_handle;
 pub mod error;
 pub mod home;
 pub mod import;

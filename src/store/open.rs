@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::beneath::Directory;
+use super::dir_handle::Directory;
 use super::error::StoreError;
 
 /// Opens a file beneath a directory.

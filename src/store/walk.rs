@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::beneath::Directory;
+use super::dir_handle::Directory;
 use super::error::StoreError;
 
 /// Nobody's results lie deeper.

@@ -141,7 +141,13 @@ async fn create_is_refused() {
     let (play, engine) = (Play::new(), Arc::new(engine().fail("create", refused())));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
-    assert!(ended.reason.unwrap().to_string().starts_with("create failed"));
+    assert!(
+        ended
+            .reason
+            .unwrap()
+            .to_string()
+            .starts_with("create failed")
+    );
     assert_eq!(count(&engine, "exec_detached"), 0);
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());

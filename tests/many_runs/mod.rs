@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use retrial::host;
 use retrial::host::model::HostView;
 use retrial::plan::build::Origin;
-use retrial::plan::{Action, Choices, OfBatch, Plan, Step, build};
+use retrial::plan::{Action, OfBatch, Plan, PlanOptions, Step, build};
 use retrial::run::judge_run;
 use retrial::store::RunDirectory;
 use retrial_recipe::{NoTemplates, Resolved, Setting, Source, resolve};
@@ -95,9 +95,9 @@ impl Many {
                     hash: resolved.hash.clone(),
                 };
                 let plans = hosts.iter().map(|host| {
-                    let choices = Choices {
+                    let choices = PlanOptions {
                         trials: Some(1),
-                        ..Choices::default()
+                        ..PlanOptions::default()
                     };
                     let mut plan = build(&resolved.recipe, &origin, &choices, host).unwrap();
                     plan.ruled_by(retrial::app::catalog::rounds());

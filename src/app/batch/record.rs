@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
 use crate::batch::{BatchPlan, Cell, Turn};
-use crate::plan::Choices;
+use crate::plan::PlanOptions;
 use crate::plan::choices::{Keep, PullPolicy};
 
 /// What batch.json holds.
@@ -59,7 +59,7 @@ impl Asked {
     pub fn plan(&self, cell: &Cell, turn: &Turn, gpus: &[String]) -> PlanRequest {
         PlanRequest {
             recipe: recipe_of(cell),
-            choices: Choices {
+            choices: PlanOptions {
                 scenarios: cell.scenarios.clone(),
                 modes: turn.modes.clone(),
                 trials: Some(1),

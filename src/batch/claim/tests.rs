@@ -190,7 +190,7 @@ error: no two cells are rocm=7.1.1,backend=rocm and rocm=6.4.1 and alike in all 
   |
 9 |   - 7.1.1 + rocm is faster than 6.4.1
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-  = help: rocm=7.1.1,backend=rocm is left out: this release left the provider out
+  = help: rocm=7.1.1,backend=rocm is omitted: this release left the provider out
 
 1 error
 

@@ -12,7 +12,7 @@ use super::make::Makes;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
 use crate::batch::{BatchPlan, PullAhead, Turn};
 use crate::run::Options;
-use crate::run::quiet::Quiet;
+use crate::run::quiet::MeasurementLock;
 use crate::store::BatchDirectory;
 use crate::store::journal::Event;
 use crate::store::journal::Journal;
@@ -110,7 +110,8 @@ impl<'a> BatchSession<'a> {
             journal: Journal::open(&path)?,
             state: BatchState::of(&before),
         };
-        let quiet = (taking.plan.conduct.pull_ahead != PullAhead::During).then(Quiet::default);
+        let quiet =
+            (taking.plan.conduct.pull_ahead != PullAhead::During).then(MeasurementLock::default);
         Ok(Self {
             home: taking.home,
             engine: taking.engine,

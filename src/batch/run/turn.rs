@@ -10,7 +10,7 @@ use super::execute::is_failure;
 use super::session::{BatchSession, Seen};
 use crate::batch::OnFailure;
 use crate::batch::journal::{BatchState, BatchWhat, Next, TurnEnd, TurnFigure};
-use crate::host::assign::Given;
+use crate::host::assign::AssignedGpus;
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::run::{Ended, Prepared, RunError, Session};
 use crate::store::journal::Journal;
@@ -80,7 +80,7 @@ async fn begin(
         cell: cell.map(|cell| cell.name.clone()).unwrap_or_default(),
         trial: planned.trial,
         attempt,
-        gpus: given.map(Given::claims).unwrap_or_default(),
+        gpus: given.map(AssignedGpus::claims).unwrap_or_default(),
         beside: batch.ask(BatchState::going),
     })?;
     // Known to the batch before anything is in it: a kill in between leaves an empty directory,

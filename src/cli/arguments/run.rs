@@ -6,7 +6,7 @@ use clap::{ArgAction, Args};
 
 use super::{mode, name_and_value};
 use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
-use crate::plan::Choices;
+use crate::plan::PlanOptions;
 use crate::plan::choices::{Keep, PullPolicy};
 use crate::telemetry::rate::Interval;
 use retrial_recipe::model::Mode;
@@ -80,7 +80,7 @@ impl PlanArguments {
     pub fn request(&self) -> PlanRequest {
         PlanRequest {
             recipe: self.recipe.request(),
-            choices: Choices {
+            choices: PlanOptions {
                 scenarios: self.scenario.clone(),
                 modes: self.mode.clone(),
                 trials: self.trials,

@@ -2,28 +2,28 @@
 
 use super::select::Selection;
 use super::way::is_numbered;
-use super::{Asked, Flags, Given, GivenGpu, Way, is_of};
+use super::{Asked, AssignedGpu, AssignedGpus, Flags, InjectionMethod, is_of};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::GpuVendor;
 
 pub(crate) fn flags(
     asked: &Asked<'_>,
-    way: Way,
+    way: InjectionMethod,
     because: String,
     selection: Selection,
-) -> (Flags, Given) {
+) -> (Flags, AssignedGpus) {
     let flags = match (way, asked.request.vendor) {
-        (Way::AsWritten, _) => as_written(asked),
-        (Way::Devices, GpuVendor::Amd) => amd_devices(asked, &selection),
-        (Way::Devices, GpuVendor::Nvidia) => nvidia_devices(asked, &selection),
-        (Way::Cdi, GpuVendor::Amd) => cdi(asked, &selection, "amd.com/gpu="),
-        (Way::Cdi, GpuVendor::Nvidia) => cdi(asked, &selection, "nvidia.com/gpu="),
-        (Way::Toolkit, GpuVendor::Amd) => amd_toolkit(asked, &selection),
-        (Way::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(asked, &selection),
+        (InjectionMethod::AsWritten, _) => as_written(asked),
+        (InjectionMethod::Devices, GpuVendor::Amd) => amd_devices(asked, &selection),
+        (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_devices(asked, &selection),
+        (InjectionMethod::Cdi, GpuVendor::Amd) => cdi(asked, &selection, "amd.com/gpu="),
+        (InjectionMethod::Cdi, GpuVendor::Nvidia) => cdi(asked, &selection, "nvidia.com/gpu="),
+        (InjectionMethod::Toolkit, GpuVendor::Amd) => amd_toolkit(asked, &selection),
+        (InjectionMethod::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(asked, &selection),
     };
     let known = !selection.gpus.is_empty();
-    let kept_out = !asked.container.privileged && way != Way::AsWritten;
-    let given = Given {
+    let kept_out = !asked.container.privileged && way != InjectionMethod::AsWritten;
+    let given = AssignedGpus {
         way,
         because,
         // Where all are given, there is none to be kept from.
@@ -86,7 +86,7 @@ fn visible(asked: &Asked<'_>, selection: &Selection) -> Option<(String, String)>
     narrows.then(|| (name.to_owned(), indices(&selection.gpus).join(",")))
 }
 
-fn indices(gpus: &[GivenGpu]) -> Vec<String> {
+fn indices(gpus: &[AssignedGpu]) -> Vec<String> {
     gpus.iter().map(|given| given.index.to_string()).collect()
 }
 
@@ -187,7 +187,7 @@ fn amd_toolkit(asked: &Asked<'_>, selection: &Selection) -> Flags {
 
 /// A GPU's number in AMD's container toolkit: cards in the order of their PCI addresses, which is
 /// not the order of the topology.
-fn rank(asked: &Asked<'_>, given: &GivenGpu) -> usize {
+fn rank(asked: &Asked<'_>, given: &AssignedGpu) -> usize {
     let mut addresses: Vec<&str> = asked
         .host
         .gpus

@@ -21,24 +21,24 @@ use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
 pub use privilege::{Lessened, lessened};
 pub use select::cards;
-pub use way::Way;
+pub use way::InjectionMethod;
 
 /// The GPUs that a container is given, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct AssignedGpus {
     /// By which way.
-    pub way: Way,
+    pub way: InjectionMethod,
     /// Why by this one.
     pub because: String,
     /// Which; none where this host's GPUs are not known.
-    pub gpus: Vec<GivenGpu>,
+    pub gpus: Vec<AssignedGpu>,
     /// The container cannot reach others of the host.
     pub isolated: bool,
 }
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GivenGpu {
+pub struct AssignedGpu {
     /// Its index among the host's GPUs of its vendor: `ROCm`'s and `nvidia-smi`'s.
     pub index: u32,
     /// It.
@@ -46,7 +46,7 @@ pub struct GivenGpu {
     pub gpu: Gpu,
 }
 
-impl GivenGpu {
+impl AssignedGpu {
     /// What tells it apart from every other GPU of the host, for whoever else may claim it.
     #[must_use]
     pub fn claim(&self) -> String {
@@ -59,14 +59,14 @@ impl GivenGpu {
     }
 }
 
-impl Given {
+impl AssignedGpus {
     /// What a run claims by this: addresses of GPUs, or `all` where they are not known.
     #[must_use]
     pub fn claims(&self) -> Vec<String> {
         if self.gpus.is_empty() {
             return vec!["all".to_owned()];
         }
-        self.gpus.iter().map(GivenGpu::claim).collect()
+        self.gpus.iter().map(AssignedGpu::claim).collect()
     }
 }
 
@@ -105,7 +105,7 @@ pub struct Flags {
 ///
 /// # Errors
 /// A fragment that says why `--gpus` cannot be met.
-pub fn give(asked: &Asked<'_>) -> Result<(Flags, Given), String> {
+pub fn give(asked: &Asked<'_>) -> Result<(Flags, AssignedGpus), String> {
     let (way, because) = way::choose(asked)?;
     let selection = select::select(asked, way)?;
     Ok(flags::flags(asked, way, because, selection))

@@ -2,29 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use super::{Asked, GivenGpu, Way};
+use super::{Asked, AssignedGpu, InjectionMethod};
 use crate::host::model::Gpu;
 
 /// GPUs of the host.
 pub(crate) struct Selection {
     /// Which, in the order of their indices where nothing was chosen.
-    pub gpus: Vec<GivenGpu>,
+    pub gpus: Vec<AssignedGpu>,
     /// These are all that the host has of the vendor.
     pub all: bool,
 }
 
 /// Chooses: what `--gpus` says; else all where the recipe's own keys give all; else as many as
 /// are asked for.
-pub(crate) fn select(asked: &Asked<'_>, way: Way) -> Result<Selection, String> {
+pub(crate) fn select(asked: &Asked<'_>, way: InjectionMethod) -> Result<Selection, String> {
     let there = of_vendor(asked);
     let gpus = if !asked.chosen.is_empty() {
         chosen(asked, &there)?
-    } else if way == Way::AsWritten || asked.container.privileged {
+    } else if way == InjectionMethod::AsWritten || asked.container.privileged {
         written(asked, &there)
     } else {
         as_many_as_asked(asked, &there)
     };
-    if way != Way::AsWritten
+    if way != InjectionMethod::AsWritten
         && let Some(masked) = gpus.iter().find(|given| given.gpu.masked)
     {
         return Err(format!(
@@ -41,11 +41,11 @@ pub(crate) fn select(asked: &Asked<'_>, way: Way) -> Result<Selection, String> {
 }
 
 /// The host's GPUs of the vendor that is asked for.
-fn of_vendor(asked: &Asked<'_>) -> Vec<GivenGpu> {
+fn of_vendor(asked: &Asked<'_>) -> Vec<AssignedGpu> {
     let gpus = asked.host.gpus.iter();
     (0..)
         .zip(gpus.filter(|gpu| gpu.vendor == asked.request.vendor))
-        .map(|(index, gpu)| GivenGpu {
+        .map(|(index, gpu)| AssignedGpu {
             index,
             gpu: gpu.clone(),
         })
@@ -59,7 +59,7 @@ pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
 }
 
 /// What the recipe's own devices reach.
-fn written(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
+fn written(asked: &Asked<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let container = asked.container;
     let is_listed = |node: &String| {
         container
@@ -67,7 +67,7 @@ fn written(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
             .iter()
             .any(|device| device.split(':').next() == Some(node))
     };
-    let named: Vec<GivenGpu> = there
+    let named: Vec<AssignedGpu> = there
         .iter()
         .filter(|given| given.gpu.nodes.iter().any(is_listed))
         .cloned()
@@ -80,9 +80,9 @@ fn written(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
 }
 
 /// The first cards that fit, then others, up to the count; in the order of their indices.
-fn as_many_as_asked(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
+fn as_many_as_asked(asked: &Asked<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| asked.request.takes(&gpu.model);
-    let usable: Vec<&GivenGpu> = there.iter().filter(|given| !given.gpu.masked).collect();
+    let usable: Vec<&AssignedGpu> = there.iter().filter(|given| !given.gpu.masked).collect();
     let mut addresses: Vec<(bool, &str)> = Vec::new();
     for given in &usable {
         let one = (!fits(&given.gpu), given.gpu.pci.as_str());
@@ -93,13 +93,13 @@ fn as_many_as_asked(asked: &Asked<'_>, there: &[GivenGpu]) -> Vec<GivenGpu> {
     // Stable: those that fit first, each in the order of indices.
     addresses.sort_by_key(|(other, _)| *other);
     addresses.truncate(asked.request.count as usize);
-    let taken = |given: &&&GivenGpu| addresses.iter().any(|(_, pci)| *pci == given.gpu.pci);
+    let taken = |given: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == given.gpu.pci);
     usable.iter().filter(taken).copied().cloned().collect()
 }
 
 /// What `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
-fn chosen(asked: &Asked<'_>, there: &[GivenGpu]) -> Result<Vec<GivenGpu>, String> {
-    let mut gpus: Vec<GivenGpu> = Vec::new();
+fn chosen(asked: &Asked<'_>, there: &[AssignedGpu]) -> Result<Vec<AssignedGpu>, String> {
+    let mut gpus: Vec<AssignedGpu> = Vec::new();
     for word in asked.chosen {
         let named = named(asked, there, word)?;
         if let Some(twice) = named.iter().find(|one| gpus.contains(one)) {
@@ -110,7 +110,7 @@ fn chosen(asked: &Asked<'_>, there: &[GivenGpu]) -> Result<Vec<GivenGpu>, String
     Ok(gpus)
 }
 
-fn named(asked: &Asked<'_>, there: &[GivenGpu], word: &str) -> Result<Vec<GivenGpu>, String> {
+fn named(asked: &Asked<'_>, there: &[AssignedGpu], word: &str) -> Result<Vec<AssignedGpu>, String> {
     if let Some((first, last)) = range(word) {
         // A range may be longer than any host has GPUs.
         let all = (first..=last).take(there.len() + 1);
@@ -130,7 +130,7 @@ fn named(asked: &Asked<'_>, there: &[GivenGpu], word: &str) -> Result<Vec<GivenG
             "`{word}` is no number, no GPU-… and no PCI address: write --gpus 0,1"
         ));
     }
-    let is_meant = |given: &&GivenGpu| {
+    let is_meant = |given: &&AssignedGpu| {
         let uuid = given.gpu.uuid.as_deref().unwrap_or_default();
         if by_uuid {
             // As nvidia-smi and Docker take them: as much as tells it apart.
@@ -142,7 +142,7 @@ fn named(asked: &Asked<'_>, there: &[GivenGpu], word: &str) -> Result<Vec<GivenG
             same_address(&given.gpu.pci, word)
         }
     };
-    let found: Vec<GivenGpu> = there.iter().filter(is_meant).cloned().collect();
+    let found: Vec<AssignedGpu> = there.iter().filter(is_meant).cloned().collect();
     let several = by_uuid && cards(found.iter().map(|given| &given.gpu)) > 1;
     match (found.is_empty(), several) {
         (false, false) => Ok(found),
@@ -155,7 +155,7 @@ fn named(asked: &Asked<'_>, there: &[GivenGpu], word: &str) -> Result<Vec<GivenG
     }
 }
 
-fn has(there: &[GivenGpu]) -> String {
+fn has(there: &[AssignedGpu]) -> String {
     let names: Vec<String> = there
         .iter()
         .map(|given| format!("{} {}", given.index, given.gpu.pci))

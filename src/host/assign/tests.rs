@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::host::gpu_support::{CdiDevice, DriverFile, Giving};
+use crate::host::gpu_support::{CdiDevice, DriverFile, GpuSupport};
 use crate::host::model::Partition;
 
 fn amd(model: &str, number: u32) -> Gpu {
@@ -71,7 +71,7 @@ fn of(
     request: &GpuRequest,
     chosen: &[&str],
     host: &HostView,
-) -> Result<(Flags, Given), String> {
+) -> Result<(Flags, AssignedGpus), String> {
     let chosen: Vec<String> = chosen.iter().map(ToString::to_string).collect();
     give(&Asked {
         container,
@@ -85,7 +85,7 @@ fn eight() -> HostView {
     host((0..8).map(|number| amd("MI355X", number)))
 }
 
-fn indices(given: &Given) -> Vec<u32> {
+fn indices(given: &AssignedGpus) -> Vec<u32> {
     given.gpus.iter().map(|one| one.index).collect()
 }
 
@@ -93,7 +93,10 @@ fn indices(given: &Given) -> Vec<u32> {
 fn a_guides_devices_stay_as_they_are() {
     let (flags, given) = of(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
     assert_eq!(flags.devices, guide().devices);
-    assert_eq!((given.way, given.gpus.len()), (Way::AsWritten, 8));
+    assert_eq!(
+        (given.way, given.gpus.len()),
+        (InjectionMethod::AsWritten, 8)
+    );
     assert!(given.isolated && flags.groups.is_empty() && flags.env.is_empty());
 }
 
@@ -173,7 +176,10 @@ fn a_recipe_without_devices_gets_as_many_as_it_asks_for() {
     };
     let (flags, given) = of(&bare, &wanted, &[], &mixed).unwrap();
     assert_eq!(flags.devices, ["/dev/kfd", "/dev/dri/renderD136"]);
-    assert_eq!((given.way, indices(&given)), (Way::Devices, vec![1]));
+    assert_eq!(
+        (given.way, indices(&given)),
+        (InjectionMethod::Devices, vec![1])
+    );
     // One that fits is not there for us: another one.
     mixed.gpus[1].masked = true;
     let (_, given) = of(&bare, &wanted, &[], &mixed).unwrap();
@@ -242,7 +248,7 @@ fn amds_toolkit_counts_by_address() {
         flags.env,
         [("AMD_VISIBLE_DEVICES".to_owned(), "0,3".to_owned())]
     );
-    assert_eq!(given.way, Way::Toolkit);
+    assert_eq!(given.way, InjectionMethod::Toolkit);
     let (flags, _) = of(
         &forced(GpuAccess::Toolkit),
         &request(GpuVendor::Amd, 8),
@@ -260,14 +266,14 @@ fn the_interfaces_names_are_found_by_their_nodes() {
         name: format!("amd.com/gpu={name}"),
         nodes: vec!["/dev/kfd".to_owned(), node.to_owned()],
     };
-    host.giving = Giving {
+    host.giving = GpuSupport {
         cdi: Some(true),
         cdi_devices: vec![
             device("one", "/dev/dri/renderD128"),
             device("two", "/dev/dri/renderD136"),
             device("all", "/dev/dri/renderD128"),
         ],
-        ..Giving::default()
+        ..GpuSupport::default()
     };
     let (flags, _) = of(
         &forced(GpuAccess::Cdi),
@@ -316,7 +322,7 @@ fn the_way_to_nvidias_gpus_is_what_the_host_has() {
     );
     assert_eq!(
         (given.way, flags.mounts.len(), flags.gpus),
-        (Way::Devices, 1, None)
+        (InjectionMethod::Devices, 1, None)
     );
     assert!(flags.mounts[0].read_only && given.isolated);
 
@@ -328,7 +334,7 @@ fn the_way_to_nvidias_gpus_is_what_the_host_has() {
     let (flags, given) = of(&bare, &one, &["1"], &two).unwrap();
     assert_eq!(
         (given.way, flags.devices),
-        (Way::Cdi, vec!["nvidia.com/gpu=1".to_owned()])
+        (InjectionMethod::Cdi, vec!["nvidia.com/gpu=1".to_owned()])
     );
 
     two.giving.nvidia_toolkit = true;
@@ -358,7 +364,7 @@ fn numbered_devices_of_a_recipe_are_narrowed() {
     let (flags, given) = of(&listed, &request(GpuVendor::Nvidia, 1), &[], &two).unwrap();
     assert_eq!(
         (flags.devices, given.way),
-        (listed.devices.clone(), Way::AsWritten)
+        (listed.devices.clone(), InjectionMethod::AsWritten)
     );
     let told = of(
         &forced(GpuAccess::AsWritten),

@@ -8,7 +8,7 @@ use retrial_recipe::model::{GpuAccess, GpuVendor};
 /// A way by which GPUs come into a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Way {
+pub enum InjectionMethod {
     /// The recipe's own keys, unchanged.
     AsWritten,
     /// Device nodes, with the driver's libraries for NVIDIA's.
@@ -19,7 +19,7 @@ pub enum Way {
     Toolkit,
 }
 
-impl Way {
+impl InjectionMethod {
     /// As a person reads it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -35,7 +35,7 @@ impl Way {
 /// Chooses. A recipe that names its GPUs' devices is a vendor's guide put down word for word: it
 /// is followed. Else nodes come first for AMD (they need nothing but the driver, and are the same
 /// with every engine), and the toolkit for NVIDIA (the driver's libraries have to come along).
-pub(crate) fn choose(asked: &Asked<'_>) -> Result<(Way, String), String> {
+pub(crate) fn choose(asked: &Asked<'_>) -> Result<(InjectionMethod, String), String> {
     let forced = "the recipe asks for it (container.gpu_access)";
     let vendor = asked.request.vendor;
     Ok(match asked.container.gpu_access {
@@ -45,10 +45,10 @@ pub(crate) fn choose(asked: &Asked<'_>) -> Result<(Way, String), String> {
                     .to_owned(),
             );
         }
-        GpuAccess::AsWritten => (Way::AsWritten, forced.to_owned()),
-        GpuAccess::Devices => (Way::Devices, forced.to_owned()),
-        GpuAccess::Cdi => (Way::Cdi, forced.to_owned()),
-        GpuAccess::Toolkit => (Way::Toolkit, forced.to_owned()),
+        GpuAccess::AsWritten => (InjectionMethod::AsWritten, forced.to_owned()),
+        GpuAccess::Devices => (InjectionMethod::Devices, forced.to_owned()),
+        GpuAccess::Cdi => (InjectionMethod::Cdi, forced.to_owned()),
+        GpuAccess::Toolkit => (InjectionMethod::Toolkit, forced.to_owned()),
         GpuAccess::Auto if names_gpus(asked.container, vendor) => named(asked)?,
         GpuAccess::Auto => match vendor {
             GpuVendor::Amd => amd(asked),
@@ -58,10 +58,10 @@ pub(crate) fn choose(asked: &Asked<'_>) -> Result<(Way, String), String> {
 }
 
 /// The recipe names devices of a GPU.
-fn named(asked: &Asked<'_>) -> Result<(Way, String), String> {
+fn named(asked: &Asked<'_>) -> Result<(InjectionMethod, String), String> {
     if asked.chosen.is_empty() {
         let because = "the recipe names its devices, as the vendor's guide does";
-        return Ok((Way::AsWritten, because.to_owned()));
+        return Ok((InjectionMethod::AsWritten, because.to_owned()));
     }
     let devices = &asked.container.devices;
     let narrows = match asked.request.vendor {
@@ -75,7 +75,7 @@ fn named(asked: &Asked<'_>) -> Result<(Way, String), String> {
         );
     }
     Ok((
-        Way::Devices,
+        InjectionMethod::Devices,
         "the recipe names devices, and --gpus chooses among them".to_owned(),
     ))
 }
@@ -87,32 +87,32 @@ pub(crate) fn is_numbered(device: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn amd(asked: &Asked<'_>) -> (Way, String) {
+fn amd(asked: &Asked<'_>) -> (InjectionMethod, String) {
     let giving = &asked.host.giving;
     let mut gpus = asked.host.gpus.iter();
     let seen = gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty());
     let (way, because) = if seen {
-        (Way::Devices, "they need nothing but the driver")
+        (InjectionMethod::Devices, "they need nothing but the driver")
     } else if !giving.cdi_of("amd.com/gpu=").is_empty() {
         (
-            Way::Cdi,
+            InjectionMethod::Cdi,
             "the GPUs' nodes are not seen here, and the engine has a specification of them",
         )
     } else if giving.has_runtime("amd") {
         (
-            Way::Toolkit,
+            InjectionMethod::Toolkit,
             "the GPUs' nodes are not seen here, and the engine has the runtime amd",
         )
     } else {
         (
-            Way::Devices,
+            InjectionMethod::Devices,
             "nothing is known of this host's GPUs: all that it has",
         )
     };
     (way, because.to_owned())
 }
 
-fn nvidia(asked: &Asked<'_>) -> (Way, String) {
+fn nvidia(asked: &Asked<'_>) -> (InjectionMethod, String) {
     let giving = &asked.host.giving;
     let seen = asked
         .host
@@ -120,20 +120,23 @@ fn nvidia(asked: &Asked<'_>) -> (Way, String) {
         .iter()
         .any(|gpu| gpu.vendor == GpuVendor::Nvidia);
     let (way, because) = if giving.has_runtime("nvidia") || giving.nvidia_toolkit {
-        (Way::Toolkit, "NVIDIA's container toolkit is here")
+        (
+            InjectionMethod::Toolkit,
+            "NVIDIA's container toolkit is here",
+        )
     } else if !giving.cdi_of("nvidia.com/gpu=").is_empty() {
         (
-            Way::Cdi,
+            InjectionMethod::Cdi,
             "the engine has a specification of them, and NVIDIA's toolkit is not here",
         )
     } else if seen && !giving.nvidia_control.is_empty() {
         (
-            Way::Devices,
+            InjectionMethod::Devices,
             "neither NVIDIA's toolkit nor a specification of the Container Device Interface is here",
         )
     } else {
         (
-            Way::Toolkit,
+            InjectionMethod::Toolkit,
             "nothing is known of this host: as NVIDIA's guides do",
         )
     };

@@ -1,7 +1,7 @@
 //! Driver, `ROCm` release and GPU: do they go together?
 
 use super::compatibility::{lists_driver, lists_target, series};
-use super::{Check, CheckState, Facts};
+use super::{Check, CheckKind, CheckState, Facts};
 use crate::host::checks::requirements::release_satisfies;
 use retrial_recipe::model::GpuVendor;
 
@@ -23,7 +23,7 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
             CheckState::Unknown
         };
         let found = found.unwrap_or_else(|| "its version cannot be read".to_owned());
-        checks.push(Check::new("nvidia driver", state, found));
+        checks.push(Check::new(CheckKind::Driver, "nvidia driver", state, found));
     }
     checks
 }
@@ -32,6 +32,7 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
     let name = "amdgpu driver";
     let Some(module) = &facts.host.amdgpu else {
         return Check::new(
+            CheckKind::Driver,
             name,
             CheckState::Unknown,
             "the kernel's own, which states no version",
@@ -39,6 +40,7 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
     };
     let Some(series) = series(module) else {
         return Check::new(
+            CheckKind::Driver,
             name,
             CheckState::Unknown,
             format!("{module}, of which no series is known here"),
@@ -46,16 +48,16 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
     };
     let found = format!("{module} (series {series})");
     let Some(rocm) = &facts.image_rocm else {
-        return Check::new(name, CheckState::Ok, found);
+        return Check::new(CheckKind::Driver, name, CheckState::Ok, found);
     };
     let state = match lists_driver(rocm, series) {
         Some(true) => CheckState::Ok,
         Some(false) => CheckState::Warning,
         None => CheckState::Unknown,
     };
-    Check::new(name, state, found)
-        .wanted(format!("one that ROCm {rocm} lists"))
-        .mend(format!(
+    Check::new(CheckKind::Driver, name, state, found)
+        .required(format!("one that ROCm {rocm} lists"))
+        .fix(format!(
             "ROCm {rocm} does not list it: install a driver of its year (amdgpu-install), or take an image of the driver's release"
         ))
 }
@@ -65,6 +67,7 @@ fn rocm(facts: &Facts<'_>) -> Option<Check> {
     let wanted = facts.requires?.rocm.as_ref()?;
     let check = match &facts.host.rocm {
         None => Check::new(
+            CheckKind::Rocm,
             "rocm on the host",
             CheckState::Unknown,
             "none at /opt/rocm; the image has its own",
@@ -75,13 +78,13 @@ fn rocm(facts: &Facts<'_>) -> Option<Check> {
                 Some(false) => CheckState::Warning,
                 None => CheckState::Unknown,
             };
-            Check::new("rocm on the host", state, found)
+            Check::new(CheckKind::Rocm, "rocm on the host", state, found)
         }
     };
     Some(
         check
-            .wanted(wanted)
-            .mend("install that release and its driver (amdgpu-install --rocmrelease)"),
+            .required(wanted)
+            .fix("install that release and its driver (amdgpu-install --rocmrelease)"),
     )
 }
 
@@ -108,8 +111,8 @@ fn target(facts: &Facts<'_>) -> Option<Check> {
     };
     lists_target(rocm, "gfx942")?;
     Some(
-        Check::new("image for these GPUs", state, found)
-            .wanted("an image with code for them")
-            .mend("choose a newer release: --set rocm=…"),
+        Check::new(CheckKind::ImageTarget, "image for these GPUs", state, found)
+            .required("an image with code for them")
+            .fix("choose a newer release: --set rocm=…"),
     )
 }

@@ -1,6 +1,6 @@
 //! The container engine.
 
-use super::{Check, CheckState, EngineFound};
+use super::{Check, CheckKind, CheckState, EngineFound};
 
 pub fn check(engine: &EngineFound) -> Check {
     match engine {
@@ -12,6 +12,7 @@ pub fn check(engine: &EngineFound) -> Check {
         } => {
             let rootless = if *rootless { ", without root" } else { "" };
             Check::new(
+                CheckKind::Engine,
                 "engine",
                 CheckState::Ok,
                 format!("{product}, API {api}, {endpoint}{rootless}"),
@@ -21,9 +22,9 @@ pub fn check(engine: &EngineFound) -> Check {
             let mut lines = because.lines();
             let found = lines.next().unwrap_or("it does not answer").to_owned();
             let rest: Vec<&str> = lines.map(str::trim).collect();
-            Check::new("engine", CheckState::Error, found)
-                .wanted("an engine that answers")
-                .mend(rest.join("; "))
+            Check::new(CheckKind::Engine, "engine", CheckState::Error, found)
+                .required("an engine that answers")
+                .fix(rest.join("; "))
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::services::ModelSeen;
-use crate::host::assign::Given;
+use crate::host::assign::AssignedGpus;
 use crate::host::model::HostView;
 use retrial_recipe::model::{GpuRequest, Requires};
 
@@ -132,7 +132,7 @@ pub struct Facts<'a> {
     /// The `ROCm` release of the image, where the image or the recipe tells.
     pub image_rocm: Option<String>,
     /// The GPUs that a container would be given, and how.
-    pub given: Option<&'a Given>,
+    pub given: Option<&'a AssignedGpus>,
     /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
     pub claims: Vec<String>,
     /// Models of the hub that are asked for.

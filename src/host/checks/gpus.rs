@@ -1,6 +1,6 @@
 //! The GPUs: are the right ones there, idle and healthy, and can a container have them?
 
-use super::{Check, CheckState, Condition, Facts};
+use super::{Check, CheckKind, CheckState, Condition, Facts};
 use crate::host::assign::cards;
 use crate::host::checks::requirements::way;
 use crate::host::model::Gpu;
@@ -70,7 +70,7 @@ fn there(facts: &Facts<'_>) -> Check {
         } else {
             CheckState::Ok
         };
-        return Check::new("gpus", state, found);
+        return Check::new(CheckKind::Gpus, "gpus", state, found);
     };
     let usable = |gpu: &&Gpu| gpu.vendor == asked.vendor && !gpu.masked;
     let all = cards(facts.host.gpus.iter().filter(usable));
@@ -100,9 +100,9 @@ fn there(facts: &Facts<'_>) -> Check {
         _ if none => "is the driver loaded? `lsmod | grep nvidia`, `ls /proc/driver/nvidia`",
         _ => "run it on a host that has them",
     };
-    Check::new("gpus", state, found)
-        .wanted(format!("{count} x {models}"))
-        .mend(mend)
+    Check::new(CheckKind::Gpus, "gpus", state, found)
+        .required(format!("{count} x {models}"))
+        .fix(mend)
 }
 
 /// `8 x MI355X, 1 x W7900`, in the order of the host; partitions and dies beside them.
@@ -140,8 +140,13 @@ fn unread(facts: &Facts<'_>) -> Option<Check> {
     if unread.is_empty() {
         return None;
     }
-    let check = Check::new("gpus readable", CheckState::Warning, unread.join("; "));
-    Some(check.wanted("every GPU of the host").mend(
+    let check = Check::new(
+        CheckKind::GpusReadable,
+        "gpus readable",
+        CheckState::Warning,
+        unread.join("; "),
+    );
+    Some(check.required("every GPU of the host").fix(
         "a container or a batch system may hide GPUs from you; else look at the driver: `dmesg | grep -e amdgpu -e NVRM`",
     ))
 }
@@ -159,7 +164,13 @@ fn partition(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Option<Check> {
     let wanted = asked.partition.as_deref().unwrap_or("SPX");
     if found.is_empty() {
         return asked.partition.as_ref().map(|wanted| {
-            Check::new("partition", CheckState::Unknown, "the driver does not say").wanted(wanted)
+            Check::new(
+                CheckKind::Partition,
+                "partition",
+                CheckState::Unknown,
+                "the driver does not say",
+            )
+            .required(wanted)
         });
     }
     let state = if found.iter().all(|mode| mode.eq_ignore_ascii_case(wanted)) {
@@ -168,9 +179,9 @@ fn partition(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Option<Check> {
         CheckState::Error
     };
     Some(
-        Check::new("partition", state, found.join(", "))
-            .wanted(wanted)
-            .mend(format!(
+        Check::new(CheckKind::Partition, "partition", state, found.join(", "))
+            .required(wanted)
+            .fix(format!(
                 "with nothing running on them: sudo amd-smi set --compute-partition {wanted}"
             )),
     )
@@ -188,8 +199,13 @@ fn divided(ours: &[Seen<'_>]) -> Option<Check> {
     if divided.is_empty() {
         return None;
     }
-    let check = Check::new("gpus whole", CheckState::Warning, divided.join("; "));
-    Some(check.wanted("whole GPUs, which published figures are of").mend(
+    let check = Check::new(
+        CheckKind::GpusWhole,
+        "gpus whole",
+        CheckState::Warning,
+        divided.join("; "),
+    );
+    Some(check.required("whole GPUs, which published figures are of").fix(
         "with nothing running on it: sudo nvidia-smi -i INDEX -mig 0; or choose others by --gpus",
     ))
 }
@@ -237,15 +253,25 @@ fn idle(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Check {
         } else {
             "the driver's files do not say"
         };
-        Check::new("gpus idle", CheckState::Unknown, found)
+        Check::new(CheckKind::GpusIdle, "gpus idle", CheckState::Unknown, found)
     } else if busy.is_empty() {
-        Check::new("gpus idle", CheckState::Ok, "nothing runs on them")
+        Check::new(
+            CheckKind::GpusIdle,
+            "gpus idle",
+            CheckState::Ok,
+            "nothing runs on them",
+        )
     } else {
-        Check::new("gpus idle", CheckState::Warning, busy.join("; "))
+        Check::new(
+            CheckKind::GpusIdle,
+            "gpus idle",
+            CheckState::Warning,
+            busy.join("; "),
+        )
     };
     check
-        .wanted("no other program on them")
-        .mend(if end.is_empty() {
+        .required("no other program on them")
+        .fix(if end.is_empty() {
             "find the program that holds the memory (`amd-smi process`, `nvidia-smi`), or choose other GPUs by --gpus".to_owned()
         } else {
             format!("ps -fp {}; end them, or choose other GPUs by --gpus", end.join(","))
@@ -258,8 +284,13 @@ fn in_use(facts: &Facts<'_>) -> Option<Check> {
     if others.is_empty() {
         return None;
     }
-    let check = Check::new("gpus claimed", CheckState::Warning, others.join("; "));
-    Some(check.wanted("no other run on them").mend(
+    let check = Check::new(
+        CheckKind::GpusClaimed,
+        "gpus claimed",
+        CheckState::Warning,
+        others.join("; "),
+    );
+    Some(check.required("no other run on them").fix(
         "a run waits for those that it shares with them; --gpus chooses others, --no-wait does not wait",
     ))
 }
@@ -283,14 +314,20 @@ fn healthy(ours: &[Seen<'_>]) -> Option<Check> {
     let corrected: u64 = counted.iter().map(|(_, corrected, _)| corrected).sum();
     let check = if bad.is_empty() {
         Check::new(
+            CheckKind::GpusHealthy,
             "gpus healthy",
             CheckState::Ok,
             format!("no uncorrected errors, {corrected} corrected"),
         )
     } else {
-        Check::new("gpus healthy", CheckState::Warning, bad.join("; "))
+        Check::new(
+            CheckKind::GpusHealthy,
+            "gpus healthy",
+            CheckState::Warning,
+            bad.join("; "),
+        )
     };
-    Some(check.wanted("no uncorrected memory errors").mend(
+    Some(check.required("no uncorrected memory errors").fix(
         "results may be wrong: leave the GPU out by --gpus, reset it, and see `amd-smi metric --ecc`, `nvidia-smi -q -d ECC`",
     ))
 }
@@ -305,8 +342,13 @@ fn nodes(ours: &[Seen<'_>]) -> Option<Check> {
     if masked.is_empty() {
         return None;
     }
-    let check = Check::new("gpu devices", CheckState::Warning, masked.join("; "));
-    Some(check.wanted("a device node of each GPU").mend(
+    let check = Check::new(
+        CheckKind::GpuDevices,
+        "gpu devices",
+        CheckState::Warning,
+        masked.join("; "),
+    );
+    Some(check.required("a device node of each GPU").fix(
         "a container or a batch system was given only some of them: --gpus chooses among those",
     ))
 }
@@ -316,8 +358,14 @@ fn into_a_container(facts: &Facts<'_>) -> Option<Check> {
     let (given, asked) = (facts.given?, facts.asked()?);
     let lack = way(asked, facts.host, given);
     let check = match &lack {
-        Some(lack) => Check::new("gpus into a container", CheckState::Error, &lack.found),
+        Some(lack) => Check::new(
+            CheckKind::GpuAccess,
+            "gpus into a container",
+            CheckState::Error,
+            &lack.found,
+        ),
         None => Check::new(
+            CheckKind::GpuAccess,
             "gpus into a container",
             CheckState::Ok,
             format!("by {}: {}", given.way.name(), given.because),
@@ -326,7 +374,7 @@ fn into_a_container(facts: &Facts<'_>) -> Option<Check> {
     let wanted = given.way.name();
     Some(
         check
-            .wanted(wanted)
-            .mend(lack.map_or_else(String::new, |lack| lack.wanted)),
+            .required(wanted)
+            .fix(lack.map_or_else(String::new, |lack| lack.wanted)),
     )
 }

@@ -1,6 +1,6 @@
 //! Disk and memory.
 
-use super::{Check, CheckState, Disk, Facts};
+use super::{Check, CheckKind, CheckState, Disk, Facts};
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let wanted = facts.requires.and_then(|requires| requires.disk);
@@ -22,16 +22,22 @@ fn disk(place: &Disk, wanted: Option<u64>) -> Check {
         None => String::new(),
     };
     let Some(free) = place.free else {
-        return Check::new(&name, CheckState::Unknown, format!("{}{on}", place.path));
+        return Check::new(
+            CheckKind::Disk,
+            &name,
+            CheckState::Unknown,
+            format!("{}{on}", place.path),
+        );
     };
     if !place.writable {
         return Check::new(
+            CheckKind::Disk,
             &name,
             CheckState::Error,
             format!("{}{on}: you may not write there", place.path),
         )
-        .wanted("a directory of yours")
-        .mend("choose another one: --home DIR, --cache DIR, HF_HOME");
+        .required("a directory of yours")
+        .fix("choose another one: --home DIR, --cache DIR, HF_HOME");
     }
     let short = wanted.is_some_and(|wanted| free < wanted);
     let state = if short || place.network.is_some() {
@@ -40,15 +46,16 @@ fn disk(place: &Disk, wanted: Option<u64>) -> Check {
         CheckState::Ok
     };
     let check = Check::new(
+        CheckKind::Disk,
         &name,
         state,
         format!("{} free at {}{on}", bytes(free), place.path),
     );
     let check = match wanted {
-        Some(wanted) => check.wanted(format!("{} in all", bytes(wanted))),
+        Some(wanted) => check.required(format!("{} in all", bytes(wanted))),
         None => check,
     };
-    check.mend(if short {
+    check.fix(if short {
         "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME"
     } else {
         "the engine's root may not write to a network home (root_squash): choose a local disk by --home DIR"
@@ -65,11 +72,11 @@ fn memory(facts: &Facts<'_>) -> Option<Check> {
         Some(wanted) if have < wanted => CheckState::Warning,
         _ => CheckState::Ok,
     };
-    let check = Check::new("memory", state, bytes(have));
+    let check = Check::new(CheckKind::Memory, "memory", state, bytes(have));
     Some(match wanted {
         Some(wanted) => check
-            .wanted(bytes(wanted))
-            .mend("run it on a host that has it"),
+            .required(bytes(wanted))
+            .fix("run it on a host that has it"),
         None => check,
     })
 }

@@ -32,41 +32,86 @@ pub enum CheckState {
     Error,
 }
 
+/// What a check is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckKind {
+    /// The container engine answers.
+    Engine,
+    /// The GPUs that are required are there.
+    Gpus,
+    /// All GPUs can be read.
+    GpusReadable,
+    /// The partition mode of the GPUs.
+    Partition,
+    /// The GPUs are not divided.
+    GpusWhole,
+    /// No other program uses the GPUs.
+    GpusIdle,
+    /// No other run has the GPUs.
+    GpusClaimed,
+    /// The GPUs' memory has no uncorrected errors.
+    GpusHealthy,
+    /// The GPUs' device nodes are there.
+    GpuDevices,
+    /// A container can be given the GPUs.
+    GpuAccess,
+    /// The kernel's driver.
+    Driver,
+    /// The `ROCm` release of the host.
+    Rocm,
+    /// The image has code for the GPUs.
+    ImageTarget,
+    /// Free space of a disk.
+    Disk,
+    /// Memory of the host.
+    Memory,
+    /// A model of the hub.
+    Model,
+    /// Ports of the host.
+    Ports,
+    /// A setting of the kernel.
+    Setting,
+}
+
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What was looked at.
+    /// What is checked: what decides by it asks for this.
+    pub kind: CheckKind,
+    /// What is checked, for people.
     pub name: String,
     /// How it came out.
     pub state: CheckState,
-    /// What was found.
-    pub found: String,
-    /// What is wanted; empty where nothing is asked.
-    pub wanted: String,
-    /// What would mend it, a command where there is one; empty where nothing needs mending.
-    pub mend: String,
+    /// What the host has.
+    pub actual: String,
+    /// What is required; empty where nothing is.
+    pub required: String,
+    /// What fixes it, a command where there is one; empty where nothing is to be fixed.
+    pub fix: String,
 }
 
 impl Check {
-    fn new(name: &str, state: CheckState, found: impl Into<String>) -> Self {
+    fn new(kind: CheckKind, name: &str, state: CheckState, actual: impl Into<String>) -> Self {
         Self {
+            kind,
             name: name.to_owned(),
             state,
-            found: found.into(),
-            wanted: String::new(),
-            mend: String::new(),
+            actual: actual.into(),
+            required: String::new(),
+            fix: String::new(),
         }
     }
 
-    fn wanted(mut self, wanted: impl Into<String>) -> Self {
-        self.wanted = wanted.into();
+    fn required(mut self, required: impl Into<String>) -> Self {
+        self.required = required.into();
         self
     }
 
-    /// What would mend it, said only where something is to be mended.
-    fn mend(mut self, mend: impl Into<String>) -> Self {
+    /// What fixes it, kept only where something is to be fixed.
+    fn fix(mut self, fix: impl Into<String>) -> Self {
         if matches!(self.state, CheckState::Warning | CheckState::Error) {
-            self.mend = mend.into();
+            self.fix = fix.into();
         }
         self
     }
@@ -77,13 +122,13 @@ impl Check {
     /// a disk is not among it: a run that lacked room has failed.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let unwise = self.state == CheckState::Warning && !self.name.starts_with("disk");
-        let wanted = if self.wanted.is_empty() {
+        let unwise = self.state == CheckState::Warning && self.kind != CheckKind::Disk;
+        let required = if self.required.is_empty() {
             String::new()
         } else {
-            format!("; wanted: {}", self.wanted)
+            format!("; required: {}", self.required)
         };
-        unwise.then(|| format!("{}: {}{wanted}", self.name, self.found))
+        unwise.then(|| format!("{}: {}{required}", self.name, self.actual))
     }
 }
 

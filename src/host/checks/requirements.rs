@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::assign::{Given, Way, cards};
+use crate::host::assign::{AssignedGpus, InjectionMethod, cards};
 use crate::host::model::HostView;
 use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
 
 /// Something that the recipe asks for and the host has not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lack {
+pub struct UnmetRequirement {
     /// What: `gpus`, `gpu model`, `gpu partition`, `way to the gpus`, `rocm`, `disk`, `memory`.
     pub what: String,
     /// What was found.
@@ -19,7 +19,7 @@ pub struct Lack {
     pub fatal: bool,
 }
 
-impl Lack {
+impl UnmetRequirement {
     fn new(what: &str, found: impl Into<String>, wanted: impl Into<String>) -> Self {
         Self {
             what: what.to_owned(),
@@ -54,9 +54,9 @@ impl Lack {
 pub fn lacks(
     requires: &Requires,
     host: &HostView,
-    given: Option<&Given>,
+    given: Option<&AssignedGpus>,
     by_choice: bool,
-) -> Vec<Lack> {
+) -> Vec<UnmetRequirement> {
     let mut lacks = Vec::new();
     if let (Some(request), Some(given)) = (&requires.gpus, given) {
         lacks.extend(count(request, given, by_choice));
@@ -67,23 +67,27 @@ pub fn lacks(
     if let (Some(range), Some(found)) = (&requires.rocm, &host.rocm)
         && release_satisfies(found, range) == Some(false)
     {
-        lacks.push(Lack::new("rocm", found, range));
+        lacks.push(UnmetRequirement::new("rocm", found, range));
     }
     if let (Some(wanted), Some(free)) = (requires.disk, host.disk_free)
         && free < wanted
     {
-        lacks.push(Lack::new("disk", bytes(free), bytes(wanted)));
+        lacks.push(UnmetRequirement::new("disk", bytes(free), bytes(wanted)));
     }
     if let Some(wanted) = requires.memory
         && host.memory > 0
         && host.memory < wanted
     {
-        lacks.push(Lack::new("memory", bytes(host.memory), bytes(wanted)));
+        lacks.push(UnmetRequirement::new(
+            "memory",
+            bytes(host.memory),
+            bytes(wanted),
+        ));
     }
     lacks
 }
 
-fn count(request: &GpuRequest, given: &Given, by_choice: bool) -> Option<Lack> {
+fn count(request: &GpuRequest, given: &AssignedGpus, by_choice: bool) -> Option<UnmetRequirement> {
     let usable = given.gpus.iter().map(|given| &given.gpu);
     let have = cards(usable.filter(|gpu| !gpu.masked));
     if have >= request.count as usize {
@@ -91,7 +95,7 @@ fn count(request: &GpuRequest, given: &Given, by_choice: bool) -> Option<Lack> {
     }
     let vendor = request.vendor.name();
     let because = if by_choice { " chosen by --gpus" } else { "" };
-    let lack = Lack::new(
+    let lack = UnmetRequirement::new(
         "gpus",
         format!("{have} {vendor} GPUs{because}"),
         format!("{} {vendor} GPUs", request.count),
@@ -99,36 +103,45 @@ fn count(request: &GpuRequest, given: &Given, by_choice: bool) -> Option<Lack> {
     Some(lack.fatal())
 }
 
-fn model(request: &GpuRequest, given: &Given) -> Option<Lack> {
+fn model(request: &GpuRequest, given: &AssignedGpus) -> Option<UnmetRequirement> {
     let mut models = given.gpus.iter().map(|given| given.gpu.model.as_str());
     let other = models.find(|model| !request.takes(model))?;
-    Some(Lack::new("gpu model", other, request.models.join(" or ")))
+    Some(UnmetRequirement::new(
+        "gpu model",
+        other,
+        request.models.join(" or "),
+    ))
 }
 
 /// What a recipe does not name was published on whole GPUs.
-fn partition(request: &GpuRequest, given: &Given) -> Option<Lack> {
+fn partition(request: &GpuRequest, given: &AssignedGpus) -> Option<UnmetRequirement> {
     let wanted = request.partition.as_deref().unwrap_or("SPX");
     let mut modes = given.gpus.iter().filter_map(|given| {
         let partition = given.gpu.partition.as_ref()?;
         Some(partition.compute.as_str())
     });
     let other = modes.find(|mode| !mode.eq_ignore_ascii_case(wanted))?;
-    Some(Lack::new("gpu partition", other, wanted))
+    Some(UnmetRequirement::new("gpu partition", other, wanted))
 }
 
 /// Whether the engine has the way that the recipe forces. Where none was asked, it may.
 #[must_use]
-pub fn way(request: &GpuRequest, host: &HostView, given: &Given) -> Option<Lack> {
+pub fn way(
+    request: &GpuRequest,
+    host: &HostView,
+    given: &AssignedGpus,
+) -> Option<UnmetRequirement> {
     let giving = &host.giving;
     let api = giving.api.as_deref()?;
-    let lack =
-        |found: String, wanted: &str| Some(Lack::new("way to the gpus", found, wanted).fatal());
+    let lack = |found: String, wanted: &str| {
+        Some(UnmetRequirement::new("way to the gpus", found, wanted).fatal())
+    };
     match (given.way, request.vendor) {
-        (Way::Cdi, _) if giving.cdi == Some(false) => lack(
+        (InjectionMethod::Cdi, _) if giving.cdi == Some(false) => lack(
             format!("the engine (API {api}) takes no devices of the Container Device Interface"),
             "Docker 28.2 or later, or \"features\": {\"cdi\": true} in /etc/docker/daemon.json",
         ),
-        (Way::Cdi, vendor) => {
+        (InjectionMethod::Cdi, vendor) => {
             let (kind, wanted) = match vendor {
                 GpuVendor::Amd => ("amd.com/gpu=", "sudo amd-ctk cdi generate"),
                 GpuVendor::Nvidia => (
@@ -142,11 +155,11 @@ pub fn way(request: &GpuRequest, host: &HostView, given: &Given) -> Option<Lack>
                 None
             }
         }
-        (Way::Toolkit, GpuVendor::Amd) if !giving.has_runtime("amd") => lack(
+        (InjectionMethod::Toolkit, GpuVendor::Amd) if !giving.has_runtime("amd") => lack(
             "the engine has no runtime amd".to_owned(),
             "AMD's container toolkit: sudo amd-ctk runtime configure",
         ),
-        (Way::Toolkit, GpuVendor::Nvidia)
+        (InjectionMethod::Toolkit, GpuVendor::Nvidia)
             if !giving.has_runtime("nvidia")
                 && !giving.nvidia_toolkit
                 && host.gpus.iter().any(|gpu| gpu.vendor == GpuVendor::Nvidia) =>

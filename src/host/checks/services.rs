@@ -1,6 +1,6 @@
 //! What a run asks of others: the hub that has its models, ports of this host.
 
-use super::{Check, CheckState, Facts};
+use super::{Check, CheckKind, CheckState, Facts};
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let mut checks: Vec<Check> = facts.models.iter().map(model).collect();
@@ -36,13 +36,15 @@ fn model(model: &ModelSeen) -> Check {
         let mut lines = text.lines();
         let found = lines.next().unwrap_or_default().to_owned();
         let rest: Vec<&str> = lines.map(str::trim).collect();
-        Check::new(&name, state, found)
-            .wanted("the hub gives it")
-            .mend(rest.join("; "))
+        Check::new(CheckKind::Model, &name, state, found)
+            .required("the hub gives it")
+            .fix(rest.join("; "))
     };
     match &model.access {
-        Access::Given => Check::new(&name, CheckState::Ok, "the hub gives it"),
-        Access::NotAsked(because) => Check::new(&name, CheckState::Unknown, because),
+        Access::Given => Check::new(CheckKind::Model, &name, CheckState::Ok, "the hub gives it"),
+        Access::NotAsked(because) => {
+            Check::new(CheckKind::Model, &name, CheckState::Unknown, because)
+        }
         Access::Refused(text) => told(CheckState::Error, text),
         Access::Silent(text) => told(CheckState::Warning, text),
     }
@@ -64,10 +66,15 @@ fn ports(facts: &Facts<'_>) -> Option<Check> {
         .copied()
         .collect();
     let check = if taken.is_empty() {
-        Check::new("ports", CheckState::Ok, format!("{} free", words(wanted)))
+        Check::new(
+            CheckKind::Ports,
+            "ports",
+            CheckState::Ok,
+            format!("{} free", words(wanted)),
+        )
     } else {
         let found = format!("{} in use", words(&taken));
-        Check::new("ports", CheckState::Error, found)
+        Check::new(CheckKind::Ports, "ports", CheckState::Error, found)
     };
     let list: Vec<String> = taken
         .iter()
@@ -75,8 +82,8 @@ fn ports(facts: &Facts<'_>) -> Option<Check> {
         .collect();
     Some(
         check
-            .wanted(format!("{} free", words(wanted)))
-            .mend(format!(
+            .required(format!("{} free", words(wanted)))
+            .fix(format!(
                 "find and end who listens there: sudo ss -ltnp '{}'",
                 list.join(" or ")
             )),

@@ -1,7 +1,7 @@
 //! Settings that AMD's reproduction guides ask for. They change the figure by some per cent, and
 //! need root: they are told, never made.
 
-use super::{Check, CheckState, Facts};
+use super::{Check, CheckKind, CheckState, Facts};
 use retrial_recipe::model::GpuVendor;
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
@@ -74,9 +74,14 @@ fn setting(name: &str, found: Option<&str>, wanted: &str, mend: &str) -> Check {
         Some(found) if found == wanted => CheckState::Ok,
         Some(_) => CheckState::Warning,
     };
-    Check::new(name, state, found.unwrap_or("it cannot be read"))
-        .wanted(wanted)
-        .mend(mend)
+    Check::new(
+        CheckKind::Setting,
+        name,
+        state,
+        found.unwrap_or("it cannot be read"),
+    )
+    .required(wanted)
+    .fix(mend)
 }
 
 /// What the guides ask of the kernel's command line.
@@ -88,15 +93,21 @@ fn command_line(found: Option<&str>) -> Option<Check> {
         .filter(|word| !found.split_whitespace().any(|one| one == *word))
         .collect();
     let check = if lacking.is_empty() {
-        Check::new("kernel command line", CheckState::Ok, WANTED.join(" "))
+        Check::new(
+            CheckKind::Setting,
+            "kernel command line",
+            CheckState::Ok,
+            WANTED.join(" "),
+        )
     } else {
         Check::new(
+            CheckKind::Setting,
             "kernel command line",
             CheckState::Warning,
             format!("without {}", lacking.join(" ")),
         )
     };
-    Some(check.wanted(WANTED.join(" ")).mend(
+    Some(check.required(WANTED.join(" ")).fix(
         "add it to GRUB_CMDLINE_LINUX in /etc/default/grub, then `sudo update-grub` and restart",
     ))
 }

@@ -121,7 +121,7 @@ fn a_tuned_host_with_the_right_gpus_is_ready() {
     assert!(
         checks
             .iter()
-            .all(|check| check.state == CheckState::Ok && check.mend.is_empty()),
+            .all(|check| check.state == CheckState::Ok && check.fix.is_empty()),
         "{checks:#?}"
     );
 }
@@ -133,10 +133,10 @@ fn too_few_gpus_are_an_error_and_other_ones_a_warning() {
     let other = asks(&["MI300X"], 8);
     let checks = examine(&facts(&host, &[], &settings, &sixteen));
     assert_eq!(of(&checks, "gpus").state, CheckState::Error);
-    assert_eq!(of(&checks, "gpus").wanted, "16 x MI355X");
+    assert_eq!(of(&checks, "gpus").required, "16 x MI355X");
     let checks = examine(&facts(&host, &[], &settings, &other));
     assert_eq!(of(&checks, "gpus").state, CheckState::Warning);
-    assert!(of(&checks, "gpus").mend.contains("--force"));
+    assert!(of(&checks, "gpus").fix.contains("--force"));
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn programs_on_a_gpu_are_named_with_the_way_to_end_them() {
     let checks = examine(&facts(&host, &conditions, &settings, &requires));
     let idle = of(&checks, "gpus idle");
     assert_eq!(idle.state, CheckState::Warning);
-    assert_eq!(idle.found, "GPU 3: 200 GiB in use by vllm (4711)");
-    assert!(idle.mend.starts_with("ps -fp 4711"));
+    assert_eq!(idle.actual, "GPU 3: 200 GiB in use by vllm (4711)");
+    assert!(idle.fix.starts_with("ps -fp 4711"));
     assert_eq!(of(&checks, "gpus healthy").state, CheckState::Warning);
 }
 
@@ -184,7 +184,7 @@ fn partitions_that_a_recipe_does_not_name_are_in_the_way() {
     assert_eq!(of(&checks, "partition").state, CheckState::Error);
     assert!(
         of(&checks, "partition")
-            .mend
+            .fix
             .contains("amd-smi set --compute-partition SPX")
     );
 }
@@ -197,7 +197,7 @@ fn a_release_without_code_for_the_gpu_cannot_work() {
     let checks = examine(&old);
     let target = of(&checks, "image for these GPUs");
     assert_eq!(
-        (target.state, target.found.as_str()),
+        (target.state, target.actual.as_str()),
         (CheckState::Error, "ROCm 6.4.1 has no code for gfx950")
     );
     assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Ok);
@@ -224,21 +224,21 @@ fn settings_and_disks_are_told_with_the_command_that_mends_them() {
         EngineFound::Fails("no container engine answers at unix:///x\n  is it running?".to_owned());
     let checks = examine(&found);
     assert_eq!(
-        of(&checks, "clock governor").mend,
+        of(&checks, "clock governor").fix,
         "sudo cpupower frequency-set -g performance"
     );
     assert_eq!(
-        of(&checks, "kernel command line").found,
+        of(&checks, "kernel command line").actual,
         "without pci=realloc=off iommu=pt"
     );
     let disk = of(&checks, "disk for runs");
     assert_eq!(
-        (disk.state, disk.found.as_str()),
+        (disk.state, disk.actual.as_str()),
         (CheckState::Warning, "20 GiB free at /data")
     );
     let engine = of(&checks, "engine");
     assert_eq!(
-        (engine.state, engine.mend.as_str()),
+        (engine.state, engine.fix.as_str()),
         (CheckState::Error, "is it running?")
     );
 }
@@ -270,11 +270,11 @@ fn what_a_run_asks_of_others_is_looked_at() {
     let checks = examine(&found);
     let state = |name: &str| of(&checks, name).state;
     assert_eq!(state("ports"), CheckState::Error);
-    assert_eq!(of(&checks, "ports").found, "8001 in use");
-    assert!(of(&checks, "ports").mend.ends_with("'sport = :8001'"));
+    assert_eq!(of(&checks, "ports").actual, "8001 in use");
+    assert!(of(&checks, "ports").fix.ends_with("'sport = :8001'"));
     assert_eq!(state("model a/given"), CheckState::Ok);
     assert_eq!(state("model a/gated"), CheckState::Error);
-    assert_eq!(of(&checks, "model a/gated").mend, "set HF_TOKEN");
+    assert_eq!(of(&checks, "model a/gated").fix, "set HF_TOKEN");
     assert_eq!(state("model a/silent"), CheckState::Warning);
     assert_eq!(state("model a/offline"), CheckState::Unknown);
     assert_eq!(state("gpus claimed"), CheckState::Warning);
@@ -283,10 +283,10 @@ fn what_a_run_asks_of_others_is_looked_at() {
 
 #[test]
 fn a_way_that_the_engine_has_not_is_in_the_way() {
-    use crate::host::assign::{Given, Way};
+    use crate::host::assign::{AssignedGpus, InjectionMethod};
     let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
-    let given = Given {
-        way: Way::Cdi,
+    let given = AssignedGpus {
+        way: InjectionMethod::Cdi,
         because: "the recipe asks for it".to_owned(),
         gpus: Vec::new(),
         isolated: false,
@@ -302,14 +302,10 @@ fn a_way_that_the_engine_has_not_is_in_the_way() {
     host.giving.api = Some("1.41".to_owned());
     host.giving.cdi = Some(false);
     assert_eq!(with(&host).state, CheckState::Error);
-    assert!(
-        with(&host).mend.contains("Docker 28.2"),
-        "{:?}",
-        with(&host)
-    );
+    assert!(with(&host).fix.contains("Docker 28.2"), "{:?}", with(&host));
     host.giving.cdi = Some(true);
     assert!(
-        with(&host).mend.contains("amd-ctk cdi generate"),
+        with(&host).fix.contains("amd-ctk cdi generate"),
         "{:?}",
         with(&host)
     );
@@ -331,20 +327,24 @@ fn partitions_dies_and_slices_are_told() {
         8
     ];
     let checks = examine(&facts(&host, &sliced, &settings, &requires));
-    assert_eq!(of(&checks, "gpus").found, "8 x MI250X (dies, two a card)");
+    assert_eq!(of(&checks, "gpus").actual, "8 x MI250X (dies, two a card)");
     assert_eq!(
-        of(&checks, "gpu devices").found,
+        of(&checks, "gpu devices").actual,
         "GPU 7: no /dev/dri/renderD128"
     );
     assert_eq!(
-        of(&checks, "gpus readable").found,
+        of(&checks, "gpus readable").actual,
         "/sys/x: permission denied"
     );
-    assert!(of(&checks, "gpus whole").found.contains("GPU 3 is divided"));
+    assert!(
+        of(&checks, "gpus whole")
+            .actual
+            .contains("GPU 3 is divided")
+    );
     let told: Vec<String> = checks.iter().filter_map(Check::warning).collect();
     assert!(
         told.contains(
-            &"gpus readable: /sys/x: permission denied; wanted: every GPU of the host".to_owned()
+            &"gpus readable: /sys/x: permission denied; required: every GPU of the host".to_owned()
         ),
         "{told:?}"
     );

@@ -8,13 +8,13 @@ mod measure;
 mod models;
 mod setup;
 
-use super::choices::Choices;
+use super::choices::PlanOptions;
 use super::commit::commit_later;
 use super::measurement::MeasurementPlan;
-use super::power;
+use super::privilege;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
-use crate::host::assign::{Given, lessened};
+use crate::host::assign::{AssignedGpus, lessened};
 use crate::host::checks::requirements::lacks;
 use crate::host::model::HostView;
 use retrial_recipe::expression::{Scope, render};
@@ -40,7 +40,7 @@ pub struct Origin {
 pub fn build(
     recipe: &Recipe,
     origin: &Origin,
-    choices: &Choices,
+    choices: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
     if choices.least_privilege {
@@ -55,7 +55,7 @@ pub fn build(
 fn build_as_is(
     recipe: &Recipe,
     origin: &Origin,
-    choices: &Choices,
+    choices: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
     let mut builder = Builder {
@@ -122,7 +122,7 @@ fn build_as_is(
         warnings: Vec::new(),
         took_away: Vec::new(),
         lacks,
-        powers: power::asked(recipe, &sources, origin.directory.as_deref()),
+        powers: privilege::asked(recipe, &sources, origin.directory.as_deref()),
         image,
         pinned,
         container,
@@ -144,11 +144,11 @@ fn build_as_is(
 struct Builder<'a> {
     recipe: &'a Recipe,
     origin: &'a Origin,
-    choices: &'a Choices,
+    choices: &'a PlanOptions,
     host: &'a HostView,
     steps: Vec<Step>,
     measurements: Vec<MeasurementPlan>,
-    given: Option<Given>,
+    given: Option<AssignedGpus>,
     notes: Vec<String>,
 }
 

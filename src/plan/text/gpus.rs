@@ -1,11 +1,11 @@
 //! The GPUs that a container is given, as a person reads them.
 
-use crate::host::assign::{Given, GivenGpu, cards};
+use crate::host::assign::{AssignedGpu, AssignedGpus, cards};
 
 /// More than these are told by their number.
 const ONE_BY_ONE: usize = 8;
 
-pub(super) fn lines(given: &Given) -> Vec<String> {
+pub(super) fn lines(given: &AssignedGpus) -> Vec<String> {
     let line = |key: &str, text: String| format!("{key:<13} {text}");
     let mut lines = Vec::new();
     if given.gpus.len() > ONE_BY_ONE {
@@ -26,7 +26,7 @@ pub(super) fn lines(given: &Given) -> Vec<String> {
     lines
 }
 
-fn alone(given: &GivenGpu) -> String {
+fn alone(given: &AssignedGpu) -> String {
     let gpu = &given.gpu;
     let mut words = vec![format!("{} {}", given.index, gpu.model)];
     words.extend(gpu.gfx.clone());
@@ -39,7 +39,7 @@ fn alone(given: &GivenGpu) -> String {
 }
 
 /// `64 partitions of 8 x MI300X (CPX): 0-63`
-fn together(gpus: &[GivenGpu]) -> String {
+fn together(gpus: &[AssignedGpu]) -> String {
     let mut models: Vec<&str> = gpus.iter().map(|one| one.gpu.model.as_str()).collect();
     models.dedup();
     let mut partitions: Vec<&str> = gpus
@@ -60,7 +60,7 @@ fn together(gpus: &[GivenGpu]) -> String {
     format!("{what}: {indices}")
 }
 
-fn ranges(gpus: &[GivenGpu]) -> String {
+fn ranges(gpus: &[AssignedGpu]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for index in gpus.iter().map(|one| one.index) {
         match ranges.last_mut() {

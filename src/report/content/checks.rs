@@ -10,7 +10,7 @@ use crate::report::document::{Block, Conclusion, Document, Item, Line, Mark};
 #[must_use]
 pub fn document(checks: &[Check]) -> Document {
     let items = checks.iter().map(|check| {
-        let details = [("required", &check.wanted), ("fix", &check.mend)];
+        let details = [("required", &check.required), ("fix", &check.fix)];
         let details = details.into_iter().filter(|(_, text)| !text.is_empty());
         let details: Vec<(Line, Line)> = details
             .map(|(label, text)| (label.into(), text.into()))
@@ -18,7 +18,7 @@ pub fn document(checks: &[Check]) -> Document {
         let is_ok = check.state == CheckState::Ok;
         Item {
             details: if is_ok { Vec::new() } else { details },
-            ..Item::keyed(&check.name, &check.found).marked(check.state.into())
+            ..Item::keyed(&check.name, &check.actual).marked(check.state.into())
         }
     });
     let mut blocks: Vec<Block> = Block::list(items).into_iter().collect();

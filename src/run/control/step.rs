@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::beneath::Directory;
+use crate::store::dir_handle::Directory;
 use crate::store::{StoreError, open};
 
 /// What the exit code is written over, so that a full disk has room for it.
@@ -30,7 +30,7 @@ pub struct StepExit {
     /// The disk was full: what it wrote down is not whole.
     pub cut: bool,
     /// The container was told to end before: this is no end of the step's own.
-    pub told_to_end: bool,
+    pub terminated_by_us: bool,
 }
 
 impl StepControl {
@@ -132,13 +132,13 @@ impl StepControl {
             .lines()
             .map(str::to_owned)
             .collect();
-        let told_to_end = self.is_after_the_end().unwrap_or(false);
+        let terminated_by_us = self.is_after_the_end().unwrap_or(false);
         Some(StepExit {
             code,
             oom_kills,
             left,
             cut: words.next().is_some(),
-            told_to_end,
+            terminated_by_us,
         })
     }
 

@@ -129,15 +129,15 @@ impl State {
     /// failed. Without a living container, what only lived in it is lost: its preparation, and
     /// measurements whose results were not fetched.
     #[must_use]
-    pub fn standing(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
+    pub fn completed_steps(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
         let steps = plan.steps.iter();
         steps
-            .filter(|step| self.stands(plan, step, container_lives))
+            .filter(|step| self.is_complete(plan, step, container_lives))
             .map(|step| step.number)
             .collect()
     }
 
-    fn stands(&self, plan: &Plan, step: &Step, container_lives: bool) -> bool {
+    fn is_complete(&self, plan: &Plan, step: &Step, container_lives: bool) -> bool {
         let done = self.done(step.number);
         let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
         match &step.action {

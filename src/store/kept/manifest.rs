@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::store::beneath::Directory;
+use crate::store::dir_handle::Directory;
 use crate::store::error::StoreError;
 use crate::store::run_directory::write_atomically;
 

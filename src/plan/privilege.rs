@@ -7,14 +7,14 @@ use retrial_recipe::model::{Place, Recipe};
 
 /// One root-equivalent power, and what asks for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Power {
+pub struct Privilege {
     /// The word for `--allow`.
     pub name: String,
     /// What asks for it, and what it means.
     pub because: String,
 }
 
-impl Power {
+impl Privilege {
     fn new(name: &str, because: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
@@ -36,11 +36,11 @@ pub const NAMES: [&str; 7] = [
 
 /// What the recipe asks of a person's trust. `mounts` are the absolute sources after rendering.
 #[must_use]
-pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>) -> Vec<Power> {
+pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>) -> Vec<Privilege> {
     let container = &recipe.container;
     let mut powers = Vec::new();
     if container.privileged {
-        powers.push(Power::new(
+        powers.push(Privilege::new(
             "privileged",
             "container.privileged: every device and kernel setting of the host",
         ));
@@ -50,7 +50,7 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         .iter()
         .find(|name| is_root_capability(name))
     {
-        powers.push(Power::new(
+        powers.push(Privilege::new(
             "sys-admin",
             format!("container.cap_add {name}: enough to leave the container"),
         ));
@@ -60,7 +60,7 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         .iter()
         .any(|option| option == "systempaths=unconfined")
     {
-        powers.push(Power::new(
+        powers.push(Privilege::new(
             "sys-admin",
             "container.security_opt systempaths=unconfined: the kernel's settings in /proc and /sys",
         ));
@@ -70,7 +70,7 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         .iter()
         .find(|device| !is_accelerator_device(device))
     {
-        powers.push(Power::new(
+        powers.push(Privilege::new(
             "dev-mem",
             format!(
                 "container.devices {device}: no device of a GPU: it may be the host's memory or disks"
@@ -78,7 +78,7 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         ));
     }
     if container.pid.as_deref() == Some("host") {
-        powers.push(Power::new(
+        powers.push(Privilege::new(
             "host-pid",
             "container.pid host: the host's processes",
         ));
@@ -88,12 +88,12 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
             || source.ends_with("podman.sock")
             || source.ends_with("containerd.sock")
         {
-            powers.push(Power::new(
+            powers.push(Privilege::new(
                 "engine-socket",
                 format!("mount {source}: the engine, and through it the host"),
             ));
         } else if !recipe_directory.is_some_and(|directory| below(source, directory)) {
-            powers.push(Power::new(
+            powers.push(Privilege::new(
                 "mounts",
                 format!("mount {source}: outside the recipe's directory"),
             ));
@@ -105,7 +105,7 @@ pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>)
         .chain(&recipe.setup)
         .find(|(_, setup)| setup.on == Place::Host);
     if let Some((name, _)) = on_host {
-        powers.push(Power::new(
+        powers.push(Privilege::new(
             "host",
             format!("step {name}: `on: host` runs on this machine, not in the container"),
         ));

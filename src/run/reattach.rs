@@ -9,7 +9,7 @@ use crate::store::journal::What;
 impl Run<'_> {
     /// Looks for the run's container; whether it lives and can be gone on with. One that was
     /// made but never told is removed. From one that has ended, what was measured is fetched.
-    pub(super) async fn take_up(&mut self) -> Result<bool, RunError> {
+    pub(super) async fn reattach(&mut self) -> Result<bool, RunError> {
         let session = self.session;
         let state = session.state();
         if !state.begun {
@@ -71,7 +71,7 @@ impl Run<'_> {
                         .control
                         .step(&step.directory())
                         .exit()
-                        .is_some_and(|exit| !exit.told_to_end)
+                        .is_some_and(|exit| !exit.terminated_by_us)
             }
             Action::Collect { of, .. } => state.done(*of) && !state.done(step.number),
             _ => false,

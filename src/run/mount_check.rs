@@ -12,30 +12,30 @@ use retrial_engine::api::ExecSpec;
 const SIGHT: Duration = Duration::from_secs(20);
 
 /// What a new container shows.
-pub enum Sight {
+pub enum MountCheck {
     /// It sees our files.
     Shared,
     /// It does not.
-    Apart,
+    NotShared,
     /// It sees them, but its first process is not ours; the end of its log.
-    Deaf(String),
+    EntrypointOverridden(String),
     /// Its first process ended.
-    Died(String),
+    Exited(String),
     /// The run is to stop.
     Stopped,
 }
 
 /// Waits until the first process shows that it sees the nonce.
-pub async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
+pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> MountCheck {
     let since = Instant::now();
     let mut looked = Instant::now();
     let mut watch = Watch::writes(session.control.path());
     loop {
         if session.control.seen(nonce) {
-            return Sight::Shared;
+            return MountCheck::Shared;
         }
         if session.stop.is_cancelled() {
-            return Sight::Stopped;
+            return MountCheck::Stopped;
         }
         if looked.elapsed() > Duration::from_millis(300) {
             looked = Instant::now();
@@ -47,18 +47,18 @@ pub async fn sees_us(session: &Session, id: &str, nonce: &str) -> Sight {
                     .exit_code
                     .map_or_else(String::new, |code| format!(" with exit code {code}"));
                 let log = log(session, id).await;
-                return Sight::Died(format!(
+                return MountCheck::Exited(format!(
                     "the container's first process ended at once{code}{log}"
                 ));
             }
             if sees(session, id, nonce).await == Some(false) && !session.control.seen(nonce) {
-                return Sight::Apart;
+                return MountCheck::NotShared;
             }
         }
         if since.elapsed() > SIGHT {
             return match sees(session, id, nonce).await {
-                Some(true) => Sight::Deaf(log(session, id).await),
-                _ => Sight::Apart,
+                Some(true) => MountCheck::EntrypointOverridden(log(session, id).await),
+                _ => MountCheck::NotShared,
             };
         }
         watch.change(Duration::from_millis(100)).await;

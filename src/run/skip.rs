@@ -81,7 +81,7 @@ impl Run<'_> {
                 }
                 _ => false,
             };
-            measures && !left_out && !self.standing.contains(&step.number)
+            measures && !left_out && !self.completed_steps.contains(&step.number)
         })
     }
 
@@ -125,7 +125,7 @@ impl Run<'_> {
         }
         if self.abort_reason.is_some() && session.state().uncollected(&session.plan) {
             // Where it cannot be stopped, the step itself says why.
-            return Ok(container::put_down(session).await.ok().flatten());
+            return Ok(container::teardown(session).await.ok().flatten());
         }
         Ok(None)
     }
