@@ -13,7 +13,7 @@ const COMBINATION: S = S::Map(F::Name, &VALUE);
 pub(super) static BATCH: Object = Object {
     what: "a batch",
     one_of: &["recipe", "recipes"],
-    keys: &[
+    groups: &[&[
         key(
             "schema",
             S::Integer(1, SCHEMA),
@@ -120,13 +120,13 @@ pub(super) static BATCH: Object = Object {
             S::Map(F::Name, &S::Object(&OTHER)),
             "Runs of other hosts that take part in claims, by the name that claims call them.",
         ),
-    ],
+    ]],
 };
 
 static CLAIM: Object = Object {
     what: "a claim",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key(
             "claim",
             S::Text(F::Line),
@@ -134,20 +134,20 @@ static CLAIM: Object = Object {
         )
         .required(),
         key("source", TEXT, "Where it was published."),
-    ],
+    ]],
 };
 
 static OTHER: Object = Object {
     what: "runs of another host",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key(
             "runs",
             S::List(&TEXT, 1),
             "Ids of imported runs, and paths (./rtx4090) from this file: run directories or folders of results.",
         )
         .required(),
-    ],
+    ]],
 };
 
 const MODES: &[Choice] = &[

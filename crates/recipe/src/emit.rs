@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::keys::RECIPE;
+use super::keys;
 use super::node::{Entry, Node, Scalar, Value};
 
 /// The YAML text of a recipe, its top level in the order of the table of keys.
 pub fn emit(recipe: &Node) -> String {
-    let place = |entry: &Entry| RECIPE.keys.iter().position(|key| key.name == entry.key);
+    let place = |entry: &Entry| keys::recipe().keys().position(|key| key.name == entry.key);
     let mut entries = recipe.entries().to_vec();
     entries.sort_by_key(place);
     let mut out = String::new();

@@ -15,6 +15,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod checks;
+pub mod declare;
 mod diagnostic;
 pub mod docker_run;
 pub mod emit;

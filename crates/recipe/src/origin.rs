@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::keys::RECIPE;
+use super::keys::recipe as top;
 use super::node::{Node, Value};
 use super::settings::COMMAND_LINE;
 use super::shape::{Object, Shape};
@@ -22,7 +22,7 @@ pub struct Origin {
 pub fn origins(recipe: &Node) -> Vec<Origin> {
     let mut out = Vec::new();
     values(&mut out, recipe, String::new());
-    defaults(&mut out, recipe, &RECIPE, "");
+    defaults(&mut out, recipe, top(), "");
     out
 }
 
@@ -84,7 +84,7 @@ fn join(key: &str, name: &str) -> String {
 /// Defaults of what is not written. Only within maps that are there, but for the container and the
 /// rules of judging, which hold whether they are written or not.
 fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix: &str) {
-    for key in object.keys {
+    for key in object.keys() {
         let path = join(prefix, key.name);
         match (node.get(key.name), key.default) {
             (None, Some(default)) => out.push(Origin {

@@ -8,7 +8,7 @@ use super::Templates;
 use super::checks::Checks;
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::emit::emit;
-use super::keys::RECIPE;
+use super::keys::recipe;
 use super::load::load;
 use super::merge::settle;
 use super::names::Names;
@@ -215,7 +215,7 @@ impl Walk<'_> {
     /// Checks the parts of a merged recipe that choose variants.
     fn before_choice(&mut self, merged: &Node) {
         for name in ["variants", "default", "unsupported"] {
-            let (Some(entry), Some(key)) = (merged.entry(name), RECIPE.key(name)) else {
+            let (Some(entry), Some(key)) = (merged.entry(name), recipe().key(name)) else {
                 continue;
             };
             // Null removes here, too: an axis, or a value of one.

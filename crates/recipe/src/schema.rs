@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use super::format::Format;
-use super::keys::{RECIPE, RESERVED, SCHEMA, TOP_ONLY};
+use super::keys::{RESERVED, SCHEMA, TOP_ONLY, recipe};
 use super::shape::{Choice, Key, Object, Shape};
 
 const EXPRESSION: &str = "#/$defs/expression";
@@ -21,7 +21,7 @@ pub fn json() -> String {
 }
 
 fn schema() -> Value {
-    let mut top = object(&RECIPE, &|_| true);
+    let mut top = object(recipe(), &|_| true);
     let reserved = RESERVED.iter().map(|name| {
         let text = json!({ "description": "Reserved for a later release.", "not": {} });
         ((*name).to_owned(), text)
@@ -50,7 +50,7 @@ fn schema() -> Value {
 pub fn of(top: &'static Object, title: &str, description: &str) -> String {
     let mut definitions = Map::new();
     definitions.insert("expression".into(), expression());
-    for key in top.keys {
+    for key in top.keys() {
         define(&key.shape, &mut definitions);
     }
     let mut schema = Map::new();
@@ -61,7 +61,7 @@ pub fn of(top: &'static Object, title: &str, description: &str) -> String {
     schema.insert("title".into(), title.into());
     schema.insert("description".into(), description.into());
     schema.extend(object(top, &|_| true));
-    let required = top.keys.iter().filter(|key| key.required);
+    let required = top.keys().filter(|key| key.required);
     let required: Vec<Value> = required.map(|key| key.name.into()).collect();
     schema.insert("required".into(), required.into());
     let one_of = top.one_of.iter();
@@ -90,9 +90,9 @@ fn without_appending(value: &mut Value) {
 fn definitions() -> Map<String, Value> {
     let mut definitions = Map::new();
     definitions.insert("expression".into(), expression());
-    let overlay = object(&RECIPE, &|key| !TOP_ONLY.contains(&key.name));
+    let overlay = object(recipe(), &|key| !TOP_ONLY.contains(&key.name));
     definitions.insert("overlay".into(), Value::Object(overlay));
-    for key in RECIPE.keys {
+    for key in recipe().keys() {
         define(&key.shape, &mut definitions);
     }
     definitions
@@ -112,7 +112,7 @@ fn define(shape: &Shape, definitions: &mut Map<String, Value>) {
             let name = name_of(keys);
             if !definitions.contains_key(&name) {
                 definitions.insert(name, Value::Object(object(keys, &|_| true)));
-                for key in keys.keys {
+                for key in keys.keys() {
                     define(&key.shape, definitions);
                 }
             }
@@ -134,7 +134,7 @@ fn name_of(object: &Object) -> String {
 
 fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value> {
     let mut properties = Map::new();
-    for key in object.keys.iter().filter(|key| keep(key)) {
+    for key in object.keys().filter(|key| keep(key)) {
         let mut value = described(key);
         if key.name == "schema" {
             value.insert("const".into(), SCHEMA.into());
@@ -284,10 +284,7 @@ mod tests {
         match shape {
             Shape::Object(object) if !found.iter().any(|known| std::ptr::eq(*known, *object)) => {
                 found.push(object);
-                object
-                    .keys
-                    .iter()
-                    .for_each(|key| objects(&key.shape, found));
+                object.keys().for_each(|key| objects(&key.shape, found));
             }
             Shape::Either(shapes) => shapes.iter().for_each(|shape| objects(shape, found)),
             Shape::List(shape, _) | Shape::Map(_, shape) => objects(shape, found),
@@ -298,7 +295,7 @@ mod tests {
     #[test]
     fn each_definition_has_a_name_of_its_own() {
         let mut found = Vec::new();
-        objects(&Shape::Object(&RECIPE), &mut found);
+        objects(&Shape::Object(recipe()), &mut found);
         let mut names: Vec<_> = found.iter().map(|object| name_of(object)).collect();
         names.sort();
         let count = names.len();

@@ -74,14 +74,20 @@ pub const fn choice(word: &'static str, doc: &'static str) -> Choice {
 pub struct Object {
     /// What it is, with its article: `a model`.
     pub what: &'static str,
-    pub keys: &'static [Key],
+    /// Its keys, in their order; groups of several maps are shared.
+    pub groups: &'static [&'static [Key]],
     /// Exactly one of these keys stands there.
     pub one_of: &'static [&'static str],
 }
 
 impl Object {
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys.iter().find(|key| key.name == name)
+        self.keys().find(|key| key.name == name)
+    }
+
+    /// All keys, in their order.
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        self.groups.iter().copied().flatten()
     }
 }
 

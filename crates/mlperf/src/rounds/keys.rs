@@ -12,7 +12,7 @@ const NAMES: S = S::List(&S::Text(F::Line), 1);
 pub(super) static ROUND: Object = Object {
     what: "the rules of a round",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key(
             "schema",
             S::Integer(1, SCHEMA),
@@ -76,7 +76,7 @@ pub(super) static ROUND: Object = Object {
             "The benchmarks, by their official names.",
         )
         .required(),
-    ],
+    ]],
 };
 
 const LAYOUTS: &[Choice] = &[
@@ -93,17 +93,17 @@ const LAYOUTS: &[Choice] = &[
 static SEEDS: Object = Object {
     what: "the seeds",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key("qsl", COUNT, "qsl_rng_seed").required(),
         key("sample_index", COUNT, "sample_index_rng_seed").required(),
         key("schedule", COUNT, "schedule_rng_seed").required(),
-    ],
+    ]],
 };
 
 static TEST: Object = Object {
     what: "a compliance test",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key(
             "seeds",
             S::Object(&SEEDS),
@@ -120,7 +120,7 @@ static TEST: Object = Object {
             "By how much its performance may be better; worse is no harm.",
         ),
         key("limits", LIMITS, "Limits of what the test itself measures."),
-    ],
+    ]],
 };
 
 const LIMITS: S = S::Map(F::Figure, &S::Object(&LIMIT));
@@ -128,16 +128,16 @@ const LIMITS: S = S::Map(F::Figure, &S::Object(&LIMIT));
 static LIMIT: Object = Object {
     what: "a limit",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key("min", S::Number, "At least."),
         key("max", S::Number, "At most."),
-    ],
+    ]],
 };
 
 static METRIC: Object = Object {
     what: "a metric",
     one_of: &[],
-    keys: &[FIGURE.required(), UNIT.required()],
+    groups: &[&[FIGURE.required(), UNIT.required()]],
 };
 
 const FIGURE: Key = key(
@@ -166,19 +166,19 @@ const fn scenarios(shape: S) -> [Key; 5] {
 static METRICS: Object = Object {
     what: "the metrics",
     one_of: &[],
-    keys: &scenarios(S::Object(&METRIC)),
+    groups: &[&scenarios(S::Object(&METRIC))],
 };
 
 static SCENARIOS: Object = Object {
     what: "the scenarios",
     one_of: &[],
-    keys: &scenarios(S::Object(&SCENARIO)),
+    groups: &[&scenarios(S::Object(&SCENARIO))],
 };
 
 static BENCHMARK: Object = Object {
     what: "a benchmark",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key("names", NAMES, "Other names under which submitters have it."),
         key(
             "like",
@@ -233,7 +233,7 @@ static BENCHMARK: Object = Object {
             "The scenarios that may be submitted.",
         )
         .required(),
-    ],
+    ]],
 };
 
 const ACCURACY: Key = key(
@@ -259,7 +259,7 @@ const SCENARIO_NAMES: &[Choice] = &[
 static SCENARIO: Object = Object {
     what: "a scenario",
     one_of: &[],
-    keys: &[
+    groups: &[&[
         key(
             "required",
             SYSTEMS,
@@ -299,7 +299,7 @@ static SCENARIO: Object = Object {
         ),
         ACCURACY,
         ACCURACY_SAMPLES,
-    ],
+    ]],
 };
 
 const SYSTEMS: S = S::List(&S::Choice(SYSTEM_TYPES), 1);

@@ -2,8 +2,8 @@
 //! that can be met.
 
 use super::{Checks, entries};
-use crate::fill::{entry_name, figure_name};
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
+use crate::model::{entry_name, figure_name};
 use crate::node::{Entry, Node};
 use crate::source::Span;
 use crate::suggest::nearest;

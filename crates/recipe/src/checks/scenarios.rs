@@ -1,7 +1,7 @@
 //! Scenarios: modes that measure something, commands that are there, trials.
 
 use super::{Checks, entries};
-use crate::fill::loadgen_name;
+use crate::model::loadgen_name;
 use crate::node::{Entry, Node};
 use crate::suggest::did_you_mean;
 

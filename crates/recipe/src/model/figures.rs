@@ -5,29 +5,38 @@ pub use retrial_stats::{Aggregate, Better, Claim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Template;
+use super::{Ordered, Template};
+use crate::declare::{Field, Keys};
+use crate::format::{Format as F, whole_json_path};
+use crate::node::Node;
+use crate::shape::{Reach, Shape as S};
+use crate::{object, words};
 
-/// How a figure is read that is not `LoadGen`'s.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FigureSource {
-    /// Where it is found.
-    pub find: Find,
-    /// The file below the results directory, or a glob; none: the step's output (check's output
-    /// first).
-    pub file: Option<Template>,
-    /// A table: the groups, columns or members whose values name a figure each, `gemm[bf16 8192]`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub by: Vec<String>,
-    /// Its unit, for example `TFLOP/s`.
-    pub unit: Option<String>,
-    /// Which way is better.
-    pub better: Better,
-    /// Which match counts.
-    pub take: Take,
-    /// How trials are made one figure.
-    pub aggregate: Aggregate,
-    /// Assumed noise of one trial (a fraction), if known.
-    pub noise: Option<f64>,
+object! {
+    /// How a figure is read that is not LoadGen's.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct FigureSource: "a figure", one of "pattern", "json", "csv", "mllog", first WrittenFind::KEYS;
+    fields {
+        /// Where it is found.
+        find: Find = Find::read,
+    }
+    keys {
+        /// The file below results, or a glob (`result_*.txt`); none: the output of the check, else of the command.
+        file: Option<Template> = S::Template(Reach::Measurement, F::ResultFile),
+        /// A table: the groups, columns or members whose values name a figure each, for example `[dtype, shape]` gives `gemm[bf16 8192x8192x8192]`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        by: Vec<String> = S::List(&S::Text(F::Filled), 1),
+        /// Its unit, for example TFLOP/s.
+        unit: Option<String> = S::Text(F::Line),
+        /// Which way is better.
+        better: Better [default = "higher"],
+        /// Which match counts.
+        take: Take [default = "last"],
+        /// How trials are made one figure.
+        aggregate: Aggregate [default = "mean"],
+        /// Assumed noise of one trial, for example 0.8%.
+        noise: Option<f64> = S::Fraction,
+    }
 }
 
 /// What is looked for.
@@ -49,6 +58,69 @@ pub enum Find {
     Mllog(MllogFigure),
 }
 
+object! {
+    /// Where a figure is found, as a recipe has it.
+    pub struct WrittenFind: "a figure";
+    keys {
+        /// A regular expression; the group `value`, or the first, is the figure. A group `unit` is converted into `unit`.
+        pattern: Option<String> = S::Text(F::Pattern),
+        /// A `JSONPath` (RFC 9535), for example $.metrics.rouge1: into the file, or into each line of the output that is JSON.
+        json: Option<String> = S::Text(F::JsonPath),
+        /// A column of a CSV file by its head, or {column, where, row}.
+        csv: Option<CsvCell>,
+        /// Of the `:::MLLOG` lines: `time_to_train`, `samples_to_converge`, or a key (`tracked_stats.throughput`).
+        mllog: String = S::Text(F::Filled),
+        /// Of a table from JSON: the member of each match that is the figure.
+        value: Option<String> = S::Text(F::Filled),
+        /// The limits that the last `eval_accuracy` of each run must meet; next to `mllog: time_to_train`.
+        target: Option<Limit>,
+        /// Reference convergence points, by which MLCommons normalises the score; next to `mllog: time_to_train`.
+        rcp: Option<ReferenceConvergence>,
+    }
+}
+
+impl Find {
+    fn read(node: &Node) -> Option<Self> {
+        let written = WrittenFind::from_keys(node)?;
+        Some(if let Some(pattern) = written.pattern {
+            Self::Pattern(pattern)
+        } else if let Some(path) = written.json {
+            Self::Json {
+                path: whole_json_path(&path).into_owned(),
+                value: written.value,
+            }
+        } else if let Some(cell) = written.csv {
+            Self::Csv(cell)
+        } else {
+            Self::Mllog(MllogFigure {
+                key: written.mllog,
+                target: written.target,
+                rcp: written.rcp,
+            })
+        })
+    }
+}
+
+object! {
+    impl CsvCell: "a cell", or S::Text(F::Filled) => column;
+    keys {
+        /// The column, by its head.
+        column: String [required] = S::Text(F::Filled),
+        /// Only rows whose cells in these columns are these.
+        filter: Ordered<String> [key = "where"] = S::Map(F::Filled, &S::Scalar(Reach::Recipe)),
+        /// Only the row of this number among them, from 1.
+        row: Option<u32> = S::Integer(1, 1_000_000),
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader")]
+fn column(text: &str) -> Option<CsvCell> {
+    Some(CsvCell {
+        column: text.to_owned(),
+        ..CsvCell::default()
+    })
+}
+
 /// A figure of a log of `MLPerf` Training.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MllogFigure {
@@ -62,13 +134,66 @@ pub struct MllogFigure {
     pub rcp: Option<ReferenceConvergence>,
 }
 
-/// Reference convergence points (RCP) of a benchmark.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ReferenceConvergence {
-    /// How many runs a submission has.
-    pub runs: u32,
-    /// By global batch size: what the reference's runs took to converge, in samples or epochs.
-    pub points: Vec<(u64, Vec<f64>)>,
+object! {
+    /// Reference convergence points (RCP) of a benchmark.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct ReferenceConvergence: "the reference convergence points";
+    keys {
+        /// How many runs a submission of this benchmark has.
+        runs: u32 [default = "10"] = S::Integer(3, 100),
+        /// By global batch size: what the reference's runs took to converge, in samples or epochs.
+        points: Vec<(u64, Vec<f64>)> [required] = S::Map(F::Count, &S::List(&S::Number, 3)),
+    }
+}
+
+words! {
+    impl Take {
+        /// The first.
+        "first",
+        /// The last.
+        "last",
+        /// All; they must agree.
+        "all",
+        /// The smallest.
+        "min",
+        /// The largest.
+        "max",
+        /// The sum.
+        "sum",
+        /// The mean.
+        "mean",
+    }
+}
+
+words! {
+    impl Better {
+        /// Throughput, accuracy.
+        "higher",
+        /// Latency, time.
+        "lower",
+    }
+}
+
+words! {
+    impl Aggregate {
+        /// The geometric mean.
+        "mean",
+        /// The median.
+        "median",
+        /// Fastest and slowest dropped, mean of the rest.
+        "olympic",
+    }
+}
+
+words! {
+    impl Claim {
+        /// No worse than published less the margin.
+        "not-worse",
+        /// Within the margin of it, either way.
+        "equivalent",
+        /// Better than published, by the figure's own margin where it has one.
+        "better",
+    }
 }
 
 /// A published figure.
@@ -78,7 +203,7 @@ pub struct Expectation {
     pub value: f64,
     /// Who says so.
     pub kind: ExpectationKind,
-    /// Where it stands.
+    /// Where it was published.
     pub source: Option<String>,
     /// Declared standard deviation of the published value (a fraction of it).
     pub sigma: Option<f64>,
@@ -91,16 +216,124 @@ pub struct Expectation {
     pub claim: Claim,
 }
 
-/// Who published a figure; official decides, the others are shown.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExpectationKind {
-    /// In the results of the round.
-    Official,
-    /// Printed by the vendor's guide.
-    Guide,
-    /// By somebody else on the same GPU.
-    ThirdParty,
+object! {
+    /// A published figure, or a table of them, as a recipe has it.
+    pub struct WrittenExpectation: "a published figure", one of "value", "values";
+    keys {
+        /// The value.
+        value: f64,
+        /// Of a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
+        values: Option<Ordered<f64>> = S::Map(F::Entry, &S::Number),
+        /// Who published it; official decides.
+        kind: ExpectationKind [required],
+        /// Where it was published, for example the id of the result.
+        source: Option<String>,
+        /// Declared standard deviation, a share of the value.
+        sigma: Option<f64> = S::Fraction,
+        /// Assumed noise of one trial, a share of the value.
+        noise: Option<f64> = S::Fraction,
+        /// The margin for this figure, where it differs from the recipe's.
+        margin: Option<f64> = S::Fraction,
+        /// What is claimed of the measured figure.
+        claim: Claim [default = "not-worse"],
+    }
+}
+
+words! {
+    /// Who published a figure; official decides, the others are shown.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    )]
+    pub enum ExpectationKind {
+        /// In the results of the round.
+        Official = "official",
+        /// Printed by the vendor's guide.
+        Guide = "guide",
+        /// By somebody else on the same GPU.
+        ThirdParty = "third-party",
+    }
+}
+
+/// The name of a table's entry, however its spaces were written.
+pub fn entry_name(table: &str, entry: &str) -> String {
+    let words: Vec<&str> = entry.split_whitespace().collect();
+    format!("{table}[{}]", words.join(" "))
+}
+
+/// A figure's name as results have it.
+pub fn figure_name(written: &str) -> String {
+    match written
+        .strip_suffix(']')
+        .and_then(|text| text.split_once('['))
+    {
+        Some((table, entry)) => entry_name(table, entry),
+        None => written.to_owned(),
+    }
+}
+
+pub(super) const EXPECT: S = S::Map(
+    F::Figure,
+    &S::Either(&[
+        WrittenExpectation::SHAPE,
+        S::List(&WrittenExpectation::SHAPE, 1),
+    ]),
+);
+
+/// Reads what was published, a table's values each under its own name.
+pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
+    let mut all: Ordered<Vec<Expectation>> = Vec::new();
+    for (name, node) in node.named() {
+        let list = match node.items() {
+            [] => std::slice::from_ref(node),
+            items => items,
+        };
+        for one in list {
+            for (name, expectation) in WrittenExpectation::from_keys(one)?.named(name) {
+                match all.iter_mut().find(|(known, _)| *known == name) {
+                    Some((_, of_name)) => of_name.push(expectation),
+                    None => all.push((name, vec![expectation])),
+                }
+            }
+        }
+    }
+    Some(all)
+}
+
+impl WrittenExpectation {
+    fn named(self, name: &str) -> Ordered<Expectation> {
+        let of = |value: f64| Expectation {
+            value,
+            kind: self.kind,
+            source: self.source.clone(),
+            sigma: self.sigma,
+            noise: self.noise,
+            margin: self.margin,
+            claim: self.claim,
+        };
+        match &self.values {
+            Some(values) => values
+                .iter()
+                .map(|(entry, value)| (entry_name(name, entry), of(*value)))
+                .collect(),
+            None => vec![(figure_name(name), of(self.value))],
+        }
+    }
+}
+
+object! {
+    impl Limit: "a limit";
+    keys {
+        /// At least.
+        min: Option<f64>,
+        /// At most.
+        max: Option<f64>,
+        /// Strictly below.
+        below: Option<f64>,
+    }
+}
+
+/// Reads the benchmark's own limits.
+pub(super) fn limits(node: &Node) -> Option<Ordered<Limit>> {
+    let limit = |(name, node)| Some((figure_name(name), Limit::from_keys(node)?));
+    node.named().map(limit).collect()
 }

@@ -6,7 +6,14 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::figures::{expectations, limits};
+use super::steps::MEASURED_OPTIONS;
 use super::{CommandOptions, Expectation, FigureSource, Limit, Ordered, Template};
+use crate::declare::{Field, Keys};
+use crate::format::Format as F;
+use crate::node::Node;
+use crate::object;
+use crate::shape::{Key, Reach, Shape as S, key};
 
 /// One scenario: what is measured in each mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,6 +22,54 @@ pub struct Scenario {
     pub loadgen: Option<String>,
     /// Modes in the order of the file.
     pub modes: Vec<(Mode, Measurement)>,
+}
+
+object! {
+    /// The modes that a scenario may have.
+    pub struct Modes: "a scenario";
+    keys {
+        /// How fast.
+        performance: Option<Measurement>,
+        /// How right.
+        accuracy: Option<Measurement>,
+        /// The audit's tests.
+        compliance: Option<Measurement>,
+    }
+}
+
+impl Scenario {
+    pub(super) fn all(node: &Node) -> Option<Ordered<Self>> {
+        let scenario = |(name, node): (&str, &Node)| {
+            let mut written = Modes::from_keys(node)?;
+            let modes = node.named().map(|(name, _)| match name {
+                "performance" => Some((Mode::Performance, written.performance.take()?)),
+                "accuracy" => Some((Mode::Accuracy, written.accuracy.take()?)),
+                _ => Some((Mode::Compliance, written.compliance.take()?)),
+            });
+            let scenario = Self {
+                loadgen: loadgen_name(name).map(str::to_owned),
+                modes: modes.collect::<Option<_>>()?,
+            };
+            Some((name.to_owned(), scenario))
+        };
+        node.named().map(scenario).collect()
+    }
+}
+
+/// `LoadGen`'s spelling of a scenario, if the key is one of MLPerf's in any spelling.
+pub fn loadgen_name(key: &str) -> Option<&'static str> {
+    let plain: String = key
+        .chars()
+        .filter(|letter| !matches!(letter, '-' | '_' | ' '))
+        .collect();
+    match plain.to_ascii_lowercase().as_str() {
+        "offline" => Some("Offline"),
+        "server" => Some("Server"),
+        "interactive" => Some("Interactive"),
+        "singlestream" => Some("SingleStream"),
+        "multistream" => Some("MultiStream"),
+        _ => None,
+    }
 }
 
 /// MLPerf's modes.
@@ -41,31 +96,49 @@ impl fmt::Display for Mode {
     }
 }
 
-/// One scenario in one mode.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Measurement {
-    /// The command, its own or a shared one.
-    pub command: MeasurementCommand,
-    /// What its commands may say besides their text.
-    #[serde(flatten)]
-    pub options: CommandOptions,
-    /// Path or glob of the result directory in the container.
-    pub results: Option<Template>,
-    /// A command that checks the results, for example the accuracy script.
-    pub check: Option<Template>,
-    /// Longest time of the check.
-    pub check_timeout: Option<Duration>,
-    /// Figures that are not `LoadGen`'s.
-    pub figures: Ordered<FigureSource>,
-    /// Published figures: per figure one or several.
-    pub expect: Ordered<Vec<Expectation>>,
-    /// The benchmark's own limits: outside of them the result is invalid.
-    pub limits: Ordered<Limit>,
-    /// The target rate of the published result, queries per second: another one is `modified`.
-    pub target_qps: Option<f64>,
-    /// How often it is measured.
-    pub trials: Trials,
+object! {
+    /// One scenario in one mode.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Measurement: "a measurement", one of "run", "from", first COMMAND, last MEASURED_OPTIONS;
+    fields {
+        /// The command, its own or a shared one.
+        command: MeasurementCommand = MeasurementCommand::read,
+        /// Its further settings.
+        #[serde(flatten)]
+        options: CommandOptions = CommandOptions::from_keys,
+    }
+    keys {
+        /// The directory that LoadGen writes, a path or a glob that one new directory matches.
+        results: Option<Template> = S::Template(Reach::Measurement, F::Absolute),
+        /// A command that checks the results, for example the accuracy script.
+        check: Option<Template> = S::Template(Reach::Measurement, F::Filled),
+        /// The longest that the check may take.
+        check_timeout: Option<Duration>,
+        /// Figures that are not LoadGen's, by name.
+        figures: Ordered<FigureSource>,
+        /// Published figures, by name: one, or a list. Of a table: {values: {…}}, or `name[entry]`.
+        expect: Ordered<Vec<Expectation>> [read = expectations] = super::figures::EXPECT,
+        /// The benchmark's own limits: outside of them a result is invalid.
+        limits: Ordered<Limit> [read = limits] = S::Map(F::Figure, &Limit::SHAPE),
+        /// The target rate of the published result, queries per second: another one is `modified`.
+        target_qps: Option<f64>,
+        /// How often it is measured: 3, or {min, max} to continue until the evidence decides.
+        trials: Trials [default = "1"],
+    }
 }
+
+const COMMAND: &[Key] = &[
+    key(
+        "run",
+        S::Template(Reach::Measurement, F::Filled),
+        "The command.",
+    ),
+    key(
+        "from",
+        S::Text(F::Filled),
+        "One of `commands`, run once for all that name it.",
+    ),
+];
 
 /// Where a measurement's command stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,19 +150,38 @@ pub enum MeasurementCommand {
     From(String),
 }
 
-/// How often a performance measurement is repeated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Trials {
-    /// At least.
-    pub min: u32,
-    /// At most; more than `min` adds trials until the evidence decides.
-    pub max: u32,
+impl MeasurementCommand {
+    fn read(node: &Node) -> Option<Self> {
+        let text = |key: &str| Some(node.get(key)?.text()?.to_owned());
+        let from = text("from").map(Self::From);
+        from.or_else(|| Some(Self::Run(Template(text("run")?))))
+    }
+}
+
+object! {
+    /// How often a performance measurement is repeated.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct Trials: "a number of trials", or S::Integer(1, 1000) => Trials::exactly;
+    keys {
+        /// At least.
+        min: u32 [required] = S::Integer(1, 1000),
+        /// At most; more than `min` adds trials until the evidence decides.
+        max: u32 [required] = S::Integer(1, 1000),
+    }
 }
 
 /// More interim analyses would leave each too little of the error.
 const MOST_STAGES: usize = 4;
 
 impl Trials {
+    fn exactly(text: &str) -> Option<Self> {
+        let count = text.parse().ok()?;
+        Some(Self {
+            min: count,
+            max: count,
+        })
+    }
+
     /// Returns the numbers of trials after which the evidence is analysed: 3 to 8 gives 3, 5, 8.
     #[must_use]
     pub fn stages(self) -> Vec<u32> {

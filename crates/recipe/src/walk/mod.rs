@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::format::Format;
-use super::keys::{RECIPE, RESERVED, TOP_ONLY};
+use super::keys::{RESERVED, TOP_ONLY, is_recipe, recipe};
 use super::names::Names;
 use super::node::{Entry, Node, Value};
 use super::shape::{Key, Object, Shape};
@@ -45,7 +45,7 @@ impl<'a> Walk<'a> {
     /// The whole recipe, evaluated.
     pub fn recipe(&mut self, node: &Node) -> Node {
         let start = node.span.part(0..0);
-        self.object(node, &RECIPE, &start)
+        self.object(node, recipe(), &start)
     }
 
     fn error(
@@ -116,9 +116,9 @@ impl<'a> Walk<'a> {
     }
 
     fn missing(&mut self, node: &Node, object: &'static Object, at: &Span) {
-        let top = std::ptr::eq(object, &raw const RECIPE);
+        let top = is_recipe(object);
         let missing = |key: &&Key| key.required && node.get(key.name).is_none();
-        for key in object.keys.iter().filter(missing) {
+        for key in object.keys().filter(missing) {
             let may_come = self.partial || (self.lacking && key.name != "title");
             if !may_come {
                 let message = if top {
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
 
     fn unknown_key(&mut self, entry: &Entry, object: &'static Object) {
         let name = &entry.key;
-        if std::ptr::eq(object, &raw const RECIPE) && RESERVED.contains(&name.as_str()) {
+        if is_recipe(object) && RESERVED.contains(&name.as_str()) {
             let message = format!("`{name}` is reserved for a later release");
             return self.error(
                 "reserved-key",
@@ -174,7 +174,7 @@ impl<'a> Walk<'a> {
                 "this retrial runs one container on one host; take the key out",
             );
         }
-        let known = object.keys.iter().map(|key| key.name);
+        let known = object.keys().map(|key| key.name);
         let help = nearest(name, known.clone()).map_or_else(
             || elsewhere(name, object).unwrap_or_else(|| did_you_mean(name, known, "known keys")),
             |near| format!("did you mean `{near}`?"),
@@ -197,8 +197,8 @@ impl<'a> Walk<'a> {
                     &entry.key_span,
                     "write it at the top of the file",
                 );
-            } else if RECIPE.key(&entry.key).is_none() {
-                self.unknown_key(entry, &RECIPE);
+            } else if recipe().key(&entry.key).is_none() {
+                self.unknown_key(entry, recipe());
             }
         }
         node.clone()

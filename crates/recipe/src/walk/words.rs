@@ -62,11 +62,15 @@ pub(super) fn describe(shape: &Shape) -> String {
         Shape::List(..) => "a list".into(),
         Shape::Map(..) | Shape::Overlay => "a map".into(),
         Shape::Object(object) => {
-            let keys: Vec<_> = object.keys.iter().take(4).map(|key| key.name).collect();
+            let keys: Vec<_> = object.keys().take(4).map(|key| key.name).collect();
             format!(
                 "a map ({}{})",
                 keys.join(", "),
-                if object.keys.len() > 4 { ", …" } else { "" }
+                if object.keys().count() > 4 {
+                    ", …"
+                } else {
+                    ""
+                }
             )
         }
         Shape::Either(shapes) => {
@@ -90,8 +94,7 @@ pub(super) fn example(shape: &Shape) -> String {
         Shape::Object(object) => format!(
             "the keys are {}",
             object
-                .keys
-                .iter()
+                .keys()
                 .map(|key| key.name)
                 .collect::<Vec<_>>()
                 .join(", ")

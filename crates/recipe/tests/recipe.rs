@@ -11,7 +11,7 @@ use retrial_recipe::{
 struct Fixtures;
 
 fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
 }
 
 impl Templates for Fixtures {

@@ -8,7 +8,7 @@ use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve};
 struct Fixtures;
 
 fn tests() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests")
 }
 
 impl Templates for Fixtures {

@@ -1,0 +1,82 @@
+//! What a recipe requires of the host.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::format::Format as F;
+use crate::shape::{Choice, Shape as S, Units, choice};
+use crate::{object, words};
+
+object! {
+    /// What a recipe requires of the host.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Requires: "the requirements";
+    keys {
+        /// GPUs.
+        gpus: Option<GpuRequest>,
+        /// `ROCm` releases, for example ">=7.1.0".
+        rocm: Option<String> = S::Text(F::VersionRange),
+        /// Free disk, bytes: 500 GiB.
+        disk: Option<u64> = S::Size(Units::Precise),
+        /// Memory, bytes: 1 TiB.
+        memory: Option<u64> = S::Size(Units::Precise),
+        /// Ports of the host that the container listens on, with `network: host`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ports: Vec<u16> = S::List(&S::Integer(1, 65_535), 0),
+    }
+}
+
+object! {
+    /// GPUs that a recipe requires.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct GpuRequest: "a request for GPUs";
+    keys {
+        /// The manufacturer.
+        vendor: GpuVendor [required],
+        /// Models that the figure was published on, for example `[MI355X]`.
+        models: Vec<String> = S::List(&S::Text(F::Line), 0),
+        /// How many.
+        count: u32 [required] = S::Integer(1, 4096),
+        /// AMD's compute partition mode, for example `CPX`.
+        partition: Option<String> = S::Choice(PARTITIONS),
+    }
+}
+
+impl GpuRequest {
+    /// Whether the figure was published on this model.
+    #[must_use]
+    pub fn takes(&self, model: &str) -> bool {
+        let same = |wanted: &String| wanted.eq_ignore_ascii_case(model);
+        self.models.is_empty() || self.models.iter().any(same)
+    }
+}
+
+const PARTITIONS: &[Choice] = &[
+    choice("SPX", "The whole GPU is one device."),
+    choice("DPX", "Two devices a GPU."),
+    choice("TPX", "Three devices a GPU."),
+    choice("QPX", "Four devices a GPU."),
+    choice("CPX", "One device a compute die."),
+];
+
+words! {
+    /// Who made a GPU.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum GpuVendor {
+        /// AMD Instinct and Radeon.
+        Amd = "amd",
+        /// NVIDIA.
+        Nvidia = "nvidia",
+    }
+}
+
+impl GpuVendor {
+    /// Returns the name as the vendor writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Amd => "AMD",
+            Self::Nvidia => "NVIDIA",
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Where the image comes from.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::declare::Field;
+use crate::format::Format as F;
+use crate::node::Node;
+use crate::object;
+use crate::shape::{Reach, Shape as S};
+
+/// Where the image comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Image {
+    /// Pulled from a registry; with a digest it is exactly that image.
+    Pull {
+        /// `rocm/amd-mlperf:tag`
+        reference: String,
+        /// `sha256:…`
+        digest: Option<String>,
+    },
+    /// Built from a Dockerfile in the recipe's directory.
+    Build {
+        /// The context, relative to the recipe's directory.
+        context: String,
+        /// The Dockerfile, relative to the context.
+        dockerfile: String,
+        /// Build arguments.
+        args: BTreeMap<String, String>,
+    },
+}
+
+object! {
+    /// An image as a recipe has it.
+    pub struct Written: "an image", one of "ref", "build", or S::Text(F::Image) => |text: &str| Some(Written::text(text));
+    keys {
+        /// The reference, for example `rocm/amd-mlperf:tag`.
+        reference: String [key = "ref"] = S::Text(F::Image),
+        /// `sha256:…` of exactly the image that is meant.
+        digest: Option<String> = S::Text(F::Digest),
+        /// Build it from a Dockerfile next to the recipe.
+        build: Option<Build>,
+    }
+}
+
+object! {
+    /// A build as a recipe has it.
+    pub struct Build: "a build";
+    keys {
+        /// The directory, relative to the recipe's.
+        context: String [required] = S::Text(F::Inner),
+        /// The Dockerfile, relative to the context.
+        dockerfile: String [default = "Dockerfile"] = S::Text(F::Inner),
+        /// Build arguments.
+        args: BTreeMap<String, String> = S::Map(F::Variable, &S::Scalar(Reach::Recipe)),
+    }
+}
+
+impl Written {
+    fn text(text: &str) -> Self {
+        Self {
+            reference: text.to_owned(),
+            digest: None,
+            build: None,
+        }
+    }
+}
+
+impl Field for Image {
+    const SHAPE: S = Written::SHAPE;
+
+    fn read(node: &Node, shape: &S) -> Option<Self> {
+        let written = Written::read(node, shape)?;
+        if let Some(build) = written.build {
+            return Some(Self::Build {
+                context: build.context,
+                dockerfile: build.dockerfile,
+                args: build.args,
+            });
+        }
+        // `name:tag@sha256:…` says with one text what `{ref, digest}` says with two.
+        let (reference, inline) = match written.reference.split_once('@') {
+            Some((reference, digest)) => (reference.to_owned(), Some(digest.to_owned())),
+            None => (written.reference, None),
+        };
+        Some(Self::Pull {
+            reference,
+            digest: written.digest.or(inline),
+        })
+    }
+}

@@ -1,0 +1,251 @@
+//! Models, datasets, setup steps, shared commands, files.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Ordered, Template};
+use crate::declare::{Field, Keys};
+use crate::format::Format as F;
+use crate::node::Node;
+use crate::shape::{Choice, Key, Reach, Shape as S, Units, choice};
+use crate::{object, words};
+
+/// A script next to the recipe, mounted read-only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Companion {
+    /// Relative to the recipe's directory.
+    pub source: String,
+    /// In the container, absolute.
+    pub target: String,
+}
+
+impl Companion {
+    pub(super) fn all(node: &Node) -> Option<Vec<Self>> {
+        let files = Ordered::<String>::read(node, &<Ordered<String>>::SHAPE)?;
+        let file = |(source, target)| Self { source, target };
+        Some(files.into_iter().map(file).collect())
+    }
+}
+
+object! {
+    /// A path taken out of the image to the host.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct CopyFromImage: "a copy out of the image";
+    keys {
+        /// In the image, absolute.
+        path: String [required] = S::Text(F::Absolute),
+        /// Relative to the run's directory for host files.
+        to: String [required] = S::Text(F::Inner),
+    }
+}
+
+object! {
+    /// A model.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Model: "a model";
+    keys {
+        /// Where it comes from.
+        source: ModelSource [required],
+        /// Where it is mounted in the container, absolute.
+        mount: Option<Template> = S::Template(Reach::Run, F::Absolute),
+        /// How it is mounted; none: a directory of real files.
+        hub_cache: bool [key = "as", read = stands] = S::Choice(MOUNTS),
+        /// Sub-directories that a setup step writes into.
+        writable: Vec<String> = S::List(&S::Text(F::Inner), 0),
+    }
+}
+
+const MOUNTS: &[Choice] = &[choice(
+    "hub-cache",
+    "Mount the hub's cache, for programs that load by hub id.",
+)];
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader")]
+fn stands(_: &Node) -> Option<bool> {
+    Some(true)
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelSource {
+    /// The Hugging Face hub.
+    Hub {
+        /// `owner/name`
+        repository: String,
+        /// Branch, tag or commit.
+        revision: String,
+        /// Globs of files to fetch; all if empty.
+        allow: Vec<String>,
+        /// Globs of files to leave.
+        ignore: Vec<String>,
+        /// What its files must hash to, by path, as a lock says; nothing without one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        locked: BTreeMap<String, String>,
+    },
+    /// A directory of the host.
+    Path(Template),
+    /// A command in the container that fills the mount.
+    Run(Template),
+}
+
+object! {
+    /// A model's source as a recipe has it.
+    pub struct WrittenSource: "a model's source", one of "hub", "path", "run";
+    keys {
+        /// owner/name on the Hugging Face hub.
+        hub: Option<String> = S::Text(F::Hub),
+        /// Branch, tag or commit on the hub.
+        revision: String [default = "main"] = S::Text(F::Filled),
+        /// Globs of the files to fetch; none: all.
+        allow: Vec<String>,
+        /// Globs of files to leave.
+        ignore: Vec<String>,
+        /// A directory of the host.
+        path: Option<Template> = S::Template(Reach::Recipe, F::HostPath),
+        /// A command in the container that fills the mount.
+        run: Option<Template>,
+    }
+}
+
+impl Field for ModelSource {
+    const SHAPE: S = WrittenSource::SHAPE;
+
+    fn read(node: &Node, _: &S) -> Option<Self> {
+        let written = WrittenSource::from_keys(node)?;
+        if let Some(repository) = written.hub {
+            return Some(Self::Hub {
+                repository,
+                revision: written.revision,
+                allow: written.allow,
+                ignore: written.ignore,
+                locked: BTreeMap::new(),
+            });
+        }
+        let path = written.path.map(Self::Path);
+        path.or_else(|| written.run.map(Self::Run))
+    }
+}
+
+object! {
+    /// The settings that every command may have besides its text.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct CommandOptions: "a command";
+    keys {
+        /// The longest that it may take.
+        timeout: Option<Duration>,
+        /// The longest that it may go without output. Offline is silent for over an hour.
+        silence: Option<Duration>,
+        /// Environment variables of this command.
+        env: Ordered<Template> = S::Map(F::Variable, &S::Scalar(Reach::Run)),
+        /// The working directory in the container.
+        workdir: Option<Template> = S::Template(Reach::Run, F::Absolute),
+        /// The user of the command, a name or a number, with `:group` if need be.
+        user: Option<String> = S::Text(F::Filled),
+        /// The shell of the command, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
+        shell: Option<Vec<String>> = S::List(&S::Text(F::Filled), 1),
+    }
+}
+
+const OPTIONS: &[Key] = CommandOptions::KEYS;
+
+/// A step that is not measured has no limit of its silence.
+const SETUP_OPTIONS: &[Key] = &[OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5]];
+
+/// A measured command may name its scenario, mode and trial.
+pub(super) const MEASURED_OPTIONS: &[Key] = &[
+    OPTIONS[0],
+    OPTIONS[1],
+    Key {
+        shape: S::Map(F::Variable, &S::Scalar(Reach::Measurement)),
+        ..OPTIONS[2]
+    },
+    Key {
+        shape: S::Template(Reach::Measurement, F::Absolute),
+        ..OPTIONS[3]
+    },
+    OPTIONS[4],
+    OPTIONS[5],
+];
+
+object! {
+    /// A dataset or a setup step.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Setup: "a setup step", last SETUP_OPTIONS;
+    fields {
+        /// Its further settings.
+        #[serde(flatten)]
+        options: CommandOptions = CommandOptions::from_keys,
+    }
+    keys {
+        /// The command.
+        run: Template [required],
+        /// Where it runs.
+        on: Place [default = "container"],
+        /// A directory that it populates once, and that later runs reuse.
+        cache: Option<CacheRequest>,
+        /// The cached directory stays writable afterwards.
+        writable: bool [default = "false"],
+    }
+}
+
+words! {
+    /// Where a step runs.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum Place {
+        /// In the container.
+        #[default]
+        Container = "container",
+        /// On the host: needs `--allow host`.
+        Host = "host",
+    }
+}
+
+object! {
+    /// A directory that is populated once and reused by later runs.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct CacheRequest: "a cached directory";
+    keys {
+        /// In the container, absolute.
+        path: Template [required] = S::Template(Reach::Run, F::Absolute),
+        /// The name under which it is cached.
+        key: Template [required] = S::Template(Reach::Run, F::CacheKey),
+        /// Files that must be there in the end, with size and sha256.
+        files: Ordered<CachedFile> = S::Map(F::Inner, &CachedFile::SHAPE),
+    }
+}
+
+object! {
+    /// A file of a cached directory.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct CachedFile: "a cached file";
+    keys {
+        /// Bytes.
+        size: Option<u64> = S::Size(Units::Precise),
+        /// SHA-256 in hexadecimal.
+        sha256: Option<String> [read = lower_case] = S::Text(F::Sha256),
+    }
+}
+
+#[expect(clippy::option_option, reason = "a reader of an optional value")]
+fn lower_case(node: &Node) -> Option<Option<String>> {
+    Some(Some(node.text()?.to_ascii_lowercase()))
+}
+
+object! {
+    /// A command that several scenarios share.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct SharedCommand: "a shared command", last CommandOptions::KEYS;
+    fields {
+        /// Its further settings.
+        #[serde(flatten)]
+        options: CommandOptions = CommandOptions::from_keys,
+    }
+    keys {
+        /// The command.
+        run: Template [required],
+    }
+}
