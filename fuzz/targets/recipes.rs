@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use retrial::app::catalog::{Catalog, Opened};
 use retrial::host::model::HostView;
 use retrial::plan::build::{self, Origin};
-use retrial::plan::choices::Choices;
+use retrial::plan::choices::PlanOptions;
 use retrial::plan::{shell, text};
 use retrial_mlperf::rounds::{self, Round};
 use retrial_recipe::docker_run::{self as command_line, Nothing};
@@ -59,7 +59,7 @@ pub fn recipe(data: &[u8]) {
     let plan = build::build(
         &resolved.recipe,
         &Origin::default(),
-        &Choices::default(),
+        &PlanOptions::default(),
         &HostView::default(),
     );
     let _ = plan.map(|plan| (text::render(&plan), shell::script(&plan)));
