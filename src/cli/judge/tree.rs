@@ -9,9 +9,9 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::cli::arguments::JudgeArguments;
 use crate::report::content::suites;
-use crate::report::content::tree::{self as told, Fault, Rest, Style, Tree};
+use crate::report::content::tree::{self as told, Fault, Style, Tree, TreeVerdict};
 use crate::report::{Entry, junit, markdown};
-use crate::results::evidence::tree::{self, Found, Frame, Judged};
+use crate::results::evidence::tree::{self, Found, Frame, Judged, Published};
 use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_recipe::model::JudgeRules;
@@ -20,17 +20,40 @@ use retrial_recipe::model::JudgeRules;
 /// core waits long for the slowest, and so few that a tree of any size takes little memory.
 const TOGETHER: usize = 64;
 
+/// What the command line names to judge a tree by.
+struct Basis<'a> {
+    arguments: &'a JudgeArguments,
+    rounds: Rounds,
+    published: Option<Published>,
+    rules: JudgeRules,
+}
+
+impl<'a> Basis<'a> {
+    fn read(arguments: &'a JudgeArguments) -> Result<Self, Failure> {
+        let rounds = rounds(arguments)?;
+        Ok(Self {
+            arguments,
+            published: reference::read(arguments, &rounds)?,
+            rounds,
+            rules: JudgeRules::default(),
+        })
+    }
+
+    fn frame(&self, found: &Found) -> Result<Frame<'_>, Failure> {
+        Ok(Frame {
+            round: round(found, self.arguments, &self.rounds)?,
+            benchmark: self.arguments.benchmark.as_deref(),
+            published: self.published.as_ref(),
+            rules: &self.rules,
+            require_accuracy: self.arguments.require_accuracy,
+        })
+    }
+}
+
 /// The evidence of every benchmark in what was found, not judged yet.
 pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
-    let rounds = rounds(asked)?;
-    let rules = JudgeRules::default();
-    let frame = Frame {
-        round: round(found, asked, &rounds)?,
-        benchmark: asked.benchmark.as_deref(),
-        published: None,
-        rules: &rules,
-        require_accuracy: asked.require_accuracy,
-    };
+    let basis = Basis::read(asked)?;
+    let frame = basis.frame(found)?;
     let gathered = found.benchmarks.iter().map(|benchmark| {
         let places = benchmark.places.iter();
         let evidence = places.flat_map(|place| tree::gather::gather(place, &frame).evidence);
@@ -46,16 +69,8 @@ pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Fa
 
 /// The verdict on every benchmark in what was found.
 pub fn judged(found: &Found, asked: &JudgeArguments) -> Result<Vec<JudgedHere>, Failure> {
-    let rounds = rounds(asked)?;
-    let published = reference::read(asked, &rounds)?;
-    let rules = JudgeRules::default();
-    let frame = Frame {
-        round: round(found, asked, &rounds)?,
-        benchmark: asked.benchmark.as_deref(),
-        published: published.as_ref(),
-        rules: &rules,
-        require_accuracy: asked.require_accuracy,
-    };
+    let basis = Basis::read(asked)?;
+    let frame = basis.frame(found)?;
     let benchmarks = found.benchmarks.par_iter();
     let judged = benchmarks.map(|benchmark| {
         let judged = tree::judge(benchmark, &frame);
@@ -80,29 +95,16 @@ pub fn round<'a>(
     }
 }
 
-/// Judges what was found of submission trees.
-pub fn judge(
-    global: &GlobalOptions,
-    found: &Found,
-    asked: &JudgeArguments,
-) -> Result<ExitCode, Failure> {
-    let rounds = rounds(asked)?;
-    let published = reference::read(asked, &rounds)?;
-    let round = round(found, asked, &rounds)?;
-    if round.is_none() {
+/// Judges the benchmarks found in submission trees and prints the verdicts.
+pub fn judge(global: &GlobalOptions, found: &Found, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+    let basis = Basis::read(asked)?;
+    let frame = basis.frame(found)?;
+    if frame.round.is_none() {
         terminal::note(
             "no log of it has the seeds of a round that is known, so that only LoadGen's own rules \
              are checked\n  choose a round: --round v5.1    bring its rules: --rules FILE",
         );
     }
-    let rules = JudgeRules::default();
-    let frame = Frame {
-        round,
-        benchmark: asked.benchmark.as_deref(),
-        published: published.as_ref(),
-        rules: &rules,
-        require_accuracy: asked.require_accuracy,
-    };
     let mut out = Out::new(global);
     let mut exit = ExitCode::Success;
     for benchmarks in found.benchmarks.chunks(TOGETHER) {
@@ -144,14 +146,12 @@ pub fn round_named<'a>(rounds: &'a Rounds, name: &str) -> Result<&'a Round, Fail
     })
 }
 
-/// Tells results as they come, so that a whole round is never held.
+/// Prints each benchmark as soon as it is judged in text, so that a whole round is never held;
+/// the other formats are one document, which is printed at the end.
 struct Out {
     output: Output,
     tree: Tree,
-    any: bool,
-    notice: Option<String>,
     benchmarks: Vec<BenchmarkVerdict>,
-    /// For the forms that are one document.
     verdicts: Vec<Verdict>,
 }
 
@@ -163,8 +163,6 @@ impl Out {
                 verbose: global.verbose,
                 quiet: global.quiet,
             }),
-            any: false,
-            notice: None,
             benchmarks: Vec::new(),
             verdicts: Vec::new(),
         }
@@ -173,23 +171,12 @@ impl Out {
     fn benchmark(&mut self, judged: Judged) {
         let blocks = self.tree.benchmark(&judged.benchmark, &judged.verdict);
         match self.output {
-            Output::Text | Output::Html | Output::Csv => return terminal::show_blocks(&blocks),
-            Output::Json => {}
-            Output::Junit | Output::Markdown => {
+            Output::Text | Output::Html | Output::Csv => terminal::show_blocks(&blocks),
+            Output::Json | Output::Junit | Output::Markdown => {
                 self.verdicts.push(judged.verdict);
                 self.benchmarks.push(judged.benchmark);
-                return;
             }
         }
-        let mut text = String::new();
-        for result in &judged.verdict.results {
-            text.push_str(if self.any { ",\n" } else { "{\"results\": [\n" });
-            text.push_str(&serde_json::to_string(result).unwrap_or_default());
-            self.any = true;
-        }
-        terminal::print(&text);
-        self.notice = self.notice.take().or(judged.verdict.notice);
-        self.benchmarks.push(judged.benchmark);
     }
 
     fn end(self, found: &Found) {
@@ -199,34 +186,38 @@ impl Out {
             asked: fault.asked.clone(),
         });
         let faults: Vec<Fault> = faults.collect();
-        let judged = self.benchmarks.iter().zip(&self.verdicts);
-        let entries: Vec<Entry<'_>> = judged
-            .map(|(benchmark, verdict)| Entry {
-                evidence: benchmark.path.clone(),
-                verdict,
-                rules: &benchmark.rules,
-            })
-            .collect();
-        match self.output {
+        let text = match self.output {
             Output::Text | Output::Html | Output::Csv => {
                 return terminal::show_blocks(&self.tree.end(&faults));
             }
-            Output::Junit => {
-                return terminal::print(&junit::render(&suites::tree(&entries, &faults)));
-            }
-            Output::Markdown => {
-                return terminal::print(&markdown::render(&told::document(&entries, &faults)));
-            }
-            Output::Json => {}
-        }
-        let rest = Rest {
+            Output::Junit => junit::render(&suites::tree(&self.entries(), &faults)),
+            Output::Markdown => markdown::render(&told::document(&self.entries(), &faults)),
+            Output::Json => self.json(faults),
+        };
+        terminal::print(&text);
+    }
+
+    fn entries(&self) -> Vec<Entry<'_>> {
+        let judged = self.benchmarks.iter().zip(&self.verdicts);
+        let entries = judged.map(|(benchmark, verdict)| Entry {
+            evidence: benchmark.path.clone(),
+            verdict,
+            rules: &benchmark.rules,
+        });
+        entries.collect()
+    }
+
+    fn json(self, faults: Vec<Fault>) -> String {
+        let notice = self.verdicts.iter().find_map(|one| one.notice.clone());
+        let results = self.verdicts.into_iter().flat_map(|one| one.results);
+        let tree = TreeVerdict {
+            results: results.collect(),
             benchmarks: self.benchmarks,
             faults,
             counts: self.tree.counts(),
-            notice: self.notice,
+            notice,
         };
-        let rest = serde_json::to_string(&rest).unwrap_or_default();
-        let begin = if self.any { "" } else { "{\"results\": [" };
-        terminal::print(&format!("{begin}\n], {}\n", rest.trim_start_matches('{')));
+        let text = serde_json::to_string(&tree).unwrap_or_default();
+        format!("{text}\n")
     }
 }

@@ -106,11 +106,10 @@ impl<'a> Unplaced<'a> {
             Some(name) => self.rounds.get("mlperf-inference", name)?,
             None => self.rounds.by_seeds(&run.parameters())?,
         };
-        let mut rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
-        if self.asked.division.as_deref() == Some("open") {
-            rules.accuracy.clear();
-            rules.min_samples_per_query = None;
-        }
-        Some(rules)
+        let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
+        Some(match &self.asked.division {
+            Some(division) => rules.submitted_to(division),
+            None => rules,
+        })
     }
 }

@@ -22,14 +22,6 @@ const VIOLATED_SHOWN: usize = 4;
 pub struct TreeVerdict {
     /// One per scenario, mode and compliance test.
     pub results: Vec<ResultVerdict>,
-    /// What holds for the tree as a whole.
-    #[serde(flatten)]
-    pub rest: Rest,
-}
-
-/// What holds for a tree as a whole; it is told after its results.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Rest {
     /// One per benchmark and system.
     pub benchmarks: Vec<BenchmarkVerdict>,
     /// What is wrong with the tree itself, and belongs to no result.

@@ -161,8 +161,19 @@ impl Round {
 }
 
 impl Rules {
-    /// The same in a division. The open one is free in its accuracy, which is published beside the
-    /// speed, and in the samples that it is measured on, and has no compliance tests; what else it may do is the round's.
+    /// Returns the rules for a result submitted to a division: as [`Rules::in_division`], but the
+    /// accuracy run needs the whole data set in every division, as `MLCommons`' checker requires.
+    #[must_use]
+    pub fn submitted_to(self, division: &str) -> Self {
+        Self {
+            accuracy_samples: self.accuracy_samples,
+            ..self.in_division(division)
+        }
+    }
+
+    /// Returns the rules for a run in a division. The open division is free to choose its accuracy,
+    /// which is published next to the speed, and its samples, and has no compliance tests; the
+    /// round says what else it may do.
     #[must_use]
     pub fn in_division(mut self, division: &str) -> Self {
         if division.eq_ignore_ascii_case("open") {

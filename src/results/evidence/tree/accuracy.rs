@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::files::Missing;
-use super::gather::{asked_of, broken, empty, measurement, told};
+use super::gather::{broken, empty, measurement, told};
 use super::performance::missing;
 use super::place::Place;
 use crate::results::evidence::accuracy::{self, ACCURACY, CUT_SHORT, LOG};
@@ -60,7 +60,7 @@ pub(crate) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missi
             evidence.checks.push(broken(ACCURACY, because, asked));
         }
     }
-    evidence.rules = asked_of(place, rules);
+    evidence.rules = rules.map(|rules| rules.clone().submitted_to(&place.submitter.division));
     evidence.published_metric =
         rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);

@@ -71,16 +71,6 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
     }
 }
 
-/// What is asked of the place's own results, in its division.
-pub(crate) fn asked_of(place: &Place, rules: Option<&Rules>) -> Option<Rules> {
-    let rules = rules?;
-    Some(Rules {
-        // The checker asks every division for the whole data set.
-        accuracy_samples: rules.accuracy_samples,
-        ..rules.clone().in_division(&place.submitter.division)
-    })
-}
-
 /// What the round asks of a place.
 fn rules(place: &Place, frame: &Frame<'_>) -> Option<Rules> {
     let own = || names::official(&place.submitter, &place.benchmark, frame.round);

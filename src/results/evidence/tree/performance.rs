@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::files::Missing;
 use super::find::folders;
-use super::gather::{asked_of, broken, empty, measurement, told};
+use super::gather::{broken, empty, measurement, told};
 use super::place::Place;
 use super::{Frame, inferred, power};
 use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
@@ -42,7 +42,7 @@ pub(crate) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missi
             trial.figures.insert(metric.clone(), figure);
         }
         evidence.published_metric = Some(metric);
-        evidence.rules = asked_of(place, Some(rules));
+        evidence.rules = Some(rules.clone().submitted_to(&place.submitter.division));
     }
     match power::figure(place, &logs.run, files) {
         Some(Ok((name, figure))) => {
