@@ -72,7 +72,11 @@ pub fn plan(
 }
 
 /// What this host lacks for any of the cells, each once.
-fn lacks(global: &GlobalOptions, arguments: &PlanArguments, cells: &[Resolved]) -> Vec<UnmetRequirement> {
+fn lacks(
+    global: &GlobalOptions,
+    arguments: &PlanArguments,
+    cells: &[Resolved],
+) -> Vec<UnmetRequirement> {
     let host = open::host_view(global);
     let choices = arguments.request().choices;
     let mut asked = Vec::new();

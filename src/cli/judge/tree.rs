@@ -96,7 +96,11 @@ pub fn round<'a>(
 }
 
 /// Judges the benchmarks found in submission trees and prints the verdicts.
-pub fn judge(global: &GlobalOptions, found: &Found, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+pub fn judge(
+    global: &GlobalOptions,
+    found: &Found,
+    asked: &JudgeArguments,
+) -> Result<ExitCode, Failure> {
     let basis = Basis::read(asked)?;
     let frame = basis.frame(found)?;
     if frame.round.is_none() {
