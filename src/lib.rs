@@ -23,20 +23,3 @@ pub mod results;
 pub mod run;
 pub mod store;
 pub mod telemetry;
-
-// Old paths, until `report` names the new ones.
-pub use host::checks as doctor;
-pub use results::{evidence, verdict};
-pub use retrial_engine as engine;
-pub use retrial_hub as fetch;
-pub use retrial_mlperf::rounds;
-pub use retrial_recipe as recipe;
-pub use store::journal;
-pub mod logs {
-    //! The readers of logs.
-    pub use crate::results::packages;
-    pub use retrial_mlperf::{
-        accuracy, check, compliance, endpoints, loadgen, mllog, power, submission,
-    };
-    pub use retrial_readings::*;
-}

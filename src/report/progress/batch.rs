@@ -7,7 +7,7 @@ use super::sentence;
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TurnEnd};
 use crate::format::{count, duration};
-use crate::verdict::number;
+use crate::results::verdict::number;
 
 /// Of results, so many figures stand in a line.
 const FIGURES: usize = 3;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::pull::{Phase, Pull, Sum, seconds};
 use super::sentence;
 use crate::format::{count, duration, elapsed, rate, size};
-use crate::journal::{Event, StepEnd, TransferState, What};
+use crate::store::journal::{Event, StepEnd, TransferState, What};
 use crate::telemetry::Live;
 
 /// After so long a step's first look at the GPUs is said, seconds.

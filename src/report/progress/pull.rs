@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::Timestamp;
 
-use crate::journal::TransferState;
+use crate::store::journal::TransferState;
 
 /// The time over which the speed is taken, seconds.
 const WINDOW: f64 = 10.0;

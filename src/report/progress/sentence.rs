@@ -2,9 +2,9 @@
 //! harmless here once more: no line of a reporter can carry an escape.
 
 use crate::format::{self, count, duration};
-use crate::journal::{Event, StepEnd, What};
-use crate::logs::sanitize;
+use crate::store::journal::{Event, StepEnd, What};
 use crate::telemetry::Live;
+use retrial_readings::sanitize;
 
 /// How a line of output begins among a failure's details.
 pub const QUOTED: &str = "    | ";

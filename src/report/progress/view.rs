@@ -10,7 +10,7 @@ use super::row::Row;
 use super::sentence;
 use super::style::Style;
 use crate::format::duration;
-use crate::journal::{Event, StepEnd, What};
+use crate::store::journal::{Event, StepEnd, What};
 
 /// Lines of the output that are shown.
 const TAIL: usize = 5;

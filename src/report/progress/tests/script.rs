@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::journal::{AbortReason, Event, SkipReason, StepEnd, StepFault, TransferState, What};
+use crate::store::journal::{
+    AbortReason, Event, SkipReason, StepEnd, StepFault, TransferState, What,
+};
 
 const BEGAN: i64 = 1_750_000_000_000;
 
