@@ -95,7 +95,7 @@ fn the_public_claims_are_a_batch() {
     let count = |pointer: &str| json.pointer(pointer).unwrap().as_array().unwrap().len();
     assert_eq!(count("/plan/cells"), 12);
     assert_eq!(count("/plan/left_out"), 4);
-    assert_eq!(count("/plan/schedule/turns"), 36);
+    assert_eq!(count("/plan/schedule/trial_runs"), 36);
     assert_eq!(count("/plan/claims"), 7);
     assert_eq!(count("/plan/claims/4/parts"), 4);
     assert_eq!(json["plan"]["claims"][4]["parts"][0]["gap_to"], "rtx4090");

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retrial_mlperf::loadgen::summary::Form;
+use retrial_mlperf::loadgen::summary::Completeness;
 use retrial_mlperf::loadgen::{
-    Mode, ResultWord, Run, Scenario, Standing, detail, published_metric, summary,
+    Mode, ResultWord, Run, Scenario, Validity, detail, published_metric, summary,
 };
 use support::unpacked;
 
@@ -64,13 +64,18 @@ fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
         let shown = directory.strip_prefix(corpus.path()).unwrap().display();
         let run = read(directory);
         let summary = run.summary.as_ref().unwrap();
-        assert_eq!(summary.form, Form::Whole, "{shown}: {:?}", summary.missing);
+        assert_eq!(
+            summary.completeness,
+            Completeness::Whole,
+            "{shown}: {:?}",
+            summary.missing
+        );
         assert!(summary.unread.is_empty(), "{shown}: {:?}", summary.unread);
         assert!(summary.notes.is_empty(), "{shown}: {:?}", summary.notes);
         let validity = run.validity();
         assert_eq!(
             validity.verdict,
-            Standing::Valid,
+            Validity::Valid,
             "{shown}: {:?}",
             validity.reasons
         );
@@ -212,16 +217,16 @@ fn our_own_runs_give_the_verdicts_of_their_run_log() {
         assert_eq!(run.disagreements(), [], "{case}");
         let expected = if result == Some(ResultWord::Invalid) || errors > 0 {
             invalid += 1;
-            Standing::Invalid
+            Validity::Invalid
         } else {
             valid += 1;
-            Standing::Valid
+            Validity::Valid
         };
         let validity = run.validity();
         assert_eq!(validity.verdict, expected, "{case}: {validity:?}");
         assert_eq!(
             validity.reasons.is_empty(),
-            expected == Standing::Valid,
+            expected == Validity::Valid,
             "{case}"
         );
         let alone = Run {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use retrial::app::catalog;
 use retrial::results::evidence::folder;
-use retrial::results::evidence::tree::{self, Frame, Judged};
+use retrial::results::evidence::tree::{self, JudgeContext, Judged};
 use retrial::results::verdict::{Outcome, ResultVerdict, RuleCheck};
 use retrial_recipe::model::{JudgeRules, Mode};
 use support::{shared, unpacked};
@@ -45,7 +45,7 @@ const EXPLAINED: [(&str, usize, &str); 4] = [
 
 fn judge(root: &Path, round: &str) -> Vec<Judged> {
     let rules = JudgeRules::default();
-    let frame = Frame {
+    let judge_context = JudgeContext {
         round: catalog::rounds().get("mlperf-inference", round),
         benchmark: None,
         published: None,
@@ -55,7 +55,7 @@ fn judge(root: &Path, round: &str) -> Vec<Judged> {
     let found = tree::find(root).unwrap().expect("a submission tree");
     let benchmarks = found.benchmarks.iter();
     benchmarks
-        .map(|benchmark| tree::judge(benchmark, &frame))
+        .map(|benchmark| tree::judge(benchmark, &judge_context))
         .collect()
 }
 

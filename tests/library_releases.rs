@@ -48,8 +48,10 @@ fn the_batch_takes_its_releases_in_turns() {
         cells,
         RELEASES.map(|release| format!("onnxruntime={release}"))
     );
-    let turns = plan["schedule"]["turns"].as_array().unwrap().iter();
-    let order: Vec<u64> = turns.map(|turn| turn["cell"].as_u64().unwrap()).collect();
+    let trial_runs = plan["schedule"]["trial_runs"].as_array().unwrap().iter();
+    let order: Vec<u64> = trial_runs
+        .map(|trial_run| trial_run["cell"].as_u64().unwrap())
+        .collect();
     assert_eq!(order, [0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2]);
     assert_eq!(plan["claims"].as_array().unwrap().len(), 5);
 }

@@ -2,7 +2,7 @@
 
 use retrial::telemetry::{Row, Summary, table};
 use retrial_mlperf::accuracy::{self, Reader};
-use retrial_mlperf::compliance::{self, Asked, Files, Test};
+use retrial_mlperf::compliance::{self, Files, Test, TestRequirements};
 use retrial_mlperf::endpoints::{self, AccuracyResults, Performance};
 use retrial_mlperf::{check::Check, submission};
 
@@ -40,7 +40,7 @@ pub fn compliance(data: &[u8]) {
         baseline: Ok(accuracy::parse_bytes(text.as_bytes())),
         compliance: Ok(accuracy::parse_bytes(text.as_bytes())),
     };
-    let result = compliance::check(&Asked::new(audit), &files);
+    let result = compliance::check(&TestRequirements::new(audit), &files);
     told(&result.checks);
     let lower = text.to_lowercase();
     if !["test pass", "pass: true", "pass:"]
@@ -60,7 +60,7 @@ pub fn endpoints(data: &[u8]) {
         return;
     };
     let performance = Performance::read(&config, &results);
-    let _ = (performance.statement(), performance.metric("latency"));
+    let _ = (performance.run_settings(), performance.metric("latency"));
     for figure in performance.figures.values() {
         assert!(figure.value.is_finite());
     }

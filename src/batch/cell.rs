@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Conduct, Other, Schedule, Values};
+use super::{Claim, ExecutionOptions, ExternalResult, Schedule, Values};
 use retrial_recipe::Setting;
 use retrial_recipe::model::Mode;
 
@@ -16,7 +16,7 @@ pub struct BatchPlan {
     /// One line.
     pub title: String,
     /// How it is gone about.
-    pub conduct: Conduct,
+    pub execution: ExecutionOptions,
     /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
     pub axes: Vec<(String, Vec<String>)>,
     /// What is run.
@@ -26,7 +26,7 @@ pub struct BatchPlan {
     /// In which order.
     pub schedule: Schedule,
     /// Runs of other hosts.
-    pub others: Vec<Other>,
+    pub external_results: Vec<ExternalResult>,
     /// What is claimed, of whom.
     pub claims: Vec<Claim>,
 }
@@ -46,7 +46,7 @@ pub struct Cell {
     pub set: Values,
     /// Only these scenarios; all if empty.
     pub scenarios: Vec<String>,
-    /// Only these modes; all if empty. Which of them a trial measures, its turn says.
+    /// Only these modes; all if empty. Which of them a trial measures, its trial run says.
     pub modes: Vec<Mode>,
     /// How many trials.
     pub trials: u32,

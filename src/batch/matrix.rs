@@ -1,10 +1,10 @@
 //! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
 //! unsupported, plus what is included.
 
+use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
 use super::cell::{BatchPlan, Cell, LeftOut, Omission};
 use super::claim::{self, Subjects};
-use super::known::{Known, is_known, unknown_axis, unknown_value};
-use super::model::{Batch, Combination, Other, WrittenOther};
+use super::model::{Batch, Combination, ExternalResult, WrittenExternalResult};
 use super::names::{RECIPE, same_scenario};
 use super::{Schedule, Values};
 use retrial_recipe::{Choice, Diagnostic, Diagnostics};
@@ -18,7 +18,7 @@ const MOST_CELLS: usize = 10_000;
 ///
 /// # Errors
 /// Every axis, value and claim that means nothing to the recipes; nothing is left to run.
-pub fn plan(batch: &Batch, recipes: &[Known]) -> Result<BatchPlan, Diagnostics> {
+pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnostics> {
     let mut matrix = Matrix {
         batch,
         recipes,
@@ -47,7 +47,7 @@ pub fn plan(batch: &Batch, recipes: &[Known]) -> Result<BatchPlan, Diagnostics> 
 
 struct Matrix<'a> {
     batch: &'a Batch,
-    recipes: &'a [Known],
+    recipes: &'a [AxisDomain],
     cells: Vec<Cell>,
     left_out: Vec<LeftOut>,
     problems: Diagnostics,
@@ -79,12 +79,12 @@ impl Matrix<'_> {
         }
         for set in &batch.set {
             let (name, value) = &set.value;
-            let placed = super::Placed {
+            let spanned = super::Spanned {
                 value: value.clone(),
                 span: set.span.clone(),
             };
             let problem = if is_known(self.recipes, name) {
-                unknown_value(self.recipes, name, &placed)
+                unknown_value(self.recipes, name, &spanned)
             } else {
                 Some(unknown_axis(self.recipes, name, &set.span))
             };
@@ -171,7 +171,7 @@ impl Matrix<'_> {
     }
 
     /// A combination of the product: a cell, or left out.
-    fn one(&mut self, known: &Known, axes: Values) {
+    fn one(&mut self, known: &AxisDomain, axes: Values) {
         let with_recipe = with_recipe(known, &axes);
         let mut excluded = self.batch.exclude.iter();
         if let Some(by) = excluded.find(|one| one.plain().are_in(&with_recipe)) {
@@ -182,7 +182,7 @@ impl Matrix<'_> {
     }
 
     /// A cell, unless the recipe has no such thing.
-    fn add(&mut self, known: &Known, axes: Values) {
+    fn add(&mut self, known: &AxisDomain, axes: Values) {
         let missing = axes
             .iter()
             .find(|(name, value)| !known.has_value(name, value));
@@ -217,7 +217,7 @@ impl Matrix<'_> {
                 .map(|one| one.value.clone())
                 .collect(),
             modes: batch.modes.clone(),
-            trials: batch.conduct.trials,
+            trials: batch.execution.trials,
             baseline: None,
         });
     }
@@ -230,13 +230,13 @@ impl Matrix<'_> {
             .into_iter()
             .filter(|(name, _)| name != RECIPE)
             .collect();
-        let knows = |known: &&Known| {
+        let knows = |known: &&AxisDomain| {
             of.as_deref().is_none_or(|name| known.name == name)
                 && values
                     .iter()
                     .all(|(name, value)| known.has_value(name, value))
         };
-        let recipes: Vec<&Known> = self.recipes.iter().filter(knows).collect();
+        let recipes: Vec<&AxisDomain> = self.recipes.iter().filter(knows).collect();
         if recipes.is_empty() {
             let message = "no recipe of this batch has all of these values";
             let problem = Diagnostic::error("unknown-value", message, include.span.clone());
@@ -345,7 +345,7 @@ impl Matrix<'_> {
         }
     }
 
-    fn leave_out(&mut self, known: &Known, axes: Values, reason: Omission) {
+    fn leave_out(&mut self, known: &AxisDomain, axes: Values, reason: Omission) {
         self.left_out.push(LeftOut {
             name: self.name(known, &axes),
             recipe: known.name.clone(),
@@ -354,7 +354,7 @@ impl Matrix<'_> {
         });
     }
 
-    fn name(&self, known: &Known, axes: &Values) -> String {
+    fn name(&self, known: &AxisDomain, axes: &Values) -> String {
         match (self.recipes.len(), axes.is_empty()) {
             (1, false) => axes.to_string(),
             (_, true) => known.name.clone(),
@@ -407,12 +407,13 @@ impl Matrix<'_> {
         }
         let axes = self.axes();
         let (scenarios, figures) = self.measured();
-        let others: Vec<Other> = self.batch.others.iter().map(as_planned).collect();
+        let external_results: Vec<ExternalResult> =
+            self.batch.external_results.iter().map(as_planned).collect();
         let subjects = Subjects {
             axes: &axes,
             cells: &self.cells,
             left_out: &self.left_out,
-            others: &others,
+            external_results: &external_results,
             scenarios: &scenarios,
             figures: &figures,
         };
@@ -420,30 +421,30 @@ impl Matrix<'_> {
         let claims = written
             .filter_map(|claim| claim::read(claim, &subjects, &mut self.problems))
             .collect();
-        let conduct = self.batch.conduct.clone();
+        let execution = self.batch.execution.clone();
         let plan = BatchPlan {
             schema: SCHEMA,
             title: self.batch.title.clone(),
             axes,
-            schedule: Schedule::of(&self.cells, conduct.order),
-            conduct,
+            schedule: Schedule::of(&self.cells, execution.order),
+            execution,
             cells: self.cells,
             left_out: self.left_out,
             claims,
-            others,
+            external_results,
         };
         (Some(plan), self.problems)
     }
 }
 
-fn with_recipe(known: &Known, axes: &Values) -> Values {
+fn with_recipe(known: &AxisDomain, axes: &Values) -> Values {
     let mut values = axes.clone();
     values.set(RECIPE, &known.name);
     values
 }
 
-fn as_planned(other: &WrittenOther) -> Other {
-    Other {
+fn as_planned(other: &WrittenExternalResult) -> ExternalResult {
+    ExternalResult {
         name: other.name.clone(),
         runs: other.runs.iter().map(|run| run.value.clone()).collect(),
     }

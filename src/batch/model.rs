@@ -22,24 +22,24 @@ pub struct Batch {
     /// Combinations besides the product of the axes.
     pub include: Vec<Combination>,
     /// What holds in all cells.
-    pub set: Vec<Placed<(String, String)>>,
+    pub set: Vec<Spanned<(String, String)>>,
     /// Only these scenarios; all if empty.
-    pub scenarios: Vec<Placed<String>>,
+    pub scenarios: Vec<Spanned<String>>,
     /// Only these modes; all if empty.
     pub modes: Vec<Mode>,
     /// The values of the cells that others are compared with.
     pub baseline: Option<Combination>,
     /// How it is gone about.
-    pub conduct: Conduct,
+    pub execution: ExecutionOptions,
     /// What is claimed.
     pub claims: Vec<WrittenClaim>,
     /// Runs of other hosts that take part in claims.
-    pub others: Vec<WrittenOther>,
+    pub external_results: Vec<WrittenExternalResult>,
 }
 
 /// A value and where it stands, for diagnostics.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placed<T> {
+pub struct Spanned<T> {
     /// What.
     pub value: T,
     /// Where.
@@ -50,16 +50,16 @@ pub struct Placed<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// An axis of the recipes' variants, or a param.
-    pub name: Placed<String>,
+    pub name: Spanned<String>,
     /// Its values in order.
-    pub values: Vec<Placed<String>>,
+    pub values: Vec<Spanned<String>>,
 }
 
 /// Values of some axes; `recipe` names one of the recipes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combination {
     /// Axis and value.
-    pub values: Vec<(Placed<String>, Placed<String>)>,
+    pub values: Vec<(Spanned<String>, Spanned<String>)>,
     /// Why, where it is said.
     pub reason: Option<String>,
     /// Where it stands.
@@ -84,30 +84,30 @@ pub struct BatchRecipe {
     pub name: String,
     /// A built-in name or a path, as `retrial run` takes it (relative paths made so that they mean
     /// the same from here).
-    pub recipe: Placed<String>,
+    pub recipe: Spanned<String>,
 }
 
 /// A claim as it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenClaim {
     /// `rocm 7.1.1 + migraphx is faster than 6.4.1 + migraphx`
-    pub text: Placed<String>,
+    pub text: Spanned<String>,
     /// Where it was published.
     pub source: Option<String>,
 }
 
 /// Runs that were made elsewhere, as written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WrittenOther {
+pub struct WrittenExternalResult {
     /// What claims call it.
     pub name: String,
-    /// As [`Other::runs`].
-    pub runs: Vec<Placed<String>>,
+    /// As [`ExternalResult::runs`].
+    pub runs: Vec<Spanned<String>>,
 }
 
 /// Runs that were made elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Other {
+pub struct ExternalResult {
     /// What claims call it: `rtx4090`.
     pub name: String,
     /// Ids of runs, run directories, or folders of results; paths as from the working directory.
@@ -116,14 +116,14 @@ pub struct Other {
 
 /// How a batch is gone about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Conduct {
+pub struct ExecutionOptions {
     /// How many trials each cell gets: each is a run of its own.
     pub trials: u32,
     /// In which order.
     pub order: Order,
     /// What happens after a failed run.
     pub on_failure: OnFailure,
-    /// How often a turn is tried again after the host or its services failed (exit code 3); a
+    /// How often a trial run is tried again after the host or its services failed (exit code 3); a
     /// benchmark's own failure is a result.
     pub retries: u32,
     /// How many runs at once, on GPUs of their own.
@@ -136,7 +136,7 @@ pub struct Conduct {
     pub confidence: f64,
 }
 
-impl Default for Conduct {
+impl Default for ExecutionOptions {
     fn default() -> Self {
         Self {
             trials: 1,

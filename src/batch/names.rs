@@ -1,6 +1,6 @@
 //! What recipes of a batch are called, and the words of choices.
 
-use super::model::{BatchRecipe, Combination, OnFailure, Order, Placed, PullAhead};
+use super::model::{BatchRecipe, Combination, OnFailure, Order, PullAhead, Spanned};
 use retrial_recipe::{Diagnostic, Diagnostics};
 
 impl Order {
@@ -56,7 +56,7 @@ fn word<T: PartialEq>(words: &[(&'static str, T)], of: &T) -> &'static str {
 impl Combination {
     /// Of `rocm=6.4.1,backend=rocm`, as cells are named; the first part may be a recipe's name
     /// alone.
-    pub(super) fn of_text(text: &Placed<String>, problems: &mut Diagnostics) -> Option<Self> {
+    pub(super) fn of_text(text: &Spanned<String>, problems: &mut Diagnostics) -> Option<Self> {
         let mut values = Vec::new();
         let mut good = true;
         let mut start = 0;
@@ -66,16 +66,16 @@ impl Combination {
             let at = offset + start + part.len() - part.trim_start().len();
             let span = text.span.part(at..at + part.trim().len());
             start += part.len() + 1;
-            let placed = |value: &str| Placed {
+            let spanned = |value: &str| Spanned {
                 value: value.trim().to_owned(),
                 span: span.clone(),
             };
             match part.split_once('=') {
                 Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
-                    values.push((placed(name), placed(value)));
+                    values.push((spanned(name), spanned(value)));
                 }
                 None if values.is_empty() && !part.trim().is_empty() => {
-                    values.push((placed(RECIPE), placed(part)));
+                    values.push((spanned(RECIPE), spanned(part)));
                 }
                 _ => {
                     let message = format!("`{}` is not axis=value", part.trim());
@@ -105,7 +105,7 @@ pub(super) const RECIPE: &str = "recipe";
 
 /// Calls each recipe by the last part of its name, or by as many parts as tell it from the others.
 pub(super) fn short_names(
-    recipes: &[Placed<String>],
+    recipes: &[Spanned<String>],
     problems: &mut Diagnostics,
 ) -> Vec<BatchRecipe> {
     for (position, recipe) in recipes.iter().enumerate() {
@@ -165,9 +165,9 @@ mod tests {
     use super::*;
     use retrial_recipe::Source;
 
-    fn placed(text: &str) -> Placed<String> {
+    fn spanned(text: &str) -> Spanned<String> {
         let source = Source::new("batch.yaml", text);
-        Placed {
+        Spanned {
             value: text.to_owned(),
             span: source.span(0..text.len()),
         }
@@ -179,7 +179,7 @@ mod tests {
     #[case(&["v5.1/amd/bert", "v6.0/amd/bert"], "v5.1-amd-bert v6.0-amd-bert")]
     #[case(&["v6.0/amd/bert", "v6.0/nvidia/bert", "x"], "amd-bert nvidia-bert x")]
     fn recipes_have_short_names(#[case] recipes: &[&str], #[case] expected: &str) {
-        let recipes: Vec<_> = recipes.iter().copied().map(placed).collect();
+        let recipes: Vec<_> = recipes.iter().copied().map(spanned).collect();
         let named = short_names(&recipes, &mut Diagnostics::default());
         let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names.join(" "), expected);
@@ -188,14 +188,14 @@ mod tests {
     #[test]
     fn a_cell_by_its_name() {
         let mut problems = Diagnostics::default();
-        let text = placed("bert, rocm=6.4.1,backend = rocm");
+        let text = spanned("bert, rocm=6.4.1,backend = rocm");
         let of = Combination::of_text(&text, &mut problems).unwrap();
         assert_eq!(
             of.plain().to_string(),
             "recipe=bert,rocm=6.4.1,backend=rocm"
         );
         assert_eq!(of.values[1].1.span.slice(), "rocm=6.4.1");
-        assert!(Combination::of_text(&placed("rocm=6.4.1,rocm"), &mut problems).is_none());
+        assert!(Combination::of_text(&spanned("rocm=6.4.1,rocm"), &mut problems).is_none());
         assert_eq!(problems.errors(), 1);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::keys::BATCH;
 use super::model::{
-    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Placed, PullAhead,
-    WrittenClaim, WrittenOther,
+    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, OnFailure, Order, PullAhead, Spanned,
+    WrittenClaim, WrittenExternalResult,
 };
 use super::names::short_names;
 use retrial_recipe::fill::read::Read;
@@ -120,32 +120,32 @@ fn fill(node: &Node, directory: &str, problems: &mut Diagnostics) -> Batch {
             .iter()
             .map(|entry| {
                 let (name, value) = setting(entry);
-                Placed {
+                Spanned {
                     value: (name.value, value.value),
                     span: value.span,
                 }
             })
             .collect(),
-        scenarios: node.items_of("scenarios").map(placed).collect(),
+        scenarios: node.items_of("scenarios").map(spanned).collect(),
         modes: node.items_of("modes").filter_map(mode).collect(),
         baseline: baseline.and_then(|baseline| match baseline.text() {
-            Some(_) => Combination::of_text(&placed(baseline), problems),
+            Some(_) => Combination::of_text(&spanned(baseline), problems),
             None => Some(combination(baseline)),
         }),
-        conduct: Conduct {
+        execution: ExecutionOptions {
             confidence,
-            ..conduct(node)
+            ..execution(node)
         },
         claims: node.items_of("claims").filter_map(claim).collect(),
-        others: node
+        external_results: node
             .get("others")
             .into_iter()
             .flat_map(Node::named)
-            .map(|(name, other)| WrittenOther {
+            .map(|(name, other)| WrittenExternalResult {
                 name: name.to_owned(),
                 runs: other
                     .items_of("runs")
-                    .map(|run| Placed {
+                    .map(|run| Spanned {
                         value: from(directory, run.text().unwrap_or_default()),
                         span: run.span.clone(),
                     })
@@ -155,9 +155,9 @@ fn fill(node: &Node, directory: &str, problems: &mut Diagnostics) -> Batch {
     }
 }
 
-fn conduct(node: &Node) -> Conduct {
-    let usual = Conduct::default();
-    Conduct {
+fn execution(node: &Node) -> ExecutionOptions {
+    let usual = ExecutionOptions::default();
+    ExecutionOptions {
         trials: node.number("trials").unwrap_or(usual.trials),
         order: node.word("order", &Order::WORDS).unwrap_or_default(),
         on_failure: node
@@ -175,7 +175,7 @@ fn conduct(node: &Node) -> Conduct {
 
 fn recipes(node: &Node, directory: &str, problems: &mut Diagnostics) -> Vec<BatchRecipe> {
     let several = node.get("recipes");
-    let of = |node: &Node| Placed {
+    let of = |node: &Node| Spanned {
         value: from(directory, node.text().unwrap_or_default()),
         span: node.span.clone(),
     };
@@ -195,8 +195,8 @@ fn recipes(node: &Node, directory: &str, problems: &mut Diagnostics) -> Vec<Batc
     short_names(&all, problems)
 }
 
-fn placed(node: &Node) -> Placed<String> {
-    Placed {
+fn spanned(node: &Node) -> Spanned<String> {
+    Spanned {
         value: node.text().unwrap_or_default().to_owned(),
         span: node.span.clone(),
     }
@@ -204,7 +204,7 @@ fn placed(node: &Node) -> Placed<String> {
 
 fn axis(entry: &Entry) -> Axis {
     Axis {
-        name: Placed {
+        name: Spanned {
             value: entry.key.clone(),
             span: entry.key_span.clone(),
         },
@@ -213,17 +213,17 @@ fn axis(entry: &Entry) -> Axis {
             .items()
             .iter()
             .filter(|one| !one.is_null())
-            .map(placed)
+            .map(spanned)
             .collect(),
     }
 }
 
-fn setting(entry: &Entry) -> (Placed<String>, Placed<String>) {
-    let name = Placed {
+fn setting(entry: &Entry) -> (Spanned<String>, Spanned<String>) {
+    let name = Spanned {
         value: entry.key.clone(),
         span: entry.key_span.clone(),
     };
-    (name, placed(&entry.value))
+    (name, spanned(&entry.value))
 }
 
 fn combinations(node: &Node, key: &str) -> Vec<Combination> {
@@ -256,7 +256,7 @@ fn claim(node: &Node) -> Option<WrittenClaim> {
         node.get("claim")?
     };
     Some(WrittenClaim {
-        text: placed(text),
+        text: spanned(text),
         source: node.string("source"),
     })
 }

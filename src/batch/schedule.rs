@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::{Cell, Order};
 use retrial_recipe::model::Mode;
 
-/// The turns in their order.
+/// The trial runs in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Schedule {
     /// By which rule.
     pub order: Order,
     /// One after the other.
-    pub turns: Vec<Turn>,
+    pub trial_runs: Vec<TrialRun>,
 }
 
 /// One trial of a cell: an ordinary run with one trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct TrialRun {
     /// The position of the cell in [`super::BatchPlan::cells`].
     pub cell: usize,
     /// Which of its trials, from 1.
@@ -31,14 +31,15 @@ pub struct Turn {
 }
 
 impl Schedule {
-    /// The turns of these cells.
+    /// The trial runs of these cells.
     #[must_use]
     pub fn of(cells: &[Cell], order: Order) -> Self {
-        let mut turns = Vec::new();
+        let mut trial_runs = Vec::new();
         match order {
             Order::Grouped => {
                 for (position, cell) in cells.iter().enumerate() {
-                    turns.extend((1..=cell.trials).map(|trial| turn(cell, position, trial)));
+                    trial_runs
+                        .extend((1..=cell.trials).map(|trial| trial_run(cell, position, trial)));
                 }
             }
             Order::Interleaved => {
@@ -46,27 +47,27 @@ impl Schedule {
                 for trial in 1..=rounds {
                     let there = cells.iter().enumerate();
                     let round = there.filter(|(_, cell)| trial <= cell.trials);
-                    let round = round.map(|(position, cell)| turn(cell, position, trial));
+                    let round = round.map(|(position, cell)| trial_run(cell, position, trial));
                     if trial % 2 == 1 {
-                        turns.extend(round);
+                        trial_runs.extend(round);
                     } else {
-                        turns.extend(round.rev());
+                        trial_runs.extend(round.rev());
                     }
                 }
             }
         }
-        Self { order, turns }
+        Self { order, trial_runs }
     }
 }
 
-fn turn(cell: &Cell, position: usize, trial: u32) -> Turn {
+fn trial_run(cell: &Cell, position: usize, trial: u32) -> TrialRun {
     let measures = |mode| cell.modes.is_empty() || cell.modes.contains(&mode);
     let modes = if trial > 1 && measures(Mode::Performance) {
         vec![Mode::Performance]
     } else {
         cell.modes.clone()
     };
-    Turn {
+    TrialRun {
         cell: position,
         trial,
         modes,
@@ -100,12 +101,15 @@ mod tests {
     #[case(Order::Interleaved, &[1, 3], "A1 B1 B2 B3")]
     #[case(Order::Grouped, &[3, 2], "A1 A2 A3 B1 B2")]
     #[case(Order::Interleaved, &[], "")]
-    fn turns(#[case] order: Order, #[case] trials: &[u32], #[case] expected: &str) {
+    fn trial_runs(#[case] order: Order, #[case] trials: &[u32], #[case] expected: &str) {
         let cells: Vec<Cell> = trials.iter().map(|trials| cell("x", *trials)).collect();
-        let letters = Schedule::of(&cells, order).turns.into_iter().map(|turn| {
-            let letter = ["A", "B", "C"][turn.cell];
-            format!("{letter}{}", turn.trial)
-        });
+        let letters = Schedule::of(&cells, order)
+            .trial_runs
+            .into_iter()
+            .map(|trial_run| {
+                let letter = ["A", "B", "C"][trial_run.cell];
+                format!("{letter}{}", trial_run.trial)
+            });
         assert_eq!(letters.collect::<Vec<_>>().join(" "), expected);
     }
 
@@ -113,8 +117,11 @@ mod tests {
     fn accuracy_is_measured_once() {
         let mut cells = vec![cell("x", 2)];
         let modes = |cells: &[Cell]| -> Vec<Vec<Mode>> {
-            let turns = Schedule::of(cells, Order::Interleaved).turns;
-            turns.into_iter().map(|turn| turn.modes).collect()
+            let trial_runs = Schedule::of(cells, Order::Interleaved).trial_runs;
+            trial_runs
+                .into_iter()
+                .map(|trial_run| trial_run.modes)
+                .collect()
         };
         assert_eq!(modes(&cells), [vec![], vec![Mode::Performance]]);
         cells[0].modes = vec![Mode::Accuracy];

@@ -26,15 +26,15 @@ scenarios:
     accuracy: { run: "true", results: /out }
 "#;
 
-pub(super) fn known(name: &str, text: &str) -> Known {
+pub(super) fn known(name: &str, text: &str) -> AxisDomain {
     let source = Source::new("recipe.yaml", text);
     let loaded = Loaded::of(name, &source, &NoTemplates).unwrap();
-    Known::of(name, format!("./{name}.yaml"), &loaded)
+    AxisDomain::of(name, format!("./{name}.yaml"), &loaded)
 }
 
 pub(super) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
     let batch = read(&Source::new("batch.yaml", text))?;
-    let recipes: Vec<Known> = batch
+    let recipes: Vec<AxisDomain> = batch
         .recipes
         .iter()
         .map(|recipe| {
@@ -147,22 +147,22 @@ fn several_recipes() {
     );
     assert_eq!(plan.axes[0].0, "recipe");
     assert_eq!(plan.cells[3].baseline.as_deref(), Some("resnet,rocm=6.4.1"));
-    assert_eq!(plan.schedule.turns.len(), 8);
+    assert_eq!(plan.schedule.trial_runs.len(), 8);
     assert_eq!(plan.cells[3].path, "./r.yaml");
 }
 
 #[test]
 fn what_is_typed_is_the_same() {
-    let typed = Typed {
+    let overrides = CliOverrides {
         vary: vec![
             "rocm=6.4.1,7.1.1".to_owned(),
             "backend=rocm,migraphx".to_owned(),
         ],
         baseline: Some("rocm=6.4.1,backend=rocm".to_owned()),
         claims: vec!["7.1.1 + migraphx is faster than 6.4.1 + migraphx".to_owned()],
-        ..Typed::default()
+        ..CliOverrides::default()
     };
-    let batch = typed.batch("./r.yaml").unwrap();
+    let batch = overrides.batch("./r.yaml").unwrap();
     assert_eq!(batch.title, "r over rocm and backend");
     let plan = super::plan(&batch, &[known("r", RECIPE)]).unwrap();
     // And as YAML it is the same again.

@@ -43,20 +43,20 @@ pub fn text(batch: &Batch) -> String {
     if let Some(baseline) = &batch.baseline {
         let _ = writeln!(out, "baseline: {}", flow(baseline));
     }
-    let conduct = &batch.conduct;
+    let execution = &batch.execution;
     for (key, value) in [
-        ("trials", conduct.trials.to_string()),
-        ("order", conduct.order.word().to_owned()),
-        ("on_failure", conduct.on_failure.word().to_owned()),
-        ("retries", conduct.retries.to_string()),
-        ("parallel", conduct.parallel.to_string()),
-        ("pull_ahead", conduct.pull_ahead.word().to_owned()),
-        ("confidence", conduct.confidence.to_string()),
+        ("trials", execution.trials.to_string()),
+        ("order", execution.order.word().to_owned()),
+        ("on_failure", execution.on_failure.word().to_owned()),
+        ("retries", execution.retries.to_string()),
+        ("parallel", execution.parallel.to_string()),
+        ("pull_ahead", execution.pull_ahead.word().to_owned()),
+        ("confidence", execution.confidence.to_string()),
     ] {
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{key}: {value}");
     }
-    list(&mut out, "gpus", conduct.gpus.iter().map(String::as_str));
+    list(&mut out, "gpus", execution.gpus.iter().map(String::as_str));
     if !batch.claims.is_empty() {
         out += "claims:\n";
     }
@@ -66,10 +66,10 @@ pub fn text(batch: &Batch) -> String {
             line(&mut out, "    source", source);
         }
     }
-    if !batch.others.is_empty() {
+    if !batch.external_results.is_empty() {
         out += "others:\n";
     }
-    for other in &batch.others {
+    for other in &batch.external_results {
         let _ = writeln!(out, "  {}:", name(&other.name));
         let runs = other.runs.iter().map(|run| run.value.as_str());
         list(&mut out, "    runs", runs);

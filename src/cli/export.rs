@@ -9,7 +9,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::export::read;
 use crate::export::write::{self, SubmissionError};
-use crate::export::{self, Asked, Division, Export, Info, RunRead};
+use crate::export::{self, Division, Export, ExportRequest, Info, RunRead};
 use crate::plan::Plan;
 use crate::report::content;
 use crate::results::evidence::run::RunFiles;
@@ -69,7 +69,11 @@ pub fn export(global: &GlobalOptions, arguments: &ExportArguments) -> Result<Exi
     Ok(exit(&export))
 }
 
-fn attempt(directories: &[RunDirectory], asked: &Asked, round: &Round) -> Result<Export, Failure> {
+fn attempt(
+    directories: &[RunDirectory],
+    asked: &ExportRequest,
+    round: &Round,
+) -> Result<Export, Failure> {
     let runs = directories
         .iter()
         .map(|directory| read(directory, asked, round))
@@ -89,7 +93,11 @@ fn exit(export: &Export) -> ExitCode {
 }
 
 /// Reads a run, judged by the rules of the layout's round: its own may have been another one.
-fn read(directory: &RunDirectory, asked: &Asked, round: &Round) -> Result<RunRead, Failure> {
+fn read(
+    directory: &RunDirectory,
+    asked: &ExportRequest,
+    round: &Round,
+) -> Result<RunRead, Failure> {
     let mut plan: Plan = directory.read_json("plan.json")?;
     let submission = &plan.submission;
     let benchmark = asked.benchmark.as_ref().unwrap_or(&submission.benchmark);
@@ -113,12 +121,12 @@ fn read(directory: &RunDirectory, asked: &Asked, round: &Round) -> Result<RunRea
     Ok(read::read(&files, verdict)?)
 }
 
-fn asked(arguments: &ExportArguments) -> Result<Asked, Failure> {
+fn asked(arguments: &ExportArguments) -> Result<ExportRequest, Failure> {
     let info = match &arguments.system_info {
         Some(path) => info(path)?,
         None => Info::default(),
     };
-    Ok(Asked {
+    Ok(ExportRequest {
         division: arguments.division.map(Into::into),
         submitter: arguments.submitter.clone(),
         system: arguments.system.clone(),

@@ -8,7 +8,7 @@ use super::arguments::{MatrixArguments, PlanArguments, PlanFormat};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{batch, open, runtime, terminal};
-use crate::batch::{ImageSource, Outlook, ResolvedCell};
+use crate::batch::{BatchEstimate, ImageSource, ResolvedCell};
 use crate::host::checks::requirements::UnmetRequirement;
 use crate::plan::build::Origin;
 use crate::report::content::batch_plan;
@@ -47,18 +47,18 @@ pub fn plan(
             recipe: one.recipe.clone(),
         })
         .collect();
-    let mut outlook = Outlook::of(&opened.plan, &cells);
-    ask_the_engine(global, &mut outlook);
+    let mut estimate = BatchEstimate::of(&opened.plan, &cells);
+    ask_the_engine(global, &mut estimate);
     let lacks = lacks(global, arguments, &resolved);
     let json = format == PlanFormat::Json || global.output == Output::Json;
     if json {
-        let whole = json!({ "plan": opened.plan, "outlook": outlook, "lacks": lacks });
+        let whole = json!({ "plan": opened.plan, "estimate": estimate, "lacks": lacks });
         let text = serde_json::to_string_pretty(&whole)
             .map_err(|error| Failure::host(error.to_string()))?;
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
-    terminal::show(&batch_plan::document(&opened.plan, &outlook));
+    terminal::show(&batch_plan::document(&opened.plan, &estimate));
     if !lacks.is_empty() {
         let lines = lacks.iter().map(|lack| {
             format!(
@@ -98,11 +98,11 @@ fn lacks(
 }
 
 /// Adds which images the engine has. Without an engine nothing is said of it.
-fn ask_the_engine(global: &GlobalOptions, outlook: &mut Outlook) {
+fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
     let Ok(runtime) = runtime::runtime() else {
         return;
     };
-    let images = &mut outlook.images;
+    let images = &mut estimate.images;
     runtime.block_on(async {
         let answers = async {
             let Ok(engine) = Docker::connect(global.engine.as_deref()).await else {

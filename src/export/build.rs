@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::gather::{OfBenchmark, OfScenario, gather};
 use super::layout::Tree;
 use super::model::{
-    Asked, Broken, Content, Division, Export, Exported, File, Origin, Refusal, RunRead,
+    Broken, Content, Division, Export, ExportRequest, Exported, File, Origin, Refusal, RunRead,
 };
 use super::result::{Gathered, json, origin};
 use super::{conf, lacking, names, readme, system};
@@ -21,7 +21,7 @@ use retrial_recipe::model::Submission;
 ///
 /// # Errors
 /// Where the runs cannot stand in one tree, or not in the division that was asked for.
-pub fn build(runs: &[RunRead], asked: &Asked, round: &Round) -> Result<Export, Refusal> {
+pub fn build(runs: &[RunRead], asked: &ExportRequest, round: &Round) -> Result<Export, Refusal> {
     let benchmarks = gather(runs, asked, round)?;
     let mut gathered = Gathered::default();
     let broken_rules = broken_rules(&benchmarks, round);
@@ -79,7 +79,7 @@ pub fn build(runs: &[RunRead], asked: &Asked, round: &Round) -> Result<Export, R
     Ok(export)
 }
 
-fn tree(runs: &[RunRead], asked: &Asked, round: &Round, division: Division) -> Tree {
+fn tree(runs: &[RunRead], asked: &ExportRequest, round: &Round, division: Division) -> Tree {
     let first = runs.first();
     let said = asked.info.system.get("submitter");
     let published = || first.and_then(|run| run.plan.submission.submitter.clone());
@@ -171,7 +171,7 @@ fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule
 /// Closed only where the rules are kept: asked for it is refused else, and only meant it becomes open.
 fn division(
     runs: &[RunRead],
-    asked: &Asked,
+    asked: &ExportRequest,
     broken: &[BrokenRule],
     notes: &mut Vec<String>,
 ) -> Result<Division, Refusal> {
@@ -203,7 +203,7 @@ fn files_of(
     benchmark: &OfBenchmark<'_>,
     scenario: Scenario,
     of: &OfScenario<'_>,
-    asked: &Asked,
+    asked: &ExportRequest,
 ) {
     let folder = &benchmark.folder;
     let results = tree.results(folder, scenario.as_str());
@@ -271,7 +271,7 @@ fn measurement_fields(
     gathered: &mut Gathered,
     tree: &Tree,
     benchmark: &OfBenchmark<'_>,
-    asked: &Asked,
+    asked: &ExportRequest,
 ) {
     let place = tree.measurements_file(&benchmark.folder, "*");
     for field in MEASUREMENTS {
@@ -349,7 +349,7 @@ fn whole(
     tree: &Tree,
     benchmarks: &[OfBenchmark<'_>],
     runs: &[RunRead],
-    asked: &Asked,
+    asked: &ExportRequest,
     round: &Round,
 ) {
     lacking::submitter(gathered, tree, asked, runs);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::choose::{Chosen, choose};
-use super::model::{Asked, Refusal, RunRead};
+use super::model::{ExportRequest, Refusal, RunRead};
 use super::names;
 use super::result::SUMMARY;
 use super::system::difference;
@@ -52,7 +52,7 @@ impl OfBenchmark<'_> {
 /// Puts the runs' results together.
 pub(super) fn gather<'a>(
     runs: &'a [RunRead],
-    asked: &Asked,
+    asked: &ExportRequest,
     round: &Round,
 ) -> Result<Vec<OfBenchmark<'a>>, Refusal> {
     one_system(runs)?;
@@ -143,7 +143,11 @@ fn one_system(runs: &[RunRead]) -> Result<(), Refusal> {
 }
 
 /// `--benchmark`: the folder's own name stays where the round does not know it, and is mapped.
-fn rename(benchmarks: &mut [OfBenchmark<'_>], asked: &Asked, round: &Round) -> Result<(), Refusal> {
+fn rename(
+    benchmarks: &mut [OfBenchmark<'_>],
+    asked: &ExportRequest,
+    round: &Round,
+) -> Result<(), Refusal> {
     if let Some(name) = &asked.benchmark {
         if benchmarks.len() > 1 {
             return Err(Refusal::SeveralBenchmarks {

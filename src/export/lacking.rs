@@ -3,7 +3,7 @@
 use super::choose::Chosen;
 use super::gather::{OfBenchmark, OfScenario};
 use super::layout::Tree;
-use super::model::{Asked, Division, RunRead};
+use super::model::{Division, ExportRequest, RunRead};
 use super::result::Gathered;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::{Round, SystemType};
@@ -14,7 +14,7 @@ pub(super) fn of_benchmark(
     gathered: &mut Gathered,
     tree: &Tree,
     benchmark: &OfBenchmark<'_>,
-    asked: &Asked,
+    asked: &ExportRequest,
     round: &Round,
 ) {
     let results = format!(
@@ -126,7 +126,12 @@ fn tests(
 }
 
 /// A re-run is not the vendor's submission.
-pub(super) fn submitter(gathered: &mut Gathered, tree: &Tree, asked: &Asked, runs: &[RunRead]) {
+pub(super) fn submitter(
+    gathered: &mut Gathered,
+    tree: &Tree,
+    asked: &ExportRequest,
+    runs: &[RunRead],
+) {
     if asked.submitter.is_some() || asked.info.system.contains_key("submitter") {
         return;
     }

@@ -27,6 +27,6 @@ pub mod write;
 pub use build::build;
 pub use info::Info;
 pub use model::{
-    Asked, Broken, Content, Division, Export, Exported, File, FoundResult, Missing, Origin,
+    Broken, Content, Division, Export, ExportRequest, Exported, File, FoundResult, Missing, Origin,
     Printed, Refusal, RunRead,
 };

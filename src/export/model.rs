@@ -65,7 +65,7 @@ pub struct Printed {
 
 /// What the command line asks.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
+pub struct ExportRequest {
     /// `--division`
     pub division: Option<Division>,
     /// `--submitter`

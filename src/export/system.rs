@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::model::{Asked, Missing, RunRead};
+use super::model::{ExportRequest, Missing, RunRead};
 use crate::host::model::{Gpu, HostView};
 use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
 use retrial_recipe::model::GpuVendor;
@@ -13,7 +13,7 @@ use retrial_recipe::model::GpuVendor;
 pub(super) fn describe(
     runs: &[RunRead],
     names: &[(&str, String)],
-    asked: &Asked,
+    asked: &ExportRequest,
     place: &str,
 ) -> (String, Vec<Missing>) {
     let mut known = runs.first().map(of_host).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Row;
+use super::RunSummary;
 use crate::results::verdict::comparison::{Fact, FactGroup};
 use retrial_readings::natural::natural;
 
@@ -17,7 +17,7 @@ pub struct Together<'a> {
     /// What they have in common: the recipe, other axes, the host, its GPUs.
     pub title: String,
     /// The axis' values, in natural order, each with its runs, the newest last.
-    pub sides: Vec<(String, Vec<&'a Row>)>,
+    pub sides: Vec<(String, Vec<&'a RunSummary>)>,
 }
 
 /// A history along an axis.
@@ -33,7 +33,7 @@ pub struct Grouped<'a> {
     pub alone: usize,
 }
 
-impl Row {
+impl RunSummary {
     /// What an axis, a parameter, or one of [`PLACES`] was.
     #[must_use]
     pub fn value_of(&self, axis: &str) -> Option<&str> {
@@ -82,9 +82,9 @@ impl Row {
 
 /// Puts runs together that differ in the axis and in nothing else that was chosen.
 #[must_use]
-pub fn by<'a>(rows: &'a [Row], axis: &str) -> Grouped<'a> {
+pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> Grouped<'a> {
     let mut grouped = Grouped::default();
-    let mut found: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&Row>>> = BTreeMap::new();
+    let mut found: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
     for row in rows {
         let Some(value) = row.value_of(axis) else {
             grouped.without += 1;
@@ -103,7 +103,7 @@ pub fn by<'a>(rows: &'a [Row], axis: &str) -> Grouped<'a> {
             continue;
         }
         let sides = sides.into_iter();
-        let mut sides: Vec<(String, Vec<&Row>)> = sides
+        let mut sides: Vec<(String, Vec<&RunSummary>)> = sides
             .map(|(value, runs)| (value.to_owned(), runs))
             .collect();
         sides.sort_by_cached_key(|(value, _)| natural(value));
@@ -116,7 +116,7 @@ pub fn by<'a>(rows: &'a [Row], axis: &str) -> Grouped<'a> {
 }
 
 /// What runs must have in common besides: what was chosen, and where.
-fn rest(row: &Row, axis: &str) -> Vec<String> {
+fn rest(row: &RunSummary, axis: &str) -> Vec<String> {
     let changed = row.modified.iter();
     let changed = changed.filter_map(|name| Some((name, row.params.get(name)?)));
     let chosen = row.variant.iter().chain(changed);
@@ -138,9 +138,9 @@ fn rest(row: &Row, axis: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn row(id: &str, host: &str, chosen: &[(&str, &str)]) -> Row {
+    fn row(id: &str, host: &str, chosen: &[(&str, &str)]) -> RunSummary {
         let pairs = chosen.iter();
-        Row {
+        RunSummary {
             id: id.to_owned(),
             recipe: "llama2".to_owned(),
             host: host.to_owned(),
@@ -149,7 +149,7 @@ mod tests {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect(),
             measured: Some("[]".to_owned()),
-            ..Row::default()
+            ..RunSummary::default()
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use jiff::Timestamp;
 
-use super::Row;
+use super::RunSummary;
 
 /// Every word that a run's state can be.
 pub const STATES: [&str; 9] = [
@@ -62,7 +62,7 @@ impl Filter {
 
     /// Whether a run is meant.
     #[must_use]
-    pub fn fits(&self, row: &Row) -> bool {
+    pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
         let setting = |(name, value): &(String, String)| {
             let known = row.variant.get(name).or_else(|| row.params.get(name));
@@ -125,7 +125,7 @@ pub enum Order {
 }
 
 /// Orders runs; those of which it is not known come first, and of equals the newer ones last.
-pub fn order(rows: &mut [Row], by: Order) {
+pub fn order(rows: &mut [RunSummary], by: Order) {
     rows.sort_by(|one, other| {
         let first = match by {
             Order::Began => Ordering::Equal,
@@ -142,11 +142,11 @@ pub fn order(rows: &mut [Row], by: Order) {
     });
 }
 
-fn figure(row: &Row) -> Option<f64> {
+fn figure(row: &RunSummary) -> Option<f64> {
     row.deciding.as_ref()?.value
 }
 
-fn ratio(row: &Row) -> Option<f64> {
+fn ratio(row: &RunSummary) -> Option<f64> {
     row.deciding.as_ref()?.ratio
 }
 
@@ -165,8 +165,8 @@ mod tests {
     use crate::results::verdict::Outcome;
     use retrial_recipe::model::Submission;
 
-    fn row(id: &str, began: &str) -> Row {
-        Row {
+    fn row(id: &str, began: &str) -> RunSummary {
+        RunSummary {
             id: id.to_owned(),
             recipe: "mlperf-inference/v6.0/amd/llama2-70b-mi355x".to_owned(),
             title: "AMD, Llama 2 70B".to_owned(),
@@ -179,7 +179,7 @@ mod tests {
             began: began.parse().ok(),
             gpus: "8 x MI355X".to_owned(),
             host: "node-a".to_owned(),
-            ..Row::default()
+            ..RunSummary::default()
         }
     }
 
@@ -217,7 +217,8 @@ mod tests {
             row("a", "2026-11-21T11:00:00Z"),
         ];
         rows[2].ended = "2026-11-21T11:00:05Z".parse().ok();
-        let ids = |rows: &[Row]| -> String { rows.iter().map(|row| row.id.as_str()).collect() };
+        let ids =
+            |rows: &[RunSummary]| -> String { rows.iter().map(|row| row.id.as_str()).collect() };
         order(&mut rows, Order::Began);
         assert_eq!(ids(&rows), "bac");
         order(&mut rows, Order::Duration);

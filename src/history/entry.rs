@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::history::Index;
-use crate::history::{Deciding, Row, Stand};
+use crate::history::{Deciding, RunSummary, Stand};
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::results::evidence::environment::{digest, gpus};
@@ -38,11 +38,11 @@ pub fn open(home: &Home) -> Index {
 
 /// What is known of a run; what its files do not say is empty.
 #[must_use]
-pub fn read(directory: &RunDirectory) -> Row {
-    let mut row = Row {
+pub fn read(directory: &RunDirectory) -> RunSummary {
+    let mut row = RunSummary {
         id: directory.id().to_owned(),
         path: directory.path().to_owned(),
-        ..Row::default()
+        ..RunSummary::default()
     };
     row.imported_from = Mark::of(directory).map(|mark| mark.host);
     row.read_journal(directory);
@@ -63,7 +63,7 @@ pub fn read(directory: &RunDirectory) -> Row {
     row
 }
 
-impl Row {
+impl RunSummary {
     /// Of a journal only the lines that say something of the whole run: reading all of them would
     /// take longer than everything else together.
     fn read_journal(&mut self, directory: &RunDirectory) {

@@ -5,9 +5,9 @@ mod by;
 mod choose;
 pub mod entry;
 pub mod index;
-mod row;
+mod run_summary;
 
 pub use by::{Grouped, PLACES, Together, by};
 pub use choose::{Filter, Order, STATES, order};
 pub use index::Index;
-pub use row::{Deciding, Row, Stand};
+pub use run_summary::{Deciding, RunSummary, Stand};

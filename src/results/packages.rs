@@ -29,7 +29,7 @@ pub struct Installed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rocm: Option<String>,
     /// The databases.
-    pub places: Vec<Place>,
+    pub places: Vec<PackageDatabase>,
     /// What could not be read, or is left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Installed {
 
 /// One database of packages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct PackageDatabase {
     /// Whose.
     pub manager: Manager,
     /// Where it lies in the container.
@@ -175,7 +175,7 @@ impl Reader {
         self.section = match (word, Manager::named(word)) {
             ("rocm", _) => Section::Rocm,
             (_, Some(manager)) if self.found.places.len() < MOST_PLACES => {
-                self.found.places.push(Place {
+                self.found.places.push(PackageDatabase {
                     manager,
                     path: cut(path),
                     packages: BTreeMap::new(),

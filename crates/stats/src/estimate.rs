@@ -103,7 +103,7 @@ impl Estimate {
             (Aggregate::Olympic, _) => winsorized(&logs, sigma),
             // The median of two is their mean.
             (Aggregate::Mean | Aggregate::Median, trials) => {
-                student(&logs, (1.0 / float(trials)).sqrt(), sigma)
+                student(&logs, (1.0 / to_f64(trials)).sqrt(), sigma)
             }
         };
         Self {
@@ -163,7 +163,7 @@ impl Estimate {
                     // So small an error (one of several looks) no order statistic reaches: then the
                     // median's asymptotic error under normal noise, too large for few trials.
                     let error = deviation * small::error_of_median(sorted.len());
-                    let half = half_width(error, float(sorted.len()) - 1.0, *sigma, alpha);
+                    let half = half_width(error, to_f64(sorted.len()) - 1.0, *sigma, alpha);
                     (half, half)
                 }
             }
@@ -278,7 +278,7 @@ fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
         Aggregate::Olympic if logs.len() > 2 => {
             let ordered = sorted(values);
             // Divided first: the sum of large figures may overflow.
-            let count = float(ordered.len() - 2);
+            let count = to_f64(ordered.len() - 2);
             let middle: f64 = ordered[1..ordered.len() - 1]
                 .iter()
                 .map(|value| value / count)
@@ -295,7 +295,7 @@ fn student(logs: &[f64], factor: f64, sigma: f64) -> Method {
     Method::Student {
         deviation,
         error: deviation * factor,
-        degrees: float(logs.len()) - 1.0,
+        degrees: to_f64(logs.len()) - 1.0,
         sigma,
     }
 }
@@ -305,7 +305,7 @@ fn winsorized(logs: &[f64], sigma: f64) -> Method {
     let last = ordered.len() - 1;
     ordered[0] = ordered[1];
     ordered[last] = ordered[last - 1];
-    let (count, kept) = (float(logs.len()), float(logs.len() - 2));
+    let (count, kept) = (to_f64(logs.len()), to_f64(logs.len() - 2));
     let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     Method::Student {
         deviation: deviation(&finite),
@@ -316,13 +316,13 @@ fn winsorized(logs: &[f64], sigma: f64) -> Method {
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / float(values.len())
+    values.iter().sum::<f64>() / to_f64(values.len())
 }
 
 pub(crate) fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let deviation = (squares / (float(values.len()) - 1.0).max(1.0)).sqrt();
+    let deviation = (squares / (to_f64(values.len()) - 1.0).max(1.0)).sqrt();
     // Trials that printed the same figure differ by nothing but the rounding of this sum.
     if deviation < 1e-14 { 0.0 } else { deviation }
 }
@@ -333,7 +333,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     values
 }
 
-pub(crate) fn float(count: usize) -> f64 {
+pub(crate) fn to_f64(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 

@@ -8,7 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, prepare, terminal};
-use crate::batch::{BatchPlan, Turn};
+use crate::batch::{BatchPlan, TrialRun};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
@@ -21,8 +21,8 @@ pub struct Cells(Vec<Opened>);
 pub struct Plans {
     /// The host as it was looked at.
     pub host: HostView,
-    /// What differs from turn to turn of a cell is what is measured: one plan for each of these.
-    plans: Vec<(usize, Turn, Plan)>,
+    /// What differs from trial run to trial run of a cell is what is measured: one plan for each of these.
+    plans: Vec<(usize, TrialRun, Plan)>,
 }
 
 impl Cells {
@@ -67,13 +67,18 @@ impl Cells {
             host = open::host_and_engine(global, cell);
         }
         let (run, mut failures) = (&asked.run, Failures::default());
-        let mut plans: Vec<(usize, Turn, Plan)> = Vec::new();
+        let mut plans: Vec<(usize, TrialRun, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
-        for turn in &batch.schedule.turns {
-            if plans.iter().rev().any(|(_, other, _)| is_same(other, turn)) {
+        for trial_run in &batch.schedule.trial_runs {
+            if plans
+                .iter()
+                .rev()
+                .any(|(_, other, _)| is_same(other, trial_run))
+            {
                 continue;
             }
-            let (Some(cell), Some(opened)) = (batch.cells.get(turn.cell), self.get(turn.cell))
+            let (Some(cell), Some(opened)) =
+                (batch.cells.get(trial_run.cell), self.get(trial_run.cell))
             else {
                 continue;
             };
@@ -82,14 +87,14 @@ impl Cells {
                 quiet: global.quiet || !warned.insert(&cell.path),
                 ..global.clone()
             };
-            let arguments = asked.plan(cell, turn, gpus);
+            let arguments = asked.plan(cell, trial_run, gpus);
             match prepare::planned(&quiet, &arguments, run, opened, &host) {
                 Ok(plan) => {
                     open::report_warnings(&quiet, opened, &plan);
                     if let Err(failure) = prepare::check(&quiet, &arguments, run, &plan) {
                         failures.add(&cell.name, failure);
                     }
-                    plans.push((turn.cell, turn.clone(), plan));
+                    plans.push((trial_run.cell, trial_run.clone(), plan));
                 }
                 Err(failure) => failures.add(&cell.name, failure),
             }
@@ -110,10 +115,10 @@ impl Cells {
 }
 
 impl Plans {
-    /// The plan of a turn.
-    pub fn of(&self, turn: &Turn) -> Option<&Plan> {
+    /// The plan of a trial run.
+    pub fn of(&self, trial_run: &TrialRun) -> Option<&Plan> {
         let mut plans = self.plans.iter();
-        let found = plans.find(|(_, other, _)| is_same(other, turn));
+        let found = plans.find(|(_, other, _)| is_same(other, trial_run));
         found.map(|(_, _, plan)| plan)
     }
 
@@ -123,8 +128,8 @@ impl Plans {
     }
 }
 
-/// Whether two turns have the same plan.
-fn is_same(one: &Turn, other: &Turn) -> bool {
+/// Whether two trial runs have the same plan.
+fn is_same(one: &TrialRun, other: &TrialRun) -> bool {
     one.cell == other.cell && one.modes == other.modes
 }
 

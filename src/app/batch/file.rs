@@ -8,7 +8,7 @@ use crate::app::catalog::{self, Catalog, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
-use crate::batch::{self, Batch, BatchPlan, Known, Placed, Typed};
+use crate::batch::{self, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
 use crate::results::verdict::ExitCode;
 use crate::store::Home;
 use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
@@ -40,8 +40,12 @@ struct Read {
 }
 
 /// Opens what `batch` names; its problems are told here.
-pub fn open(global: &GlobalOptions, recipe: &str, typed: &Typed) -> Result<BatchFile, Failure> {
-    let opened = read(global, recipe, typed)?;
+pub fn open(
+    global: &GlobalOptions,
+    recipe: &str,
+    overrides: &CliOverrides,
+) -> Result<BatchFile, Failure> {
+    let opened = read(global, recipe, overrides)?;
     Ok(BatchFile {
         yaml: batch::yaml(&opened.batch),
         plan: opened.plan,
@@ -49,18 +53,22 @@ pub fn open(global: &GlobalOptions, recipe: &str, typed: &Typed) -> Result<Batch
 }
 
 /// As [`open`], with the recipes.
-pub fn read(global: &GlobalOptions, recipe: &str, typed: &Typed) -> Result<OpenedBatch, Failure> {
+pub fn read(
+    global: &GlobalOptions,
+    recipe: &str,
+    overrides: &CliOverrides,
+) -> Result<OpenedBatch, Failure> {
     let home = &global.home;
     let opened = match file(recipe) {
         Some(source) => {
             let (batch, mut problems) = batch::read_as_far(&source);
             let batch = batch.map(|mut batch| {
-                problems.extend(typed.stand_over(&mut batch));
+                problems.extend(overrides.apply_to(&mut batch));
                 batch
             });
             opened(batch, problems, &source, home)
         }
-        None => typed.batch(recipe).and_then(|batch| {
+        None => overrides.batch(recipe).and_then(|batch| {
             let source = Source::new("RECIPE", recipe);
             opened(Some(batch), Diagnostics::default(), &source, home)
         }),
@@ -132,16 +140,20 @@ fn opened(
             Err(found) => problems.extend(found),
         }
     }
-    for run in batch.others.iter_mut().flat_map(|other| &mut other.runs) {
+    for run in batch
+        .external_results
+        .iter_mut()
+        .flat_map(|other| &mut other.runs)
+    {
         absolute(run);
         if let Some(problem) = is_nowhere(run, home) {
             problems.push(problem);
         }
     }
-    let known: Vec<Known> = recipes
+    let known: Vec<AxisDomain> = recipes
         .iter()
         .zip(&batch.recipes)
-        .map(|(read, recipe)| Known::of(&read.name, &recipe.recipe.value, &read.loaded))
+        .map(|(read, recipe)| AxisDomain::of(&read.name, &recipe.recipe.value, &read.loaded))
         .collect();
     let planned = if known.len() == batch.recipes.len() && !known.is_empty() {
         batch::plan(&batch, &known).map_err(|found| problems.extend(found))
@@ -163,7 +175,7 @@ fn opened(
 }
 
 /// A path as from anywhere.
-fn absolute(written: &mut Placed<String>) {
+fn absolute(written: &mut Spanned<String>) {
     let is_path = written.value.starts_with('/')
         || matches!(written.value.split('/').next(), Some("." | ".."));
     if is_path && let Ok(path) = std::path::absolute(&written.value) {
@@ -191,7 +203,7 @@ fn shortened(path: &Path) -> PathBuf {
     }
 }
 
-fn read_recipe(name: &str, recipe: &Placed<String>) -> Result<Read, Diagnostics> {
+fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<Read, Diagnostics> {
     let entry = Catalog::builtin()
         .open(&recipe.value)
         .map_err(|error| match error {
@@ -217,7 +229,7 @@ fn read_recipe(name: &str, recipe: &Placed<String>) -> Result<Read, Diagnostics>
 }
 
 /// What is wrong with runs of another host that are not there.
-fn is_nowhere(run: &Placed<String>, home: &Home) -> Option<Diagnostic> {
+fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
     if run.value.starts_with('/') {
         return (!Path::new(&run.value).exists()).then(|| {
             let message = format!("there is nothing at `{}`", run.value);

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::cells::{Cells, Plans};
-use super::lanes::gpus_of_lanes;
 use super::make::Maker;
 use super::record::BatchRecord;
 use super::watch;
+use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{self, SignalTarget};
 use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
-use crate::batch::run::{BatchEnded, BatchSession, Emitter, Taking, execute, lanes};
+use crate::batch::run::{BatchEnded, BatchSession, Emitter, Taking, execute, workers};
 use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
@@ -37,10 +37,10 @@ impl Taken {
     /// Plans every run; whatever is wrong with any is said at once.
     pub fn of(global: &GlobalOptions, record: BatchRecord, cells: Cells) -> Result<Self, Failure> {
         let batch = &record.plan;
-        let lanes = lanes(batch).len();
-        let plans = cells.plans(global, batch, &record.asked, &batch.conduct.gpus)?;
+        let workers = workers(batch).len();
+        let plans = cells.plans(global, batch, &record.asked, &batch.execution.gpus)?;
         let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
-        let gpus = gpus_of_lanes(lanes, &batch.conduct.gpus, &each, &plans.host)?;
+        let gpus = gpus_of_workers(workers, &batch.execution.gpus, &each, &plans.host)?;
         Ok(Self {
             record,
             cells,

@@ -1,4 +1,4 @@
-//! Makes a turn an ordinary run, as `retrial run` would.
+//! Makes a trial run an ordinary run, as `retrial run` would.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare};
-use crate::batch::Turn;
+use crate::batch::TrialRun;
 use crate::batch::run::{Makes, Refused};
 use crate::plan::choices::PullPolicy;
 use crate::plan::step::{Action, Condition};
@@ -18,7 +18,7 @@ use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
 use retrial_engine::api::Engine;
 
-/// Makes turns runs.
+/// Makes trial runs runs.
 pub struct Maker<'a> {
     pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
@@ -26,29 +26,31 @@ pub struct Maker<'a> {
     pub record: &'a BatchRecord,
     pub cells: &'a Cells,
     pub plans: &'a Plans,
-    /// GPUs of the lanes; of one, what the batch may use.
+    /// GPUs of the workers; of one, what the batch may use.
     pub gpus: &'a [Vec<String>],
 }
 
 impl Maker<'_> {
-    fn turn(&self, number: usize) -> Option<&Turn> {
-        let turns = &self.record.plan.schedule.turns;
-        turns.get(number.checked_sub(1)?)
+    fn trial_run(&self, number: usize) -> Option<&TrialRun> {
+        let trial_runs = &self.record.plan.schedule.trial_runs;
+        trial_runs.get(number.checked_sub(1)?)
     }
 
-    /// The plan of a turn in a lane.
-    fn plan(&self, number: usize, lane: usize) -> Result<(String, Plan), Failure> {
-        let turn = self.turn(number);
-        let cell = turn.and_then(|turn| self.record.plan.cells.get(turn.cell));
-        let opened = turn.and_then(|turn| self.cells.get(turn.cell));
-        let (Some(turn), Some(cell), Some(opened)) = (turn, cell, opened) else {
-            return Err(Failure::usage(format!("the batch has no turn {number}")));
+    /// The plan of a trial run in a worker.
+    fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
+        let trial_run = self.trial_run(number);
+        let cell = trial_run.and_then(|trial_run| self.record.plan.cells.get(trial_run.cell));
+        let opened = trial_run.and_then(|trial_run| self.cells.get(trial_run.cell));
+        let (Some(trial_run), Some(cell), Some(opened)) = (trial_run, cell, opened) else {
+            return Err(Failure::usage(format!(
+                "the batch has no trial run {number}"
+            )));
         };
-        let mut plan = if let (Some(plan), [_]) = (self.plans.of(turn), self.gpus) {
+        let mut plan = if let (Some(plan), [_]) = (self.plans.of(trial_run), self.gpus) {
             plan.clone()
         } else {
-            let gpus = self.gpus.get(lane).map(Vec::as_slice).unwrap_or_default();
-            let arguments = self.record.asked.plan(cell, turn, gpus);
+            let gpus = self.gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
+            let arguments = self.record.asked.plan(cell, trial_run, gpus);
             let run = &self.record.asked.run;
             let host = &self.plans.host;
             prepare::planned(self.global, &arguments, run, opened, host)?
@@ -56,7 +58,7 @@ impl Maker<'_> {
         plan.batch = Some(OfBatch {
             id: self.id.to_owned(),
             cell: cell.name.clone(),
-            trial: turn.trial,
+            trial: trial_run.trial,
         });
         Ok((opened.resolved.yaml.clone(), plan))
     }
@@ -113,8 +115,8 @@ fn needs(plan: &Plan) -> String {
 
 #[async_trait(?Send)]
 impl Makes for Maker<'_> {
-    fn image(&self, turn: usize) -> Option<String> {
-        let plan = self.plans.of(self.turn(turn)?)?;
+    fn image(&self, trial_run: usize) -> Option<String> {
+        let plan = self.plans.of(self.trial_run(trial_run)?)?;
         plan.steps.iter().find_map(|step| match &step.action {
             Action::Pull {
                 reference,
@@ -124,9 +126,9 @@ impl Makes for Maker<'_> {
         })
     }
 
-    async fn make(&self, turn: usize, lane: usize) -> Result<Prepared, Refused> {
+    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, Refused> {
         let made = async {
-            let (recipe, plan) = self.plan(turn, lane)?;
+            let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
             // What the engine said of giving GPUs, it said once.
             host.giving = self.plans.host.giving.clone();

@@ -3,8 +3,8 @@
 mod cells;
 pub mod file;
 pub mod follow;
-mod lanes;
 mod make;
 pub mod record;
 pub mod start;
 mod watch;
+mod workers;

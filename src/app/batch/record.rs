@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
-use crate::batch::{BatchPlan, Cell, Turn};
+use crate::batch::{BatchPlan, Cell, TrialRun};
 use crate::plan::PlanOptions;
 use crate::plan::choices::{Keep, PullPolicy};
 
@@ -55,13 +55,13 @@ impl Asked {
         }
     }
 
-    /// What `retrial run` would be told for a turn of a cell.
-    pub fn plan(&self, cell: &Cell, turn: &Turn, gpus: &[String]) -> PlanRequest {
+    /// What `retrial run` would be told for a trial run of a cell.
+    pub fn plan(&self, cell: &Cell, trial_run: &TrialRun, gpus: &[String]) -> PlanRequest {
         PlanRequest {
             recipe: recipe_of(cell),
             choices: PlanOptions {
                 scenarios: cell.scenarios.clone(),
-                modes: turn.modes.clone(),
+                modes: trial_run.modes.clone(),
                 trials: Some(1),
                 gpus: gpus.to_vec(),
                 least_privilege: self.least_privilege,

@@ -47,8 +47,12 @@ pub fn resume(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Take
     let record: BatchRecord = directory.read_json("batch.json")?;
     let id = directory.id();
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
-    let turns = 1..=record.plan.schedule.turns.len();
-    if state.is_over() && turns.clone().all(|turn| state.has_ended(turn)) {
+    let trial_runs = 1..=record.plan.schedule.trial_runs.len();
+    if state.is_over()
+        && trial_runs
+            .clone()
+            .all(|trial_run| state.has_ended(trial_run))
+    {
         return Err(Failure::usage(format!(
             "batch {id} is over: all of its runs have ended\n  see it: retrial judge {id}"
         )));

@@ -10,7 +10,7 @@ use crate::app::terminal;
 use crate::app::watch::{Reporter, brief, reporter};
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
-use crate::batch::run::{Seen, lanes};
+use crate::batch::run::{Seen, workers};
 use crate::report::progress::batch::Lines;
 
 /// Shows what happens until there is nothing more.
@@ -19,13 +19,13 @@ pub fn watch(
     plan: &BatchPlan,
     mut incoming: UnboundedReceiver<Seen>,
 ) -> JoinHandle<()> {
-    let lanes = lanes(plan).len();
+    let workers = workers(plan).len();
     // Of several runs at once, one view cannot show the progress.
-    let live = lanes == 1 && std::io::stderr().is_terminal();
+    let live = workers == 1 && std::io::stderr().is_terminal();
     let mut watching = Watching {
         global: global.clone(),
         live,
-        lines: Lines::new(plan.clone(), lanes).with_beginnings(live || global.verbose),
+        lines: Lines::new(plan.clone(), workers).with_beginnings(live || global.verbose),
         run: None,
         waiting: Vec::new(),
     };
@@ -65,7 +65,7 @@ impl Watching {
             }
             return;
         }
-        let ends = matches!(event.what, BatchWhat::TurnEnded { .. });
+        let ends = matches!(event.what, BatchWhat::TrialRunEnded { .. });
         if ends {
             self.between_runs();
         }
@@ -77,7 +77,7 @@ impl Watching {
         }
         if matches!(
             event.what,
-            BatchWhat::TurnBegan { .. } | BatchWhat::TurnTakenUp { .. }
+            BatchWhat::TrialRunBegan { .. } | BatchWhat::TrialRunReattached { .. }
         ) {
             self.run = Some(self.reporter());
         }

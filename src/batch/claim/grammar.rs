@@ -2,8 +2,8 @@
 
 use super::side::{self, Side};
 use super::words::{self, Word, find, place, text};
-use super::{Says, Subjects};
-use crate::batch::{Placed, same_scenario};
+use super::{Assertion, Subjects};
+use crate::batch::{Spanned, same_scenario};
 use retrial_recipe::model::Claim;
 use retrial_recipe::{Diagnostic, Span, is_loadgen_figure, nearest};
 
@@ -17,7 +17,7 @@ const ACCURACY_MARGIN: f64 = 0.01;
 /// A claim's parts of speech.
 #[derive(Debug, Clone)]
 pub(super) struct Sentence {
-    pub says: Says,
+    pub assertion: Assertion,
     pub candidate: Side,
     pub baseline: Option<Side>,
     pub gap_to: Option<Side>,
@@ -58,7 +58,7 @@ const VERBS: [Verb; 11] = [
 ];
 
 /// Reads a sentence.
-pub(super) fn read(claim: &Placed<String>, subjects: &Subjects<'_>) -> Result<Sentence, Problem> {
+pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<Sentence, Problem> {
     let words = words::of(claim);
     let bare = match words.first() {
         Some(first) if first.is("the") => &words[1..],
@@ -83,10 +83,10 @@ pub(super) fn read(claim: &Placed<String>, subjects: &Subjects<'_>) -> Result<Se
         };
         let claimed = verb.claim;
         return Ok(Sentence {
-            says: if verb.accuracy {
-                Says::Accuracy { claim: claimed, by }
+            assertion: if verb.accuracy {
+                Assertion::Accuracy { claim: claimed, by }
             } else {
-                Says::Speed { claim: claimed, by }
+                Assertion::Speed { claim: claimed, by }
             },
             candidate,
             baseline: Some(baseline),
@@ -107,7 +107,7 @@ pub(super) fn read(claim: &Placed<String>, subjects: &Subjects<'_>) -> Result<Se
         }
         tail.no_amount("`is accurate` is held against the benchmark's own limits")?;
         return Ok(Sentence {
-            says: Says::Accurate,
+            assertion: Assertion::Accurate,
             candidate: side::read(&words[..at], &claim.span, subjects)?,
             baseline: None,
             gap_to: None,
@@ -152,7 +152,7 @@ fn gap(words: &[Word], span: &Span, subjects: &Subjects<'_>) -> Result<Sentence,
         ));
     }
     Ok(Sentence {
-        says: Says::Gap { by },
+        assertion: Assertion::Gap { by },
         candidate,
         baseline: Some(baseline),
         gap_to: Some(side::read(&words[2..verb], span, subjects)?),

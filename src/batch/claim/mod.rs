@@ -19,10 +19,10 @@ mod pairs;
 mod side;
 mod words;
 
-pub use model::{Claim, Part, Says};
+pub use model::{Assertion, Claim, Part};
 
 use super::cell::{Cell, LeftOut};
-use super::model::{Other, WrittenClaim};
+use super::model::{ExternalResult, WrittenClaim};
 use retrial_recipe::Diagnostics;
 
 /// What sides may name.
@@ -31,7 +31,7 @@ pub(super) struct Subjects<'a> {
     pub axes: &'a [(String, Vec<String>)],
     pub cells: &'a [Cell],
     pub left_out: &'a [LeftOut],
-    pub others: &'a [Other],
+    pub external_results: &'a [ExternalResult],
     pub scenarios: &'a [String],
     pub figures: &'a [String],
 }
@@ -47,7 +47,7 @@ pub(super) fn read(
         Ok(Claim {
             text: written.text.value.trim().to_owned(),
             source: written.source.clone(),
-            says: sentence.says,
+            assertion: sentence.assertion,
             scenario: sentence.scenario,
             figure: sentence.figure,
             parts,

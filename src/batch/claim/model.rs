@@ -13,7 +13,7 @@ pub struct Claim {
     /// Where it was published.
     pub source: Option<String>,
     /// What it says.
-    pub says: Says,
+    pub assertion: Assertion,
     /// Only in this scenario; in each if none.
     pub scenario: Option<String>,
     /// In this figure; in the one by which the scenario is published if none.
@@ -25,7 +25,7 @@ pub struct Claim {
 /// What is claimed of each part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Says {
+pub enum Assertion {
     /// Of the candidate's speed next to the baseline's.
     Speed {
         /// Better, not worse, or equivalent.
@@ -49,7 +49,7 @@ pub enum Says {
     },
 }
 
-impl Says {
+impl Assertion {
     /// What is asked of the ratio of the candidate to the baseline: a claim, and the margin that
     /// leaves `1 - margin` of it (the word of [`model::Claim`]).
     #[must_use]

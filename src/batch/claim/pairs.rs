@@ -25,7 +25,7 @@ pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Par
     for pair in &pairs {
         let gap_to = match &sentence.gap_to {
             None => None,
-            Some(Side::Other(name)) => Some(name.clone()),
+            Some(Side::ExternalResult(name)) => Some(name.clone()),
             Some(Side::Cells(values)) => Some(third(pair, values, subjects, sentence)?),
         };
         parts.push(Part {
@@ -53,7 +53,7 @@ fn alone(side: &Side, subjects: &Subjects<'_>) -> Vec<Pair> {
         alike,
     };
     match side {
-        Side::Other(name) => vec![pair(name.clone(), Values::default())],
+        Side::ExternalResult(name) => vec![pair(name.clone(), Values::default())],
         Side::Cells(values) => having(values, subjects)
             .into_iter()
             .map(|(cell, alike)| pair(cell.name.clone(), alike))
@@ -68,21 +68,21 @@ fn both(
     sentence: &Sentence,
 ) -> Result<Vec<Pair>, Problem> {
     Ok(match (candidate, baseline) {
-        (Side::Other(one), Side::Other(other)) if one == other => {
+        (Side::ExternalResult(one), Side::ExternalResult(other)) if one == other => {
             return Err(wrong(
                 "both sides are the same",
                 &sentence.span,
                 "name another",
             ));
         }
-        (one, Side::Other(other)) => {
+        (one, Side::ExternalResult(other)) => {
             let mut pairs = alone(one, subjects);
             for pair in &mut pairs {
                 pair.baseline = Some(other.clone());
             }
             pairs
         }
-        (Side::Other(one), cells) => {
+        (Side::ExternalResult(one), cells) => {
             let pairs = alone(cells, subjects).into_iter();
             pairs
                 .map(|pair| Pair {
@@ -162,7 +162,7 @@ fn third(
 fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
     let side = |side: &Side| match side {
         Side::Cells(values) => values.to_string(),
-        Side::Other(name) => name.clone(),
+        Side::ExternalResult(name) => name.clone(),
     };
     let candidate = side(&sentence.candidate);
     let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();

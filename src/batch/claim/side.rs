@@ -13,7 +13,7 @@ pub(super) enum Side {
     /// Cells that have these values.
     Cells(Values),
     /// Runs of another host.
-    Other(String),
+    ExternalResult(String),
 }
 
 /// Reads a side.
@@ -22,7 +22,12 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
     if words.is_empty() {
         return Err(wrong("a side is missing", of, "name cells by their values"));
     }
-    let other = |name: &str| subjects.others.iter().find(|other| other.name == name);
+    let other = |name: &str| {
+        subjects
+            .external_results
+            .iter()
+            .find(|other| other.name == name)
+    };
     let mut values = Values::default();
     for term in words.split(|word| !word.quoted && word.text == "+") {
         if let [word] = term
@@ -32,7 +37,7 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
                 let message = format!("`{}` is runs of another host, as they are", other.name);
                 return Err(wrong(&message, &all, "name it alone"));
             }
-            return Ok(Side::Other(other.name.clone()));
+            return Ok(Side::ExternalResult(other.name.clone()));
         }
         for (axis, value) in pairs(term, &all, subjects)? {
             if let Some(known) = values.get(&axis)
@@ -165,7 +170,7 @@ fn alone(
                 return Err(wrong(&message, span, &left.reason.to_string()));
             }
             let values = subjects.axes.iter().flat_map(|(_, values)| values);
-            let others = subjects.others.iter().map(|other| &other.name);
+            let others = subjects.external_results.iter().map(|other| &other.name);
             let known = values.chain(others).map(String::as_str);
             let message = format!("`{value}` is no value of an axis and no other host's runs");
             Err(wrong(

@@ -1,6 +1,6 @@
 //! A sentence's words with their places.
 
-use crate::batch::Placed;
+use crate::batch::Spanned;
 use retrial_recipe::Span;
 
 /// A word, or what stands in quotes.
@@ -19,7 +19,7 @@ impl Word {
 }
 
 /// The words of a text. A full stop at its end is none of a word.
-pub(super) fn of(text: &Placed<String>) -> Vec<Word> {
+pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
     // In the file the text may stand in quotes, or be folded: then the whole of it is the place.
     let offset = text.span.slice().find(&text.value);
     let span = |start: usize, end: usize| {

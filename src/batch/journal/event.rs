@@ -13,7 +13,7 @@ pub struct BatchEvent {
     pub what: BatchWhat,
 }
 
-/// What happened. Turns are numbered as the schedule has them, from 1.
+/// What happened. Trial runs are numbered as the schedule has them, from 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum BatchWhat {
@@ -21,41 +21,41 @@ pub enum BatchWhat {
     BatchBegan {
         /// Its id.
         batch: String,
-        /// How many turns it has.
-        turns: usize,
+        /// How many trial runs it has.
+        trial_runs: usize,
         /// The process.
         pid: u32,
         /// Version of the tool.
         tool: String,
     },
-    /// Turns that stand from before and are not done again.
+    /// Trial runs that stand from before and are not done again.
     Reused {
         /// Which.
-        turns: Vec<usize>,
+        trial_runs: Vec<usize>,
     },
     /// It goes on without its terminal.
     Detached {
         /// How to come back to it.
         resume: String,
     },
-    /// An image was pulled before its turn.
+    /// An image was pulled before its trial run.
     ImagePulled {
         /// Its reference.
         image: String,
         /// How long that took, with the wait for a moment without a measurement.
         seconds: f64,
     },
-    /// An image could not be pulled before its turn; the turn tries it again.
+    /// An image could not be pulled before its trial run; the trial run tries it again.
     ImageFailed {
         /// Its reference.
         image: String,
         /// Why.
         because: String,
     },
-    /// A turn began as a run.
-    TurnBegan {
+    /// a trial run began as a run.
+    TrialRunBegan {
         /// Which.
-        turn: usize,
+        trial_run: usize,
         /// The run's id.
         run: String,
         /// The cell's name.
@@ -72,26 +72,26 @@ pub enum BatchWhat {
         beside: Vec<String>,
     },
     /// A run that an earlier process began is gone on with.
-    TurnTakenUp {
+    TrialRunReattached {
         /// Which.
-        turn: usize,
+        trial_run: usize,
         /// The run's id.
         run: String,
     },
-    /// The run of a turn is not there any more: the turn is done again.
-    TurnLost {
+    /// The run of a trial run is not there any more: the trial run is done again.
+    TrialRunLost {
         /// Which.
-        turn: usize,
+        trial_run: usize,
         /// The run's id.
         run: String,
     },
-    /// A turn came to its end.
-    TurnEnded {
+    /// a trial run came to its end.
+    TrialRunEnded {
         /// Which.
-        turn: usize,
+        trial_run: usize,
         /// How.
         #[serde(flatten)]
-        end: TurnEnd,
+        end: TrialRunEnd,
     },
     /// Something that a person should know.
     Warning {
@@ -113,9 +113,9 @@ pub enum BatchWhat {
     },
 }
 
-/// How a turn ended.
+/// How a trial run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct TurnEnd {
+pub struct TrialRunEnd {
     /// The run's exit code.
     pub exit_code: u8,
     /// The run; none where it could not even begin.
@@ -126,7 +126,7 @@ pub struct TurnEnd {
     pub outcome: Option<String>,
     /// The deciding figure of each performance result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub figures: Vec<TurnFigure>,
+    pub figures: Vec<TrialRunFigure>,
     /// Why it ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -134,9 +134,9 @@ pub struct TurnEnd {
     pub seconds: f64,
 }
 
-/// A figure that a turn measured.
+/// A figure that a trial run measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TurnFigure {
+pub struct TrialRunFigure {
     /// The scenario.
     pub scenario: String,
     /// The figure's name.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::event::{BatchEvent, BatchWhat, TurnEnd};
+use super::event::{BatchEvent, BatchWhat, TrialRunEnd};
 
 /// The exit code of a run that was stopped.
 const INTERRUPTED: u8 = 130;
@@ -18,15 +18,15 @@ pub struct BatchState {
     pub begun: bool,
     /// When the first did.
     pub since: Option<Timestamp>,
-    /// Its turns, by number.
-    pub turns: BTreeMap<usize, TurnState>,
+    /// Its trial runs, by number.
+    pub trial_runs: BTreeMap<usize, TrialRunState>,
     /// How the latest process ended: exit code, and why if early.
     pub over: Option<(u8, Option<String>)>,
 }
 
-/// Where a turn stands.
+/// Where a trial run stands.
 #[derive(Debug, Clone, Default)]
-pub struct TurnState {
+pub struct TrialRunState {
     /// Its latest run.
     pub run: Option<String>,
     /// Which attempt that is, of those since the batch was last taken up at its end.
@@ -36,12 +36,12 @@ pub struct TurnState {
     /// Runs of the batch that went on when it began.
     pub beside: Vec<String>,
     /// How it ended, and when.
-    pub end: Option<(TurnEnd, Timestamp)>,
-    /// Runs of this turn before, which the host failed.
+    pub end: Option<(TrialRunEnd, Timestamp)>,
+    /// Runs of this trial run before, which the host failed.
     pub failed: Vec<String>,
 }
 
-/// What is to be done for a turn.
+/// What is to be done for a trial run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// A new run.
@@ -79,28 +79,28 @@ impl BatchState {
                 self.begun = true;
                 self.since.get_or_insert(event.time);
             }
-            BatchWhat::TurnBegan {
-                turn,
+            BatchWhat::TrialRunBegan {
+                trial_run,
                 run,
                 attempt,
                 beside,
                 ..
             } => {
-                let state = self.turns.entry(*turn).or_default();
+                let state = self.trial_runs.entry(*trial_run).or_default();
                 state.failed.extend(state.run.replace(run.clone()));
                 state.attempt = *attempt;
                 state.began = Some(event.time);
                 state.beside.clone_from(beside);
                 state.end = None;
             }
-            BatchWhat::TurnTakenUp { turn, .. } => {
-                self.turns.entry(*turn).or_default().end = None;
+            BatchWhat::TrialRunReattached { trial_run, .. } => {
+                self.trial_runs.entry(*trial_run).or_default().end = None;
             }
-            BatchWhat::TurnLost { turn, .. } => {
-                self.turns.remove(turn);
+            BatchWhat::TrialRunLost { trial_run, .. } => {
+                self.trial_runs.remove(trial_run);
             }
-            BatchWhat::TurnEnded { turn, end } => {
-                let state = self.turns.entry(*turn).or_default();
+            BatchWhat::TrialRunEnded { trial_run, end } => {
+                let state = self.trial_runs.entry(*trial_run).or_default();
                 if end.run.is_none() {
                     // It could not begin: that was an attempt, too.
                     state.attempt += 1;
@@ -116,17 +116,17 @@ impl BatchState {
 
     /// Somebody who takes up a batch that had ended has mended the host meanwhile.
     fn attempts_anew(&mut self) {
-        for turn in self.turns.values_mut() {
-            if turn.host_failed() {
-                turn.attempt = 0;
+        for trial_run in self.trial_runs.values_mut() {
+            if trial_run.host_failed() {
+                trial_run.attempt = 0;
             }
         }
     }
 
-    /// What is to be done for a turn, where a host's failure is tried again so often.
+    /// What is to be done for a trial run, where a host's failure is tried again so often.
     #[must_use]
-    pub fn next(&self, turn: usize, retries: u32) -> Next {
-        let Some(state) = self.turns.get(&turn) else {
+    pub fn next(&self, trial_run: usize, retries: u32) -> Next {
+        let Some(state) = self.trial_runs.get(&trial_run) else {
             return Next::Begin { attempt: 1 };
         };
         match (&state.end, &state.run) {
@@ -149,34 +149,39 @@ impl BatchState {
         }
     }
 
-    /// Whether a turn has an end that is not done again.
+    /// Whether a trial run has an end that is not done again.
     #[must_use]
-    pub fn has_ended(&self, turn: usize) -> bool {
-        self.turns.get(&turn).is_some_and(|turn| {
-            let end = turn.end.as_ref().map(|(end, _)| end.exit_code);
+    pub fn has_ended(&self, trial_run: usize) -> bool {
+        self.trial_runs.get(&trial_run).is_some_and(|trial_run| {
+            let end = trial_run.end.as_ref().map(|(end, _)| end.exit_code);
             end.is_some_and(|code| code != INTERRUPTED && code != HOST)
         })
     }
 
-    /// Whether a turn's run has begun and not ended.
+    /// Whether a trial run's run has begun and not ended.
     #[must_use]
-    pub fn is_open(&self, turn: usize) -> bool {
-        let turn = self.turns.get(&turn);
-        turn.is_some_and(|turn| turn.run.is_some() && turn.end.is_none())
+    pub fn is_open(&self, trial_run: usize) -> bool {
+        let trial_run = self.trial_runs.get(&trial_run);
+        trial_run.is_some_and(|trial_run| trial_run.run.is_some() && trial_run.end.is_none())
     }
 
-    /// The runs whose results count, in the order of turns: of each turn the latest, whatever came
+    /// The runs whose results count, in the order of trial runs: of each trial run the latest, whatever came
     /// of it.
     pub fn runs(&self) -> impl Iterator<Item = (usize, &str)> {
-        let turns = self.turns.iter();
-        turns.filter_map(|(turn, state)| Some((*turn, state.run.as_deref()?)))
+        let trial_runs = self.trial_runs.iter();
+        trial_runs.filter_map(|(trial_run, state)| Some((*trial_run, state.run.as_deref()?)))
     }
 
     /// Runs of this batch that have begun and not ended.
     #[must_use]
     pub fn going(&self) -> Vec<String> {
-        let turns = self.turns.values().filter(|turn| turn.end.is_none());
-        turns.filter_map(|turn| turn.run.clone()).collect()
+        let trial_runs = self
+            .trial_runs
+            .values()
+            .filter(|trial_run| trial_run.end.is_none());
+        trial_runs
+            .filter_map(|trial_run| trial_run.run.clone())
+            .collect()
     }
 
     /// Whether a process came to the end of the batch without being stopped.
@@ -186,7 +191,7 @@ impl BatchState {
     }
 }
 
-impl TurnState {
+impl TrialRunState {
     /// Whether the host failed it, the last time.
     #[must_use]
     pub fn host_failed(&self) -> bool {
@@ -201,15 +206,15 @@ mod tests {
     fn began() -> BatchWhat {
         BatchWhat::BatchBegan {
             batch: "b".to_owned(),
-            turns: 2,
+            trial_runs: 2,
             pid: 1,
             tool: String::new(),
         }
     }
 
-    fn turn_began(turn: usize, run: &str, attempt: u32) -> BatchWhat {
-        BatchWhat::TurnBegan {
-            turn,
+    fn trial_run_began(trial_run: usize, run: &str, attempt: u32) -> BatchWhat {
+        BatchWhat::TrialRunBegan {
+            trial_run,
             run: run.to_owned(),
             cell: "cell".to_owned(),
             trial: 1,
@@ -219,14 +224,14 @@ mod tests {
         }
     }
 
-    fn turn_ended(turn: usize, run: Option<&str>, exit_code: u8) -> BatchWhat {
+    fn trial_run_ended(trial_run: usize, run: Option<&str>, exit_code: u8) -> BatchWhat {
         let run = run.map(str::to_owned);
-        let end = TurnEnd {
+        let end = TrialRunEnd {
             exit_code,
             run,
-            ..TurnEnd::default()
+            ..TrialRunEnd::default()
         };
-        BatchWhat::TurnEnded { turn, end }
+        BatchWhat::TrialRunEnded { trial_run, end }
     }
 
     fn ended(exit_code: u8) -> BatchWhat {
@@ -257,11 +262,15 @@ mod tests {
     fn a_turn_that_was_killed_or_stopped_goes_on_with_its_own_run() {
         let fresh = state([began()]);
         assert_eq!(fresh.next(1, 1), Next::Begin { attempt: 1 });
-        let killed = state([began(), turn_began(1, "r1", 1)]);
+        let killed = state([began(), trial_run_began(1, "r1", 1)]);
         assert_eq!(killed.next(1, 1), go_on("r1"));
         assert_eq!(killed.going(), ["r1"]);
-        let stopped = [turn_ended(1, Some("r1"), 130), ended(130)];
-        let stopped = state([began(), turn_began(1, "r1", 1)].into_iter().chain(stopped));
+        let stopped = [trial_run_ended(1, Some("r1"), 130), ended(130)];
+        let stopped = state(
+            [began(), trial_run_began(1, "r1", 1)]
+                .into_iter()
+                .chain(stopped),
+        );
         assert_eq!(stopped.next(1, 1), go_on("r1"));
         assert!(!stopped.is_over());
     }
@@ -271,8 +280,8 @@ mod tests {
         for code in [0, 1, 2, 4, 5] {
             let state = state([
                 began(),
-                turn_began(1, "r1", 1),
-                turn_ended(1, Some("r1"), code),
+                trial_run_began(1, "r1", 1),
+                trial_run_ended(1, Some("r1"), code),
             ]);
             assert_eq!(state.next(1, 9), Next::Stands);
             assert!(state.has_ended(1));
@@ -283,16 +292,19 @@ mod tests {
     fn what_the_host_failed_is_tried_again_so_often_and_no_more() {
         let mut events = vec![
             began(),
-            turn_began(1, "r1", 1),
-            turn_ended(1, Some("r1"), 3),
+            trial_run_began(1, "r1", 1),
+            trial_run_ended(1, Some("r1"), 3),
         ];
         assert_eq!(state(events.clone()).next(1, 0), Next::Stands);
         assert_eq!(state(events.clone()).next(1, 1), Next::Begin { attempt: 2 });
-        events.extend([turn_began(1, "r2", 2), turn_ended(1, Some("r2"), 3)]);
+        events.extend([
+            trial_run_began(1, "r2", 2),
+            trial_run_ended(1, Some("r2"), 3),
+        ]);
         let after = state(events.clone());
         assert_eq!(after.next(1, 1), Next::Stands);
         assert!(!after.has_ended(1));
-        assert_eq!(after.turns[&1].failed, ["r1"]);
+        assert_eq!(after.trial_runs[&1].failed, ["r1"]);
         // Taken up again after its end, it may try as often once more.
         events.extend([ended(3), began()]);
         assert_eq!(state(events).next(1, 1), Next::Begin { attempt: 1 });
@@ -300,22 +312,22 @@ mod tests {
 
     #[test]
     fn an_attempt_that_could_not_begin_counts() {
-        let mut events = vec![began(), turn_ended(1, None, 3)];
+        let mut events = vec![began(), trial_run_ended(1, None, 3)];
         assert_eq!(state(events.clone()).next(1, 1), Next::Begin { attempt: 2 });
-        events.push(turn_ended(1, None, 3));
+        events.push(trial_run_ended(1, None, 3));
         assert_eq!(state(events).next(1, 1), Next::Stands);
     }
 
     #[test]
     fn a_run_that_was_deleted_is_done_again() {
-        let lost = BatchWhat::TurnLost {
-            turn: 1,
+        let lost = BatchWhat::TrialRunLost {
+            trial_run: 1,
             run: "r1".to_owned(),
         };
         let events = [
             began(),
-            turn_began(1, "r1", 1),
-            turn_ended(1, Some("r1"), 0),
+            trial_run_began(1, "r1", 1),
+            trial_run_ended(1, Some("r1"), 0),
             lost,
         ];
         let state = state(events);

@@ -1,4 +1,4 @@
-//! Why a batch cannot go on at all. What goes wrong with one turn is that turn's end.
+//! Why a batch cannot go on at all. What goes wrong with one trial run is that trial run's end.
 
 use thiserror::Error;
 

@@ -1,8 +1,8 @@
-//! What a batch's verdict is made of, from its directories alone: of each turn the run that counts.
+//! What a batch's verdict is made of, from its directories alone: of each trial run the run that counts.
 
 use super::error::BatchError;
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchState, TurnState};
+use crate::batch::journal::{BatchEvent, BatchState, TrialRunState};
 use crate::batch::verdict::{CellEvidence, Lost, RunEvidence};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
@@ -28,9 +28,9 @@ pub fn evidence_of_cells(
             runs: Vec::new(),
         })
         .collect();
-    for (number, turn) in (1..).zip(&plan.schedule.turns) {
-        let evidence = of_turn(home, state.turns.get(&number), turn.trial);
-        if let Some(cell) = cells.get_mut(turn.cell) {
+    for (number, trial_run) in (1..).zip(&plan.schedule.trial_runs) {
+        let evidence = of_trial_runs(home, state.trial_runs.get(&number), trial_run.trial);
+        if let Some(cell) = cells.get_mut(trial_run.cell) {
             cell.runs.push(evidence);
         }
     }
@@ -40,15 +40,17 @@ pub fn evidence_of_cells(
     Ok(cells)
 }
 
-fn of_turn(home: &Home, turn: Option<&TurnState>, trial: u32) -> RunEvidence {
-    let run = turn.and_then(|turn| turn.run.clone()).unwrap_or_default();
+fn of_trial_runs(home: &Home, trial_run: Option<&TrialRunState>, trial: u32) -> RunEvidence {
+    let run = trial_run
+        .and_then(|trial_run| trial_run.run.clone())
+        .unwrap_or_default();
     let lost = |because: &str, exit| {
         Err(Lost {
             because: because.to_owned(),
             exit,
         })
     };
-    let ended = turn.and_then(|turn| turn.end.as_ref());
+    let ended = trial_run.and_then(|trial_run| trial_run.end.as_ref());
     let found = match ended {
         _ if run.is_empty() && ended.is_none() => lost("it was not begun", ExitCode::Inconclusive),
         None => lost("it has not ended", ExitCode::Interrupted),

@@ -1,12 +1,12 @@
-//! Goes through the schedule: each lane takes its turns one after the other.
+//! Goes through the schedule: each worker takes its trial runs one after the other.
 
 use futures_util::future::join_all;
 
 use super::error::BatchError;
 use super::images::pull_ahead;
-use super::lanes::lanes;
 use super::session::BatchSession;
-use super::turn::take;
+use super::trial_run::take;
+use super::workers::workers;
 use crate::batch::PullAhead;
 use crate::batch::journal::{BatchState, BatchWhat, Next};
 use crate::results::verdict::ExitCode;
@@ -27,38 +27,45 @@ pub struct BatchEnded {
 /// Where the batch's own files cannot be written, or another process has one of its runs.
 pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError> {
     lost_runs(batch)?;
-    let count = batch.plan.schedule.turns.len();
-    let retries = batch.plan.conduct.retries;
+    let count = batch.plan.schedule.trial_runs.len();
+    let retries = batch.plan.execution.retries;
     let before = batch.ask(|state| state.begun);
-    let stands = |state: &BatchState, turn: &usize| state.next(*turn, retries) == Next::Stands;
+    let stands =
+        |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Stands;
     batch.say(BatchWhat::BatchBegan {
         batch: batch.directory.id().to_owned(),
-        turns: count,
+        trial_runs: count,
         pid: std::process::id(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
     if before {
         // Only now is it known what a host that was mended tries again.
-        let turns: Vec<usize> =
-            batch.ask(|state| (1..=count).filter(|turn| stands(state, turn)).collect());
-        batch.say(BatchWhat::Reused { turns })?;
+        let trial_runs: Vec<usize> = batch.ask(|state| {
+            (1..=count)
+                .filter(|trial_run| stands(state, trial_run))
+                .collect()
+        });
+        batch.say(BatchWhat::Reused { trial_runs })?;
     }
-    let lanes = lanes(&batch.plan);
-    let alone = lanes.len() == 1;
-    let lanes = lanes.into_iter().enumerate().map(async |(lane, turns)| {
-        for turn in turns {
-            let taken = take(batch, turn, (!alone).then_some(lane)).await;
-            if taken.is_err() {
-                // The others come to a clean end; this is the reason that is told.
-                batch.stop.cancel();
+    let workers = workers(&batch.plan);
+    let alone = workers.len() == 1;
+    let workers = workers
+        .into_iter()
+        .enumerate()
+        .map(async |(worker, trial_runs)| {
+            for trial_run in trial_runs {
+                let taken = take(batch, trial_run, (!alone).then_some(worker)).await;
+                if taken.is_err() {
+                    // The others come to a clean end; this is the reason that is told.
+                    batch.stop.cancel();
+                }
+                taken?;
             }
-            taken?;
-        }
-        Ok::<(), BatchError>(())
-    });
-    let all = join_all(lanes);
+            Ok::<(), BatchError>(())
+        });
+    let all = join_all(workers);
     tokio::pin!(all);
-    let ends = if batch.plan.conduct.pull_ahead == PullAhead::Never {
+    let ends = if batch.plan.execution.pull_ahead == PullAhead::Never {
         all.await
     } else {
         tokio::select! {
@@ -81,20 +88,21 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
 fn lost_runs(batch: &BatchSession<'_>) -> Result<(), BatchError> {
     let runs: Vec<(usize, String)> = batch.ask(|state| {
         let runs = state.runs();
-        runs.map(|(turn, run)| (turn, run.to_owned())).collect()
+        runs.map(|(trial_run, run)| (trial_run, run.to_owned()))
+            .collect()
     });
-    for (turn, run) in runs {
+    for (trial_run, run) in runs {
         if !batch.home.runs().join(&run).is_dir() {
-            batch.say(BatchWhat::TurnLost { turn, run })?;
+            batch.say(BatchWhat::TrialRunLost { trial_run, run })?;
         }
     }
     Ok(())
 }
 
 fn ended(batch: &BatchSession<'_>, count: usize) -> BatchEnded {
-    let left = (1..=count).filter(|turn| {
+    let left = (1..=count).filter(|trial_run| {
         let end = batch.ask(|state| {
-            let end = state.turns.get(turn)?.end.as_ref();
+            let end = state.trial_runs.get(trial_run)?.end.as_ref();
             end.map(|(end, _)| end.exit_code)
         });
         end.is_none_or(|code| code == ExitCode::Interrupted.code())
@@ -108,7 +116,10 @@ fn ended(batch: &BatchSession<'_>, count: usize) -> BatchEnded {
         };
     }
     let codes: Vec<ExitCode> = batch.ask(|state| {
-        let ends = state.turns.values().filter_map(|turn| turn.end.as_ref());
+        let ends = state
+            .trial_runs
+            .values()
+            .filter_map(|trial_run| trial_run.end.as_ref());
         ends.filter_map(|(end, _)| ExitCode::try_from(end.exit_code).ok())
             .filter(|code| is_failure(*code))
             .collect()

@@ -1,4 +1,4 @@
-//! Images of later turns are pulled while something runs: between measurements, during them where
+//! Images of later trial runs are pulled while something runs: between measurements, during them where
 //! that is asked, or never ahead.
 
 use std::collections::BTreeSet;
@@ -12,17 +12,17 @@ use crate::store::StoreError;
 use retrial_engine::credentials;
 use retrial_engine::error::EngineError;
 
-/// Pulls one image after the other, in the order of the turns that need them.
+/// Pulls one image after the other, in the order of the trial runs that need them.
 pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreError> {
     // The first run pulls its own image, and what is being measured already is not disturbed.
     batch.under_way.notified().await;
     let mut looked_at = BTreeSet::new();
-    for turn in 1..=batch.plan.schedule.turns.len() {
-        // A turn that has begun pulls for itself, where it shows.
-        if batch.ask(|state| state.turns.contains_key(&turn)) {
+    for trial_run in 1..=batch.plan.schedule.trial_runs.len() {
+        // a trial run that has begun pulls for itself, where it shows.
+        if batch.ask(|state| state.trial_runs.contains_key(&trial_run)) {
             continue;
         }
-        let Some(image) = batch.makes.image(turn) else {
+        let Some(image) = batch.makes.image(trial_run) else {
             continue;
         };
         if !looked_at.insert(image.clone()) {
@@ -35,7 +35,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
                 image,
                 seconds: since.elapsed().as_secs_f64(),
             },
-            // Its turn will try it again, and say so in its own run.
+            // Its trial run will try it again, and say so in its own run.
             Err(error) => BatchWhat::ImageFailed {
                 image,
                 because: error.to_string(),

@@ -1,4 +1,4 @@
-//! Whoever knows recipes, trust and the host makes a turn an ordinary run.
+//! Whoever knows recipes, trust and the host makes a trial run an ordinary run.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
 
-/// Makes the turns of a schedule, numbered from 1, ordinary runs.
+/// Makes the trial runs of a schedule, numbered from 1, ordinary runs.
 #[async_trait(?Send)]
 pub trait Makes {
-    /// The image that the turn's run would pull where the engine has not got it.
-    fn image(&self, turn: usize) -> Option<String>;
+    /// The image that the trial run's run would pull where the engine has not got it.
+    fn image(&self, trial_run: usize) -> Option<String>;
 
-    /// Looks at the host once more and says what the run will be, on the GPUs of a lane.
-    async fn make(&self, turn: usize, lane: usize) -> Result<Prepared, Refused>;
+    /// Looks at the host once more and says what the run will be, on the GPUs of a worker.
+    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, Refused>;
 
     /// Values of the secrets that a plan names.
     fn secrets(&self, plan: &Plan) -> BTreeMap<String, String>;

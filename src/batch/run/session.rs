@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::BatchError;
 use super::make::Makes;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
-use crate::batch::{BatchPlan, PullAhead, Turn};
+use crate::batch::{BatchPlan, PullAhead, TrialRun};
 use crate::run::Options;
 use crate::run::quiet::MeasurementLock;
 use crate::store::BatchDirectory;
@@ -25,10 +25,10 @@ use retrial_engine::api::Engine;
 pub enum Seen {
     /// Something of the batch.
     Batch(BatchEvent),
-    /// Something of the run of a turn.
+    /// Something of the run of a trial run.
     Run {
-        /// Which turn.
-        turn: usize,
+        /// Which trial run.
+        trial_run: usize,
         /// What.
         event: Event,
     },
@@ -44,7 +44,7 @@ pub struct Taking<'a> {
     pub directory: BatchDirectory,
     /// What is planned.
     pub plan: BatchPlan,
-    /// Makes turns runs.
+    /// Makes trial runs runs.
     pub makes: &'a dyn Makes,
     /// How each run is gone about.
     pub options: Options,
@@ -111,7 +111,7 @@ impl<'a> BatchSession<'a> {
             state: BatchState::of(&before),
         };
         let quiet =
-            (taking.plan.conduct.pull_ahead != PullAhead::During).then(MeasurementLock::default);
+            (taking.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
         Ok(Self {
             home: taking.home,
             engine: taking.engine,
@@ -154,28 +154,28 @@ impl<'a> BatchSession<'a> {
         }
     }
 
-    /// A turn by its number, from 1.
-    pub(super) fn turn(&self, number: usize) -> Option<&Turn> {
-        self.plan.schedule.turns.get(number.checked_sub(1)?)
+    /// a trial run by its number, from 1.
+    pub(super) fn trial_run(&self, number: usize) -> Option<&TrialRun> {
+        self.plan.schedule.trial_runs.get(number.checked_sub(1)?)
     }
 
-    /// A turn in words: `rocm=7.1.1, trial 2`.
+    /// a trial run in words: `rocm=7.1.1, trial 2`.
     pub(super) fn named(&self, number: usize) -> String {
-        let turn = self.turn(number);
-        let cell = turn.and_then(|turn| self.plan.cells.get(turn.cell));
-        match (turn, cell) {
-            (Some(turn), Some(cell)) => format!("{}, trial {}", cell.name, turn.trial),
-            _ => format!("turn {number}"),
+        let trial_run = self.trial_run(number);
+        let cell = trial_run.and_then(|trial_run| self.plan.cells.get(trial_run.cell));
+        match (trial_run, cell) {
+            (Some(trial_run), Some(cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
+            _ => format!("trial run {number}"),
         }
     }
 
-    /// No further turn begins; the first reason stays.
+    /// No further trial run begins; the first reason stays.
     pub(super) fn halt(&self, because: String) {
         let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
         halted.get_or_insert(because);
     }
 
-    /// Why no further turn begins, if that is so.
+    /// Why no further trial run begins, if that is so.
     pub(super) fn halted(&self) -> Option<String> {
         let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
         halted.clone()

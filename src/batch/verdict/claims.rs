@@ -6,7 +6,7 @@ use super::model::{AskedOfPart, ClaimOutcome, ClaimPart, ClaimVerdict};
 use super::part::{Test, Tested, about, limits};
 use super::sentence;
 use super::subject::{Both, Subject, both};
-use crate::batch::{Claim, Part, Says, same_scenario};
+use crate::batch::{Assertion, Claim, Part, same_scenario};
 use crate::results::verdict::comparison::{Change, Measured, Pair};
 use retrial_recipe::model::Mode;
 use retrial_stats::step_down;
@@ -87,7 +87,7 @@ fn tests<'a>(
     find: &impl Fn(&str) -> Option<&'a Subject>,
     rules: Rules,
 ) -> Vec<Tested> {
-    let asked = claim.says.asked();
+    let asked = claim.assertion.asked();
     let asked = AskedOfPart {
         claim: asked.map(|(claim, _)| claim),
         margin: asked.map_or(0.0, |(_, margin)| margin),
@@ -122,10 +122,12 @@ fn tests<'a>(
     };
     if found.is_empty() {
         return nothing(match (&claim.scenario, &claim.figure) {
-            (None, None) => match claim.says {
-                Says::Accurate => "its accuracy was not measured".to_owned(),
-                Says::Accuracy { .. } => "not both have an accuracy".to_owned(),
-                Says::Speed { .. } | Says::Gap { .. } => "they have no figure in common".to_owned(),
+            (None, None) => match claim.assertion {
+                Assertion::Accurate => "its accuracy was not measured".to_owned(),
+                Assertion::Accuracy { .. } => "not both have an accuracy".to_owned(),
+                Assertion::Speed { .. } | Assertion::Gap { .. } => {
+                    "they have no figure in common".to_owned()
+                }
             },
             (scenario, figure) => {
                 let words = [scenario.as_deref(), figure.as_deref()];
@@ -192,9 +194,9 @@ fn two(
     let (cut_both, paired) = cut(candidate, baseline, rules);
     let theirs = named(&baseline.name, &cut_both.baseline);
     let ours = named(&candidate.name, &cut_both.candidate);
-    let mode = match claim.says {
-        Says::Accuracy { .. } | Says::Accurate => Mode::Accuracy,
-        Says::Speed { .. } | Says::Gap { .. } => Mode::Performance,
+    let mode = match claim.assertion {
+        Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
+        Assertion::Speed { .. } | Assertion::Gap { .. } => Mode::Performance,
     };
     let mut all = Vec::new();
     for one in &theirs {

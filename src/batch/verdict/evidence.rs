@@ -13,7 +13,7 @@ pub struct CellEvidence {
 
 /// Runs of another host.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OtherEvidence {
+pub struct ExternalEvidence {
     /// What claims call it.
     pub name: String,
     /// Its runs.

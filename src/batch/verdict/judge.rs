@@ -2,10 +2,10 @@
 
 use super::claims::{self, Rules};
 use super::differences::{Against, differences};
-use super::evidence::{CellEvidence, OtherEvidence, RunEvidence};
+use super::evidence::{CellEvidence, ExternalEvidence, RunEvidence};
 use super::model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
-    OtherVerdict,
+    ExternalVerdict,
 };
 use super::sentence;
 use super::subject::Subject;
@@ -23,7 +23,7 @@ pub fn judge(
     id: Option<&str>,
     plan: &BatchPlan,
     cells: &[CellEvidence],
-    others: &[OtherEvidence],
+    external_results: &[ExternalEvidence],
 ) -> BatchVerdict {
     let runs_of = |cell: &Cell| -> &[RunEvidence] {
         let found = cells.iter().find(|one| one.cell == cell.name);
@@ -34,12 +34,12 @@ pub fn judge(
         .map(|cell| Subject::of(&cell.name, runs_of(cell), true))
         .collect();
     subjects.extend(
-        others
+        external_results
             .iter()
             .map(|one| Subject::of(&one.name, &one.runs, false)),
     );
-    let paired = plan.conduct.order == Order::Interleaved;
-    let confidence = plan.conduct.confidence;
+    let paired = plan.execution.order == Order::Interleaved;
+    let confidence = plan.execution.confidence;
     let against: Vec<Against<'_>> = plan
         .cells
         .iter()
@@ -86,8 +86,8 @@ pub fn judge(
         sentence: sentence::of_batch(&outcomes, &of_claims),
         exit_code: exit_code(&of_cells, cells, &of_claims),
         confidence,
-        order: plan.conduct.order,
-        parallel: plan.conduct.parallel,
+        order: plan.execution.order,
+        parallel: plan.execution.parallel,
         notes: all_notes,
         axes: plan
             .axes
@@ -101,7 +101,7 @@ pub fn judge(
             .iter()
             .flat_map(|subject| &subject.verdicts)
             .find_map(|verdict| verdict.notice.clone()),
-        others: of_others(others, &subjects[plan.cells.len()..]),
+        external_results: of_others(external_results, &subjects[plan.cells.len()..]),
         cells: of_cells,
         left_out: plan.left_out.clone(),
         claims,
@@ -139,10 +139,10 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
     }
 }
 
-fn of_others(others: &[OtherEvidence], subjects: &[Subject]) -> Vec<OtherVerdict> {
-    let pairs = others.iter().zip(subjects);
+fn of_others(external_results: &[ExternalEvidence], subjects: &[Subject]) -> Vec<ExternalVerdict> {
+    let pairs = external_results.iter().zip(subjects);
     pairs
-        .map(|(other, subject)| OtherVerdict {
+        .map(|(other, subject)| ExternalVerdict {
             name: other.name.clone(),
             runs: other.runs.iter().map(|run| run.run.clone()).collect(),
             outcome: subject.verdicts.iter().map(|verdict| verdict.outcome).max(),
@@ -153,16 +153,16 @@ fn of_others(others: &[OtherEvidence], subjects: &[Subject]) -> Vec<OtherVerdict
 
 /// What of the way in which it was measured bears on what it shows.
 fn of_conduct(plan: &BatchPlan) -> Vec<String> {
-    let conduct = &plan.conduct;
+    let execution = &plan.execution;
     let mut notes = Vec::new();
-    if conduct.parallel > 1 {
+    if execution.parallel > 1 {
         notes.push(format!(
             "up to {} runs were made at once, on GPUs of their own: what else they share (memory, \
              disk, power) may have cost speed",
-            conduct.parallel
+            execution.parallel
         ));
     }
-    if conduct.order == Order::Grouped && plan.cells.len() > 1 {
+    if execution.order == Order::Grouped && plan.cells.len() > 1 {
         notes.push(
             "trials were taken cell by cell: what drifted meanwhile is not told from a difference"
                 .to_owned(),

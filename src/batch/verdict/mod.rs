@@ -17,11 +17,11 @@ mod pool;
 mod sentence;
 mod subject;
 
-pub use evidence::{CellEvidence, Lost, OtherEvidence, RunEvidence};
+pub use evidence::{CellEvidence, ExternalEvidence, Lost, RunEvidence};
 pub use judge::judge;
 pub use model::{
     AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
-    ClaimPart, ClaimVerdict, Gap, OtherVerdict, PartSide,
+    ClaimPart, ClaimVerdict, ExternalVerdict, Gap, PartSide,
 };
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub struct BatchVerdict {
     /// What was not, and why.
     pub left_out: Vec<LeftOut>,
     /// Runs of other hosts.
-    pub others: Vec<OtherVerdict>,
+    pub external_results: Vec<ExternalVerdict>,
     /// What was claimed.
     pub claims: Vec<ClaimVerdict>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
@@ -138,7 +138,7 @@ pub struct PartSide {
 
 /// Runs of another host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OtherVerdict {
+pub struct ExternalVerdict {
     /// What claims call it.
     pub name: String,
     /// Its runs.

@@ -91,7 +91,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     let Some(bounds) = part.bounds else {
         return ": one trial, and nothing says how much trials scatter".to_owned();
     };
-    let ground = ground(part);
+    let basis = basis(part);
     let asked = asked(part);
     let more = match (part.outcome, part.more_trials) {
         (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
@@ -99,7 +99,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     };
     let within = within(part, bounds.lower, bounds.upper);
     format!(
-        ": {}; {what} {within} at {at} confidence ({ground}), asked {asked}{more}",
+        ": {}; {what} {within} at {at} confidence ({basis}), asked {asked}{more}",
         part.outcome
     )
 }
@@ -140,7 +140,7 @@ fn asked(part: &ClaimPart) -> String {
     }
 }
 
-fn ground(part: &ClaimPart) -> String {
+fn basis(part: &ClaimPart) -> String {
     let ours = part.candidate.trials.len();
     let theirs = part.baseline.as_ref().map_or(0, |one| one.trials.len());
     match (ours, theirs) {

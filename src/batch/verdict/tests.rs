@@ -1,7 +1,7 @@
 //! Batches of planted trials: cells, differences, claims, and how often claims err.
 
 use super::*;
-use crate::batch::{BatchPlan, Known, Typed, plan};
+use crate::batch::{AxisDomain, BatchPlan, CliOverrides, plan};
 use crate::results::verdict::tests::build::{accuracy, context, offline};
 use crate::results::verdict::{Evidence, ExitCode, Outcome, StepOutcome};
 use retrial_recipe::model::{Limit, Mode};
@@ -23,19 +23,21 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchP
     let source = Source::new("recipe.yaml", RECIPE);
     let loaded = Loaded::of("r", &source, &NoTemplates).unwrap();
     let own = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-    let typed = Typed {
+    let overrides = CliOverrides {
         vary: own(vary),
         claims: own(claims),
         trials: Some(5),
         order: Some(order),
-        ..Typed::default()
+        ..CliOverrides::default()
     };
-    let mut batch = typed.batch("./r.yaml").unwrap();
-    batch.others.push(crate::batch::WrittenOther {
-        name: "rtx4090".to_owned(),
-        runs: Vec::new(),
-    });
-    let known = Known::of("r", "./r.yaml", &loaded);
+    let mut batch = overrides.batch("./r.yaml").unwrap();
+    batch
+        .external_results
+        .push(crate::batch::WrittenExternalResult {
+            name: "rtx4090".to_owned(),
+            runs: Vec::new(),
+        });
+    let known = AxisDomain::of("r", "./r.yaml", &loaded);
     plan(&batch, &[known]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 
@@ -64,8 +66,8 @@ fn cell(name: &str, values: &[f64]) -> CellEvidence {
     }
 }
 
-fn other(values: &[f64]) -> Vec<OtherEvidence> {
-    vec![OtherEvidence {
+fn other(values: &[f64]) -> Vec<ExternalEvidence> {
+    vec![ExternalEvidence {
         name: "rtx4090".to_owned(),
         runs: runs(values),
     }]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::{PlanArguments, RunArguments, name_and_value};
-use crate::batch::{OnFailure, Order, PullAhead, Typed};
+use crate::batch::{CliOverrides, OnFailure, Order, PullAhead};
 
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -39,7 +39,7 @@ pub struct MatrixArguments {
 
 impl MatrixArguments {
     /// The options of a batch that the command line overrides.
-    pub fn overrides(&self, plan: &PlanArguments) -> Typed {
+    pub fn overrides(&self, plan: &PlanArguments) -> CliOverrides {
         let pairs = |all: &[(String, String)]| -> Option<String> {
             let all: Vec<String> = all
                 .iter()
@@ -47,7 +47,7 @@ impl MatrixArguments {
                 .collect();
             (!all.is_empty()).then(|| all.join(","))
         };
-        Typed {
+        CliOverrides {
             vary: self
                 .vary
                 .iter()

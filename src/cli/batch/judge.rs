@@ -7,8 +7,8 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::batch::run::evidence_of_cells;
-use crate::batch::verdict::{Lost, OtherEvidence, RunEvidence, judge as judge_batch};
-use crate::batch::{BatchPlan, Other};
+use crate::batch::verdict::{ExternalEvidence, Lost, RunEvidence, judge as judge_batch};
+use crate::batch::{BatchPlan, ExternalResult};
 use crate::cli::arguments::JudgeArguments;
 use crate::cli::judge as results;
 use crate::report::{self, content};
@@ -40,16 +40,21 @@ pub fn judged(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Batc
     let plan: BatchPlan = directory.read_json("batch.json")?;
     let home = global.home.clone();
     let cells = evidence_of_cells(&home, directory, &plan)?;
-    let others = plan
-        .others
+    let external_results = plan
+        .external_results
         .iter()
         .map(|other| of_other(global, &home, other));
-    let others: Vec<OtherEvidence> = others.collect();
-    Ok(judge_batch(Some(directory.id()), &plan, &cells, &others))
+    let external_results: Vec<ExternalEvidence> = external_results.collect();
+    Ok(judge_batch(
+        Some(directory.id()),
+        &plan,
+        &cells,
+        &external_results,
+    ))
 }
 
 /// What runs of another host gave: runs by id or directory, or folders of results.
-fn of_other(global: &GlobalOptions, home: &Home, other: &Other) -> OtherEvidence {
+fn of_other(global: &GlobalOptions, home: &Home, other: &ExternalResult) -> ExternalEvidence {
     let mut runs = Vec::new();
     for name in &other.runs {
         let found = match of_name(global, home, name) {
@@ -67,7 +72,7 @@ fn of_other(global: &GlobalOptions, home: &Home, other: &Other) -> OtherEvidence
             });
         }
     }
-    OtherEvidence {
+    ExternalEvidence {
         name: other.name.clone(),
         runs,
     }

@@ -10,7 +10,7 @@ use crate::app::options::GlobalOptions;
 use crate::cli::arguments::CompareArguments;
 use crate::cli::runs;
 use crate::format;
-use crate::history::{Filter, Grouped, PLACES, Row, Together, by as along};
+use crate::history::{Filter, Grouped, PLACES, RunSummary, Together, by as along};
 use crate::results::evidence::environment;
 use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
@@ -66,7 +66,7 @@ fn of(
     arguments: &CompareArguments,
     all_files: bool,
 ) -> Result<Comparison, Failure> {
-    let mut sides: Vec<&(String, Vec<&Row>)> = together.sides.iter().collect();
+    let mut sides: Vec<&(String, Vec<&RunSummary>)> = together.sides.iter().collect();
     if let Some(baseline) = &arguments.baseline {
         let Some(position) = sides.iter().position(|(value, _)| value == baseline) else {
             let values: Vec<&str> = sides.iter().map(|(value, _)| value.as_str()).collect();
@@ -88,7 +88,7 @@ fn of(
 }
 
 /// One value of the axis: its runs pooled, in the order in which they began.
-fn side(name: &str, runs: &[&Row], all_files: bool) -> Subject {
+fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
     let measured: Vec<Vec<Measurement>> = runs.par_iter().map(|row| measured(row)).collect();
     // Of hundreds of runs in one place its facts are told once.
     let mut places = HashSet::new();
@@ -119,20 +119,20 @@ fn side(name: &str, runs: &[&Row], all_files: bool) -> Subject {
     pool
 }
 
-fn measured(row: &Row) -> Vec<Measurement> {
+fn measured(row: &RunSummary) -> Vec<Measurement> {
     let measured = row.measured.as_deref();
     let measured = measured.and_then(|text| serde_json::from_str(text).ok());
     measured.unwrap_or_default()
 }
 
 /// What a row's facts are made of.
-type Place<'a> = (
+type FactKey<'a> = (
     [&'a str; 8],
     &'a BTreeMap<String, String>,
     &'a BTreeMap<String, String>,
 );
 
-fn place(row: &Row) -> Place<'_> {
+fn place(row: &RunSummary) -> FactKey<'_> {
     let words = [
         &row.image,
         &row.digest,
@@ -166,7 +166,7 @@ fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
 fn nothing(
     global: &GlobalOptions,
     axis: &str,
-    (rows, all): (&[Row], bool),
+    (rows, all): (&[RunSummary], bool),
     grouped: &Grouped<'_>,
 ) -> String {
     if rows.is_empty() {

@@ -7,7 +7,7 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::cli::arguments::{CompareArguments, JudgeArguments};
 use crate::cli::{judge, runs};
-use crate::history::{Filter, Row};
+use crate::history::{Filter, RunSummary};
 use crate::results::evidence::environment;
 use crate::results::verdict::comparison::Subject;
 use crate::run::evidence_of;
@@ -102,7 +102,7 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, F
             )
         }));
     };
-    let mut found: Vec<&Row> = rows.iter().filter(|row| is_of_cell(row, cell)).collect();
+    let mut found: Vec<&RunSummary> = rows.iter().filter(|row| is_of_cell(row, cell)).collect();
     found.sort_by_key(|row| row.batch.as_ref().map(|batch| batch.trial));
     if found.is_empty() {
         return Err(Failure::usage(format!(
@@ -117,12 +117,12 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, F
     Ok(Subject::pooled(format!("{id}:{cell}"), runs))
 }
 
-fn of_batch(row: &Row) -> Option<&str> {
+fn of_batch(row: &RunSummary) -> Option<&str> {
     row.batch.as_ref().map(|batch| batch.id.as_str())
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.
-fn is_of_cell(row: &Row, cell: &str) -> bool {
+fn is_of_cell(row: &RunSummary, cell: &str) -> bool {
     let sorted = |name: &str| {
         let mut parts: Vec<String> = name.split(',').map(|part| part.trim().to_owned()).collect();
         parts.sort();
@@ -133,7 +133,7 @@ fn is_of_cell(row: &Row, cell: &str) -> bool {
         .is_some_and(|batch| batch.cell == cell || sorted(&batch.cell) == sorted(cell))
 }
 
-fn cells(rows: &[Row]) -> Vec<String> {
+fn cells(rows: &[RunSummary]) -> Vec<String> {
     let mut cells: Vec<String> = rows
         .iter()
         .filter_map(|row| Some(row.batch.as_ref()?.cell.clone()))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Gathered;
-use super::unplaced::Unplaced;
+use super::loose_results::LooseResults;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::options::{PlanRequest, RecipeRequest};
@@ -17,8 +17,8 @@ use crate::results::evidence::accuracy;
 use crate::results::evidence::figures::Text;
 use crate::results::evidence::folder;
 use crate::results::evidence::loadgen::loadgen_evidence;
-use crate::results::evidence::place::Place;
 use crate::results::evidence::readings::readings;
+use crate::results::evidence::result_path::ResultPath;
 use crate::results::evidence::run::without_trials;
 use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
 use retrial_recipe::model::{FigureSource, Find, Mode};
@@ -87,7 +87,7 @@ fn print_folders(global: &GlobalOptions, verdicts: &[(PathBuf, Verdict)]) {
 
 /// What is judged together: a submission's results on one benchmark.
 struct Group {
-    place: Place,
+    place: ResultPath,
     evidence: Vec<Evidence>,
 }
 
@@ -103,7 +103,7 @@ pub fn gather(
         .as_ref()
         .map(|recipe| plan_of(global, recipe, &asked.settings))
         .transpose()?;
-    let unplaced = Unplaced::new(asked)?;
+    let loose_results = LooseResults::new(asked)?;
     if folders.is_empty() {
         return match plan {
             Some(plan) => Ok(vec![own_results(directory, &plan, asked)?]),
@@ -120,7 +120,7 @@ pub fn gather(
         .unwrap_or_else(|_| directory.to_owned());
     let mut groups: Vec<Group> = Vec::new();
     for relative in &folders {
-        let mut place = Place::of(&full.join(relative));
+        let mut place = ResultPath::of(&full.join(relative));
         // One recipe's results belong together, however somebody named the folders.
         if plan.is_some() && place.scenario.is_none() {
             place.group.clone_from(&full);
@@ -136,14 +136,14 @@ pub fn gather(
             groups.len() - 1
         });
         let evidence = &mut groups[at].evidence;
-        let recipe = plan.as_ref().ok_or(&unplaced);
+        let recipe = plan.as_ref().ok_or(&loose_results);
         add(evidence, directory, relative, &place, recipe, asked)?;
     }
     let gathered = groups.into_iter().map(|group| {
         let mut context = Context {
             submission: {
                 let rules = group.evidence.iter().find_map(|one| one.rules.as_ref());
-                unplaced.submission(&group.place, rules)
+                loose_results.submission(&group.place, rules)
             },
             require_accuracy: asked.require_accuracy,
             ..Context::default()
@@ -221,8 +221,8 @@ fn add(
     evidence: &mut Vec<Evidence>,
     directory: &Path,
     relative: &Path,
-    place: &Place,
-    known: Result<&Plan, &Unplaced<'_>>,
+    place: &ResultPath,
+    known: Result<&Plan, &LooseResults<'_>>,
     asked: &JudgeArguments,
 ) -> Result<(), Failure> {
     let shown = directory.join(relative);
@@ -249,8 +249,8 @@ fn add(
     });
     let measured = match (of_recipe, known) {
         (Some(measured), _) => measured.clone(),
-        (None, Err(unplaced)) => unplaced.measurement(&name, mode, place, &run),
-        (None, Ok(_)) => Unplaced::new(asked)?.measurement(&name, mode, place, &run),
+        (None, Err(loose_results)) => loose_results.measurement(&name, mode, place, &run),
+        (None, Ok(_)) => LooseResults::new(asked)?.measurement(&name, mode, place, &run),
     };
     let trials_of = if place.is_trial {
         relative.parent().unwrap_or(relative)

@@ -1,9 +1,9 @@
 //! `retrial judge`: a verdict on results that are already there. Needs no engine.
 
 mod folders;
+mod loose_results;
 mod reference;
 mod tree;
-mod unplaced;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{follow, terminal};
-use crate::results::evidence::tree::{Found, find};
+use crate::results::evidence::tree::{SubmissionTrees, find};
 use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 use crate::run::judge_run;
 use crate::store::BatchDirectory;
@@ -65,7 +65,7 @@ pub fn judged(
 }
 
 /// What a directory holds of submission trees; a recipe's results are judged by the recipe.
-fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<Found>, Failure> {
+fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<SubmissionTrees>, Failure> {
     if asked.recipe.is_some() {
         return Ok(None);
     }

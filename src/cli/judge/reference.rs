@@ -5,8 +5,8 @@ use std::path::Path;
 use super::tree::round;
 use crate::app::failure::Failure;
 use crate::cli::arguments::JudgeArguments;
-use crate::results::evidence::tree::published::{Published, Row};
-use crate::results::evidence::tree::{self, Frame, find};
+use crate::results::evidence::tree::published::{Published, PublishedResult};
+use crate::results::evidence::tree::{self, JudgeContext, find};
 use crate::results::verdict::Verdict;
 use crate::run::judge_run;
 use crate::store::RunDirectory;
@@ -29,7 +29,7 @@ pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>
     };
     published.id.clone_from(&asked.reference_id);
     published.system.clone_from(&asked.reference_system);
-    let known = |row: &Row| match (&published.id, &published.system) {
+    let known = |row: &PublishedResult| match (&published.id, &published.system) {
         (Some(id), _) => row.id.as_ref() == Some(id),
         (_, Some(system)) => row.is_of_system(system),
         _ => true,
@@ -45,7 +45,11 @@ pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>
     Ok(Some(published))
 }
 
-fn of_directory(path: &Path, asked: &JudgeArguments, rounds: &Rounds) -> Result<Vec<Row>, Failure> {
+fn of_directory(
+    path: &Path,
+    asked: &JudgeArguments,
+    rounds: &Rounds,
+) -> Result<Vec<PublishedResult>, Failure> {
     if path.join("plan.json").exists() {
         let at = path.canonicalize();
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
@@ -59,7 +63,7 @@ fn of_directory(path: &Path, asked: &JudgeArguments, rounds: &Rounds) -> Result<
             path.display()
         )));
     };
-    let frame = Frame {
+    let judge_context = JudgeContext {
         round: round(&found, asked, rounds)?,
         benchmark: None,
         published: None,
@@ -69,20 +73,20 @@ fn of_directory(path: &Path, asked: &JudgeArguments, rounds: &Rounds) -> Result<
     let judged = found
         .benchmarks
         .iter()
-        .map(|benchmark| tree::judge(benchmark, &frame));
+        .map(|benchmark| tree::judge(benchmark, &judge_context));
     Ok(judged
         .flat_map(|judged| rows(&judged.verdict, judged.benchmark.official.as_deref()))
         .collect())
 }
 
 /// The valid performance results of a verdict: an invalid one is nothing to compare with.
-fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<Row> {
+fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
     let results = verdict.results.iter();
     results
         .filter(|result| result.mode == Mode::Performance && result.valid)
         .filter_map(|result| {
             let figure = result.figures.get(result.deciding.as_ref()?)?;
-            Some(Row {
+            Some(PublishedResult {
                 id: None,
                 division: result.division.clone(),
                 submitter: result.submitter.clone(),

@@ -11,7 +11,7 @@ use crate::cli::arguments::JudgeArguments;
 use crate::report::content::suites;
 use crate::report::content::tree::{self as told, Fault, Style, Tree, TreeVerdict};
 use crate::report::{Entry, junit, markdown};
-use crate::results::evidence::tree::{self, Found, Frame, Judged, Published};
+use crate::results::evidence::tree::{self, JudgeContext, Judged, Published, SubmissionTrees};
 use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_recipe::model::JudgeRules;
@@ -39,8 +39,8 @@ impl<'a> Basis<'a> {
         })
     }
 
-    fn frame(&self, found: &Found) -> Result<Frame<'_>, Failure> {
-        Ok(Frame {
+    fn judge_context(&self, found: &SubmissionTrees) -> Result<JudgeContext<'_>, Failure> {
+        Ok(JudgeContext {
             round: round(found, self.arguments, &self.rounds)?,
             benchmark: self.arguments.benchmark.as_deref(),
             published: self.published.as_ref(),
@@ -51,16 +51,17 @@ impl<'a> Basis<'a> {
 }
 
 /// The evidence of every benchmark in what was found, not judged yet.
-pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
+pub fn gather(found: &SubmissionTrees, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
     let basis = Basis::read(asked)?;
-    let frame = basis.frame(found)?;
+    let judge_context = basis.judge_context(found)?;
     let gathered = found.benchmarks.iter().map(|benchmark| {
-        let places = benchmark.places.iter();
-        let evidence = places.flat_map(|place| tree::gather::gather(place, &frame).evidence);
+        let places = benchmark.scenarios.iter();
+        let evidence =
+            places.flat_map(|place| tree::gather::gather(place, &judge_context).evidence);
         let path = benchmark.submitter.root.join(benchmark.relative());
         (
             path,
-            tree::judge::context(benchmark, &frame),
+            tree::judge::context(benchmark, &judge_context),
             evidence.collect(),
         )
     });
@@ -68,12 +69,12 @@ pub fn gather(found: &Found, asked: &JudgeArguments) -> Result<Vec<Gathered>, Fa
 }
 
 /// The verdict on every benchmark in what was found.
-pub fn judged(found: &Found, asked: &JudgeArguments) -> Result<Vec<JudgedHere>, Failure> {
+pub fn judged(found: &SubmissionTrees, asked: &JudgeArguments) -> Result<Vec<JudgedHere>, Failure> {
     let basis = Basis::read(asked)?;
-    let frame = basis.frame(found)?;
+    let judge_context = basis.judge_context(found)?;
     let benchmarks = found.benchmarks.par_iter();
     let judged = benchmarks.map(|benchmark| {
-        let judged = tree::judge(benchmark, &frame);
+        let judged = tree::judge(benchmark, &judge_context);
         JudgedHere {
             path: judged.benchmark.path,
             verdict: judged.verdict,
@@ -85,7 +86,7 @@ pub fn judged(found: &Found, asked: &JudgeArguments) -> Result<Vec<JudgedHere>, 
 
 /// The round that is asked for, else the one whose seeds the logs have.
 pub fn round<'a>(
-    found: &Found,
+    found: &SubmissionTrees,
     asked: &JudgeArguments,
     rounds: &'a Rounds,
 ) -> Result<Option<&'a Round>, Failure> {
@@ -98,12 +99,12 @@ pub fn round<'a>(
 /// Judges the benchmarks found in submission trees and prints the verdicts.
 pub fn judge(
     global: &GlobalOptions,
-    found: &Found,
+    found: &SubmissionTrees,
     asked: &JudgeArguments,
 ) -> Result<ExitCode, Failure> {
     let basis = Basis::read(asked)?;
-    let frame = basis.frame(found)?;
-    if frame.round.is_none() {
+    let judge_context = basis.judge_context(found)?;
+    if judge_context.round.is_none() {
         terminal::note(
             "no log of it has the seeds of a round that is known, so that only LoadGen's own rules \
              are checked\n  choose a round: --round v5.1    bring its rules: --rules FILE",
@@ -114,7 +115,7 @@ pub fn judge(
     for benchmarks in found.benchmarks.chunks(TOGETHER) {
         let judged: Vec<Judged> = benchmarks
             .par_iter()
-            .map(|benchmark| tree::judge(benchmark, &frame))
+            .map(|benchmark| tree::judge(benchmark, &judge_context))
             .collect();
         for judged in judged {
             let broken = judged.benchmark.rules.iter().any(|rule| !rule.passed);
@@ -183,7 +184,7 @@ impl Out {
         }
     }
 
-    fn end(self, found: &Found) {
+    fn end(self, found: &SubmissionTrees) {
         let faults = found.faults.iter().map(|fault| Fault {
             path: fault.path.display().to_string(),
             found: fault.found.clone(),

@@ -9,7 +9,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::cli::arguments::ReportArguments;
 use crate::cli::runs;
-use crate::history::{Filter, Row};
+use crate::history::{Filter, RunSummary};
 use crate::report::content::history::{self, Many};
 use crate::report::content::{runs as listed, trials};
 use crate::report::{html, markdown};
@@ -38,7 +38,7 @@ pub fn report(
     let text = match output {
         Output::Html => {
             let from = target.directory();
-            let link = |row: &Row| {
+            let link = |row: &RunSummary| {
                 let from = from.as_deref()?;
                 let path = steps::relative(from, &row.path);
                 Some(path.display().to_string())
@@ -69,7 +69,7 @@ pub fn report(
 
 /// Every trial of every run that has a verdict. A few are read at once, so that ten thousand runs
 /// take little memory.
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[RunSummary]) -> String {
     let mut text = trials::head();
     for rows in rows.chunks(TOGETHER) {
         let parts: Vec<String> = rows

@@ -8,7 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::format;
-use crate::history::{Row, Stand};
+use crate::history::{RunSummary, Stand};
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::import::{Arrivals, import as import_one};
@@ -16,7 +16,7 @@ use crate::store::pack::pack as pack_all;
 use retrial_readings::sanitize;
 
 /// Packs these runs into an archive.
-pub fn pack(global: &GlobalOptions, rows: &[Row], to: &Path) -> Result<ExitCode, Failure> {
+pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<ExitCode, Failure> {
     let mut running = rows
         .iter()
         .filter(|row| matches!(row.stand, Stand::Running { .. }));

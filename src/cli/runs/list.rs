@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::history::{Filter, Order, Row, order};
+use crate::history::{Filter, Order, RunSummary, order};
 use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 
@@ -47,12 +47,12 @@ pub fn list(
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
-    row: &'a Row,
+    row: &'a RunSummary,
     state: &'static str,
 }
 
 /// The runs as JSON, each with the word of its state.
-pub fn as_json(rows: &[Row]) -> Result<String, Failure> {
+pub fn as_json(rows: &[RunSummary]) -> Result<String, Failure> {
     let all: Vec<Told<'_>> = rows
         .iter()
         .map(|row| Told {

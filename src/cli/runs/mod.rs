@@ -10,7 +10,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use crate::history::Index;
 use crate::history::entry;
-use crate::history::{Filter, Row};
+use crate::history::{Filter, RunSummary};
 use crate::results::verdict::ExitCode;
 
 /// Lists runs, or does something with them.
@@ -59,7 +59,7 @@ fn chosen(
     global: &GlobalOptions,
     named: &[String],
     filter: RunFilter,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<RunSummary>, Failure> {
     let mut filter = Filter::from(filter);
     if named.is_empty() && filter.is_all() {
         return Err(Failure::usage(

@@ -10,7 +10,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::format;
-use crate::history::{Row, Stand};
+use crate::history::{RunSummary, Stand};
 use crate::results::verdict::ExitCode;
 use crate::run::RUN_LABEL;
 use crate::store::journal::Journal;
@@ -32,7 +32,7 @@ pub struct How {
 }
 
 /// Removes these runs.
-pub fn remove(global: &GlobalOptions, rows: &[Row], how: How) -> Result<ExitCode, Failure> {
+pub fn remove(global: &GlobalOptions, rows: &[RunSummary], how: How) -> Result<ExitCode, Failure> {
     let containers = Containers::of(global, rows, how.force);
     let mut going = Vec::new();
     let mut left = Vec::new();
@@ -105,7 +105,7 @@ fn tell(
 }
 
 /// Why a run stays.
-fn stays(row: &Row, containers: &Containers) -> Option<String> {
+fn stays(row: &RunSummary, containers: &Containers) -> Option<String> {
     let id = &row.id;
     if let Stand::Running { pid } = row.stand {
         return Some(format!(
@@ -126,7 +126,7 @@ struct Containers {
 
 impl Containers {
     /// Asks the engine, where a run's own journal does not say that its container is gone.
-    fn of(global: &GlobalOptions, rows: &[Row], force: bool) -> Self {
+    fn of(global: &GlobalOptions, rows: &[RunSummary], force: bool) -> Self {
         let open: BTreeSet<String> = rows
             .iter()
             // The container of a run that came from elsewhere is there.
@@ -182,7 +182,7 @@ fn there(global: &GlobalOptions) -> Result<BTreeSet<String>, String> {
     })
 }
 
-fn ask(going: &[(&Row, u64)], what: &str) -> Result<(), Failure> {
+fn ask(going: &[(&RunSummary, u64)], what: &str) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() {
         return Err(Failure::usage(format!(
             "{what} would be removed, and nobody can be asked: add --yes, or look with --dry-run"

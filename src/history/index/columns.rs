@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::listing::Listed;
-use crate::history::{Filter, Row, Stand};
+use crate::history::{Filter, RunSummary, Stand};
 use crate::plan::OfBatch;
 use crate::results::verdict::Outcome;
 use retrial_recipe::model::Submission;
@@ -61,13 +61,17 @@ static INSERT: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Every run, the newest last.
-pub fn all(connection: &Connection, runs: &Path) -> rusqlite::Result<Vec<Row>> {
+pub fn all(connection: &Connection, runs: &Path) -> rusqlite::Result<Vec<RunSummary>> {
     some(connection, runs, &Filter::default())
 }
 
 /// At least the runs that a filter means, the newest last: the filter itself has the last word,
 /// this spares reading most of the others.
-pub fn some(connection: &Connection, runs: &Path, filter: &Filter) -> rusqlite::Result<Vec<Row>> {
+pub fn some(
+    connection: &Connection,
+    runs: &Path,
+    filter: &Filter,
+) -> rusqlite::Result<Vec<RunSummary>> {
     let (condition, values) = match filter.batch.as_slice() {
         [batch] => (
             "WHERE instr(lower(batch), lower(?1))".to_owned(),
@@ -90,7 +94,7 @@ pub fn some(connection: &Connection, runs: &Path, filter: &Filter) -> rusqlite::
 }
 
 /// Writes a run, in place of what was known of it.
-pub fn put(connection: &Connection, listed: &Listed, row: &Row) -> rusqlite::Result<()> {
+pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqlite::Result<()> {
     // Nothing looks like a directory that was written just now: it is read again next time.
     let signature = listed.signature.as_deref().unwrap_or_default();
     connection
@@ -150,10 +154,10 @@ pub fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn get(found: &rusqlite::Row<'_>, runs: &Path) -> rusqlite::Result<Row> {
+fn get(found: &rusqlite::Row<'_>, runs: &Path) -> rusqlite::Result<RunSummary> {
     let mut columns = Columns { found, next: 0 };
     let id: String = columns.take()?;
-    Ok(Row {
+    Ok(RunSummary {
         path: runs.join(&id),
         id,
         recipe: columns.take()?,

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Where the index of a home lies.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct IndexFile {
     home: PathBuf,
 }
 
@@ -42,7 +42,7 @@ pub enum IndexError {
     Newer,
 }
 
-impl Place {
+impl IndexFile {
     pub fn of(home: &Path) -> Self {
         Self {
             home: home.to_owned(),

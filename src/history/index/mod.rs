@@ -18,22 +18,22 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use self::file::Place;
+use self::file::IndexFile;
 use self::sync::Directories;
-use crate::history::{Filter, Row, Stand};
+use crate::history::{Filter, RunSummary, Stand};
 use crate::store::lock::RunLock;
 use crate::store::{Home, RunDirectory};
 
 pub use listing::names;
 
 /// Reads a run's files. It never fails: what cannot be read is empty.
-pub type Read = fn(&RunDirectory) -> Row;
+pub type Read = fn(&RunDirectory) -> RunSummary;
 
 /// The index, up to date when it was opened.
 #[derive(Debug)]
 pub struct Index {
     kept: Kept,
-    place: Place,
+    place: IndexFile,
     runs: PathBuf,
     read: Read,
     note: Option<String>,
@@ -43,7 +43,7 @@ pub struct Index {
 enum Kept {
     Disk(Connection),
     /// The newest last.
-    Memory(Vec<Row>),
+    Memory(Vec<RunSummary>),
 }
 
 impl Index {
@@ -52,7 +52,7 @@ impl Index {
     pub fn open(home: &Home, read: Read) -> Self {
         let mut index = Self {
             kept: Kept::Memory(Vec::new()),
-            place: Place::of(home.root()),
+            place: IndexFile::of(home.root()),
             runs: home.runs(),
             read,
             note: None,
@@ -89,7 +89,7 @@ impl Index {
     }
 
     /// The runs that are meant, the newest last.
-    pub fn runs(&mut self, filter: &Filter) -> Vec<Row> {
+    pub fn runs(&mut self, filter: &Filter) -> Vec<RunSummary> {
         let rows = match &self.kept {
             Kept::Disk(connection) => columns::some(connection, &self.runs, filter),
             Kept::Memory(rows) => Ok(rows.clone()),
@@ -107,7 +107,7 @@ impl Index {
     }
 
     /// Damaged where nobody had looked yet: it is made anew.
-    fn read_again(&mut self) -> Vec<Row> {
+    fn read_again(&mut self) -> Vec<RunSummary> {
         let listed = listing::list(&self.runs);
         let directories = Directories {
             runs: &self.runs,

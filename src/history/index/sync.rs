@@ -9,9 +9,9 @@ use rusqlite::Connection;
 
 use super::Read;
 use super::columns;
-use super::file::{IndexError, Place, passes};
+use super::file::{IndexError, IndexFile, passes};
 use super::listing::{self, Listed};
-use crate::history::{Order, Row, order};
+use crate::history::{Order, RunSummary, order};
 use crate::store::RunDirectory;
 
 /// Runs that are read before they are written: so many fit into memory.
@@ -32,7 +32,10 @@ struct Changes {
 }
 
 /// The index on the disk, up to date.
-pub fn up_to_date(place: &Place, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+pub fn up_to_date(
+    place: &IndexFile,
+    directories: &Directories<'_>,
+) -> Result<Connection, IndexError> {
     if let Some(connection) = place.open()?
         && let Ok(changes) = changes(&connection, directories.listed)
         && changes.is_empty()
@@ -56,14 +59,17 @@ pub fn up_to_date(place: &Place, directories: &Directories<'_>) -> Result<Connec
 }
 
 /// The index on the disk, made anew.
-pub fn made_anew(place: &Place, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+pub fn made_anew(
+    place: &IndexFile,
+    directories: &Directories<'_>,
+) -> Result<Connection, IndexError> {
     let _lock = place.lock()?;
     let listed = listing::list(directories.runs);
     directories.with(&listed).replace(place)
 }
 
 /// Every run, by what the index on the disk knows as far as it can be read; nothing is written.
-pub fn in_memory(place: &Place, directories: &Directories<'_>) -> Vec<Row> {
+pub fn in_memory(place: &IndexFile, directories: &Directories<'_>) -> Vec<RunSummary> {
     let known = place.open().ok().flatten().and_then(|connection| {
         let changes = changes(&connection, directories.listed).ok()?;
         let stale: HashSet<&str> = changes.read.iter().map(|one| one.id.as_str()).collect();
@@ -75,7 +81,7 @@ pub fn in_memory(place: &Place, directories: &Directories<'_>) -> Vec<Row> {
     known.map_or_else(|| directories.all(), sorted)
 }
 
-fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
+fn sorted(mut rows: Vec<RunSummary>) -> Vec<RunSummary> {
     order(&mut rows, Order::Began);
     rows
 }
@@ -114,11 +120,11 @@ impl<'a> Directories<'a> {
     }
 
     /// Every run, read from its directory, the newest last.
-    pub fn all(&self) -> Vec<Row> {
+    pub fn all(&self) -> Vec<RunSummary> {
         sorted(self.rows(self.listed))
     }
 
-    fn replace(&self, place: &Place) -> Result<Connection, IndexError> {
+    fn replace(&self, place: &IndexFile) -> Result<Connection, IndexError> {
         place.replace(|connection| self.fill(connection, self.listed))
     }
 
@@ -142,7 +148,7 @@ impl<'a> Directories<'a> {
         Ok(())
     }
 
-    fn rows(&self, listed: &[Listed]) -> Vec<Row> {
+    fn rows(&self, listed: &[Listed]) -> Vec<RunSummary> {
         let rows = listed.par_iter();
         rows.map(|one| (self.read)(&RunDirectory::at(self.runs.join(&one.id))))
             .collect()

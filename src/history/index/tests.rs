@@ -17,10 +17,10 @@ struct Scene {
 }
 
 /// What stands in plan.json is the title.
-fn read(run: &RunDirectory) -> Row {
+fn read(run: &RunDirectory) -> RunSummary {
     let title = fs::read_to_string(run.join("plan.json")).unwrap_or_default();
     let over = fs::read_to_string(run.journal()).is_ok_and(|journal| journal.contains("over"));
-    Row {
+    RunSummary {
         id: run.id().to_owned(),
         path: run.path().to_owned(),
         title,
@@ -29,7 +29,7 @@ fn read(run: &RunDirectory) -> Row {
         } else {
             Stand::Interrupted
         },
-        ..Row::default()
+        ..RunSummary::default()
     }
 }
 
@@ -87,7 +87,7 @@ impl Scene {
 #[test]
 fn what_is_new_changed_or_gone_is_seen_and_nothing_else_is_read() {
     static READ: AtomicUsize = AtomicUsize::new(0);
-    fn counted(run: &RunDirectory) -> Row {
+    fn counted(run: &RunDirectory) -> RunSummary {
         READ.fetch_add(1, Ordering::SeqCst);
         read(run)
     }
@@ -315,9 +315,9 @@ fn who_follows_a_run_is_asked_each_time() {
 
 #[test]
 fn every_column_comes_back_as_it_went_in() {
-    fn full(run: &RunDirectory) -> Row {
+    fn full(run: &RunDirectory) -> RunSummary {
         let text = include_str!("row.json").replace("/runs/ID", &run.path().display().to_string());
-        let mut row: Row = serde_json::from_str(&text.replace("ID", run.id())).unwrap();
+        let mut row: RunSummary = serde_json::from_str(&text.replace("ID", run.id())).unwrap();
         row.measured = Some("[1]".to_owned());
         row
     }

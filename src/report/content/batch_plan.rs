@@ -1,6 +1,6 @@
 //! A batch that is still to be run: its cells, images, models, time and claims.
 
-use crate::batch::{BatchPlan, Cell, ImageNeed, ImageSource, Order, Outlook, PullAhead};
+use crate::batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
 use crate::format;
 use crate::report::document::{Block, Document, Item, Line, Section};
 
@@ -13,8 +13,10 @@ const MOST_PARTS: usize = 4;
 
 /// The plan of a batch.
 #[must_use]
-pub fn document(plan: &BatchPlan, outlook: &Outlook) -> Document {
-    let mut blocks: Vec<Block> = Block::list(properties(plan, outlook)).into_iter().collect();
+pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
+    let mut blocks: Vec<Block> = Block::list(properties(plan, estimate))
+        .into_iter()
+        .collect();
     let mut add = |title: &str, items: Vec<Item>| {
         let more = items.len().saturating_sub(MOST_LINES);
         let mut inner: Vec<Block> = Block::list(items.into_iter().take(MOST_LINES))
@@ -37,8 +39,8 @@ pub fn document(plan: &BatchPlan, outlook: &Outlook) -> Document {
             .map(|one| Item::keyed(&one.name, one.reason.to_string()))
             .collect(),
     );
-    add("Images", outlook.images.iter().map(image).collect());
-    let models = outlook.models.iter().map(|model| {
+    add("Images", estimate.images.iter().map(image).collect());
+    let models = estimate.models.iter().map(|model| {
         let cells = format::count(model.cells, "cell");
         Item::keyed(format!("{} {}", model.repository, model.revision), cells)
     });
@@ -51,7 +53,7 @@ pub fn document(plan: &BatchPlan, outlook: &Outlook) -> Document {
     }
 }
 
-fn properties(plan: &BatchPlan, outlook: &Outlook) -> Vec<Item> {
+fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     let mut items = Vec::new();
     let mut recipes: Vec<(&str, &str)> = Vec::new();
     for cell in &plan.cells {
@@ -70,15 +72,15 @@ fn properties(plan: &BatchPlan, outlook: &Outlook) -> Vec<Item> {
     items.extend(
         axes.map(|(axis, values)| Item::keyed("varied", format!("{axis}: {}", listed(values)))),
     );
-    let conduct = &plan.conduct;
+    let execution = &plan.execution;
     let trials = format!(
         "{} of {} each: {} in all, each in a fresh container",
         format::count(plan.cells.len(), "cell"),
-        format::count(conduct.trials as usize, "trial"),
-        format::count(outlook.runs, "run"),
+        format::count(execution.trials as usize, "trial"),
+        format::count(estimate.runs, "run"),
     );
     let mut details: Vec<(Line, Line)> = Vec::new();
-    if conduct.trials == 1 && plan.cells.len() > 1 {
+    if execution.trials == 1 && plan.cells.len() > 1 {
         let noise = "one trial does not show how much trials vary: --trials 5 measures it";
         details.push((Line::default(), noise.into()));
     }
@@ -86,16 +88,18 @@ fn properties(plan: &BatchPlan, outlook: &Outlook) -> Vec<Item> {
         details,
         ..Item::keyed("trials", trials)
     });
-    let letters = conduct.order.in_letters(plan.cells.len(), conduct.trials);
-    let order = match conduct.order {
+    let letters = execution
+        .order
+        .in_letters(plan.cells.len(), execution.trials);
+    let order = match execution.order {
         Order::Interleaved => format!("interleaved, there and back: {letters}"),
         Order::Grouped => format!("grouped: {letters}"),
     };
     items.push(Item::keyed("order", order));
-    items.push(Item::keyed("execution", execution(plan)));
-    items.push(Item::keyed("time", time(outlook, conduct.parallel)));
-    items.extend(outlook.disk.map(|disk| {
-        let more = match outlook.images.len() {
+    items.push(Item::keyed("execution", how(plan)));
+    items.push(Item::keyed("time", time(estimate, execution.parallel)));
+    items.extend(estimate.disk.map(|disk| {
+        let more = match estimate.images.len() {
             0 | 1 => String::new(),
             count => format!(", with one image; there are {count}"),
         };
@@ -108,19 +112,19 @@ fn properties(plan: &BatchPlan, outlook: &Outlook) -> Vec<Item> {
     items
 }
 
-fn execution(plan: &BatchPlan) -> String {
-    let conduct = &plan.conduct;
-    let mut parts = vec![format!("on failure {}", conduct.on_failure.word())];
-    parts.push(match conduct.retries {
+fn how(plan: &BatchPlan) -> String {
+    let execution = &plan.execution;
+    let mut parts = vec![format!("on failure {}", execution.on_failure.word())];
+    parts.push(match execution.retries {
         0 => "no retries".to_owned(),
         1 => "1 retry after a failure of the host".to_owned(),
         count => format!("{count} retries after failures of the host"),
     });
-    if conduct.parallel > 1 {
-        let count = conduct.parallel;
+    if execution.parallel > 1 {
+        let count = execution.parallel;
         parts.push(format!("{count} runs at once, on GPUs of their own"));
     }
-    let pull = match conduct.pull_ahead {
+    let pull = match execution.pull_ahead {
         PullAhead::Between => "images pulled ahead, never while something is measured",
         PullAhead::During => "images pulled ahead, also while something is measured",
         PullAhead::Never => "each image pulled when its run starts",
@@ -129,15 +133,15 @@ fn execution(plan: &BatchPlan) -> String {
     parts.join("; ")
 }
 
-fn time(outlook: &Outlook, parallel: u32) -> String {
-    let Some(seconds) = outlook.seconds else {
+fn time(estimate: &BatchEstimate, parallel: u32) -> String {
+    let Some(seconds) = estimate.seconds else {
         return "not known: no recipe states its duration".to_owned();
     };
     let at_once = match parallel {
         0 | 1 => String::new(),
         count => format!(", {count} at once"),
     };
-    let rest = match outlook.without_duration {
+    let rest = match estimate.without_duration {
         0 => String::new(),
         count => format!(", and {} of unknown duration", format::count(count, "run")),
     };

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use super::figures::{NOTHING, ratio, unverified_word};
 use super::{marks, runs, verdict};
 use crate::format;
-use crate::history::Row;
+use crate::history::RunSummary;
 use crate::report::charts::{Bar, Bars, Chart, Kind, Origin, file_name};
 use crate::report::document::{Block, Cell, Column, Document, Section, Table, Text};
 use crate::results::verdict::{Outcome, notice, number};
@@ -27,9 +27,9 @@ pub struct Many<'a> {
     /// With what and when the page was made.
     pub made: String,
     /// The runs, newest last.
-    pub rows: &'a [Row],
+    pub rows: &'a [RunSummary],
     /// The way from the page to a run's directory, where it is known.
-    pub link: &'a dyn Fn(&Row) -> Option<String>,
+    pub link: &'a dyn Fn(&RunSummary) -> Option<String>,
     /// In which times are shown.
     pub zone: &'a TimeZone,
 }
@@ -40,7 +40,7 @@ struct Group<'a> {
     choices: String,
     place: String,
     /// Newest first.
-    rows: Vec<&'a Row>,
+    rows: Vec<&'a RunSummary>,
 }
 
 /// Everything about them that a page has room for.
@@ -67,8 +67,8 @@ pub fn document(many: &Many<'_>) -> Document {
 }
 
 /// By what was measured, with what, on which kind of machine.
-fn groups(rows: &[Row]) -> Vec<Group<'_>> {
-    let mut found: BTreeMap<(String, String, String), Vec<&Row>> = BTreeMap::new();
+fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
+    let mut found: BTreeMap<(String, String, String), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
         let title = if row.title.is_empty() {
             &row.recipe
@@ -105,7 +105,8 @@ fn outcomes(many: &Many<'_>) -> Vec<Block> {
     });
     let columns = vec![Column::status("outcome"), Column::number("runs")];
     let table = Table::new("Runs by outcome", columns, rows);
-    let began = |row: Option<&Row>| row.map_or(String::new(), |row| runs::started(row, many.zone));
+    let began =
+        |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
     let (first, last) = (began(many.rows.first()), began(many.rows.last()));
     let span = Text::faint(format!("From {first} to {last}."));
     let cards = true;

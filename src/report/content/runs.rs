@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::figures::unverified_word;
 use super::{marks, verdict};
 use crate::format;
-use crate::history::{Row, Stand};
+use crate::history::{RunSummary, Stand};
 use crate::report::document::{Block, Cell, Column, Document, Table};
 use crate::results::verdict::{notice, number};
 
@@ -14,7 +14,7 @@ const LONGEST: usize = 48;
 
 /// The runs as a table; where there is no room, columns that can be looked up elsewhere go first.
 #[must_use]
-pub fn document(rows: &[Row], zone: &TimeZone) -> Document {
+pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     let notice = notice_of(rows);
     let columns = vec![
         Column::head("run"),
@@ -65,7 +65,7 @@ fn several<'a>(mut values: impl Iterator<Item = &'a String>) -> bool {
     values.any(|value| Some(value) != first)
 }
 
-fn status(row: &Row) -> Cell {
+fn status(row: &RunSummary) -> Cell {
     match (row.stand, row.outcome) {
         (Stand::Running { pid }, _) => format!("running ({pid})").into(),
         (_, Some(outcome)) => marks::outcome(outcome),
@@ -73,7 +73,7 @@ fn status(row: &Row) -> Cell {
     }
 }
 
-pub(super) fn started(row: &Row, zone: &TimeZone) -> String {
+pub(super) fn started(row: &RunSummary, zone: &TimeZone) -> String {
     let began = row.began.map(|began| began.to_zoned(zone.clone()));
     began.map_or_else(String::new, |began| {
         began.strftime("%Y-%m-%d %H:%M").to_string()
@@ -82,7 +82,7 @@ pub(super) fn started(row: &Row, zone: &TimeZone) -> String {
 
 /// `98,123.9 tokens/s`, with its scenario where there are several; why there is none, where the run
 /// says so.
-fn figure(row: &Row, scenarios: bool) -> String {
+fn figure(row: &RunSummary, scenarios: bool) -> String {
     match (&row.deciding, &row.because) {
         (Some(deciding), _) => {
             let value = deciding.value;
@@ -108,7 +108,7 @@ fn cut(text: &str) -> String {
 }
 
 /// What `MLCommons`' policy asks for where figures of `MLPerf` are among them.
-fn notice_of(rows: &[Row]) -> Option<String> {
+fn notice_of(rows: &[RunSummary]) -> Option<String> {
     let mut shown = rows.iter().filter(|row| row.deciding.is_some());
     shown.find_map(|row| notice(&row.submission))
 }

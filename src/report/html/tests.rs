@@ -379,7 +379,7 @@ fn batch() -> BatchVerdict {
             cell("7.1.1", "migraphx", 103.0),
         ],
         left_out: Vec::new(),
-        others: Vec::new(),
+        external_results: Vec::new(),
         claims: vec![ClaimVerdict {
             claim: "rocm 7.1.1 is faster than 6.4.1".to_owned(),
             source: Some("a page".to_owned()),

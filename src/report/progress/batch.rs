@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::sentence;
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TurnEnd};
+use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TrialRunEnd};
 use crate::format::{count, duration};
 use crate::results::verdict::number;
 
@@ -16,20 +16,20 @@ const FIGURES: usize = 3;
 #[derive(Debug)]
 pub struct Lines {
     plan: BatchPlan,
-    lanes: usize,
+    workers: usize,
     beginnings: bool,
     state: BatchState,
-    /// Turns that ended before, and whose results count.
+    /// Trial runs that ended before, and whose results count.
     reused: BTreeSet<usize>,
 }
 
 impl Lines {
     /// Lines of a batch whose runs go on so many at once.
     #[must_use]
-    pub fn new(plan: BatchPlan, lanes: usize) -> Self {
+    pub fn new(plan: BatchPlan, workers: usize) -> Self {
         Self {
             plan,
-            lanes: lanes.max(1),
+            workers: workers.max(1),
             beginnings: false,
             state: BatchState::default(),
             reused: BTreeSet::new(),
@@ -46,12 +46,12 @@ impl Lines {
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
         let line = self.line(&event.what);
         self.state.apply(event);
-        if let BatchWhat::Reused { turns } = &event.what {
-            self.reused.extend(turns);
+        if let BatchWhat::Reused { trial_runs } = &event.what {
+            self.reused.extend(trial_runs);
         }
-        // What follows counts the turn itself.
+        // What follows counts the trial run itself.
         let line = match (&event.what, line) {
-            (BatchWhat::TurnEnded { .. }, Some(line)) => Some(line + &self.left()),
+            (BatchWhat::TrialRunEnded { .. }, Some(line)) => Some(line + &self.left()),
             (_, line) => line,
         };
         line.into_iter().collect()
@@ -59,16 +59,18 @@ impl Lines {
 
     /// `[2/10] rocm=7.1.1 trial 1/5`
     #[must_use]
-    pub fn name(&self, turn: usize) -> String {
-        let turns = &self.plan.schedule.turns;
-        let planned = turn.checked_sub(1).and_then(|index| turns.get(index));
+    pub fn name(&self, trial_run: usize) -> String {
+        let trial_runs = &self.plan.schedule.trial_runs;
+        let planned = trial_run
+            .checked_sub(1)
+            .and_then(|index| trial_runs.get(index));
         let cell = planned.and_then(|planned| self.plan.cells.get(planned.cell));
         let (Some(planned), Some(cell)) = (planned, cell) else {
-            return format!("[{turn}/{}]", turns.len());
+            return format!("[{trial_run}/{}]", trial_runs.len());
         };
         format!(
-            "[{turn}/{}] {} trial {}/{}",
-            turns.len(),
+            "[{trial_run}/{}] {} trial {}/{}",
+            trial_runs.len(),
             sentence::line(&cell.name),
             planned.trial,
             cell.trials
@@ -77,23 +79,25 @@ impl Lines {
 
     fn line(&self, what: &BatchWhat) -> Option<String> {
         Some(match what {
-            BatchWhat::BatchBegan { batch, turns, .. } => {
-                let at_once = match self.lanes {
+            BatchWhat::BatchBegan {
+                batch, trial_runs, ..
+            } => {
+                let at_once = match self.workers {
                     1 => String::new(),
-                    lanes => format!(", {lanes} at once"),
+                    workers => format!(", {workers} at once"),
                 };
                 format!(
                     "batch {batch}: {} of {}{at_once}",
-                    count(*turns, "run"),
+                    count(*trial_runs, "run"),
                     count(self.plan.cells.len(), "cell")
                 )
             }
-            BatchWhat::Reused { turns } if turns.is_empty() => return None,
-            BatchWhat::Reused { turns } => {
-                let all = self.plan.schedule.turns.len();
+            BatchWhat::Reused { trial_runs } if trial_runs.is_empty() => return None,
+            BatchWhat::Reused { trial_runs } => {
+                let all = self.plan.schedule.trial_runs.len();
                 format!(
                     "reused: {} of {all} already complete, skipped",
-                    count(turns.len(), "run")
+                    count(trial_runs.len(), "run")
                 )
             }
             BatchWhat::Detached { resume } => format!("detached, its terminal is gone: {resume}"),
@@ -109,8 +113,8 @@ impl Lines {
                 sentence::line(image),
                 sentence::line(&because.replace("\n  ", "; "))
             ),
-            BatchWhat::TurnBegan {
-                turn,
+            BatchWhat::TrialRunBegan {
+                trial_run,
                 run,
                 attempt,
                 gpus,
@@ -126,17 +130,17 @@ impl Lines {
                 } else {
                     format!(" on GPUs {}", gpus.join(", "))
                 };
-                format!("{}: run {run}{again}{on}", self.name(*turn))
+                format!("{}: run {run}{again}{on}", self.name(*trial_run))
             }
-            BatchWhat::TurnTakenUp { turn, run } => {
-                format!("{}: run {run} continues", self.name(*turn))
+            BatchWhat::TrialRunReattached { trial_run, run } => {
+                format!("{}: run {run} continues", self.name(*trial_run))
             }
-            BatchWhat::TurnLost { turn, run } => format!(
+            BatchWhat::TrialRunLost { trial_run, run } => format!(
                 "{}: run {run} is missing, and starts again",
-                self.name(*turn)
+                self.name(*trial_run)
             ),
-            BatchWhat::TurnEnded { turn, end } => {
-                format!("{}: {}", self.name(*turn), ended(end))
+            BatchWhat::TrialRunEnded { trial_run, end } => {
+                format!("{}: {}", self.name(*trial_run), ended(end))
             }
             BatchWhat::Warning { text } => format!("warning: {}", sentence::line(text)),
             BatchWhat::Judged { .. } | BatchWhat::BatchEnded { .. } => return None,
@@ -145,30 +149,34 @@ impl Lines {
 
     /// `; 3 to go, about 12m 10s`
     fn left(&self) -> String {
-        let turns = 1..=self.plan.schedule.turns.len();
-        let left: Vec<usize> = turns
-            .filter(|turn| !self.state.has_ended(*turn) && !self.reused.contains(turn))
+        let trial_runs = 1..=self.plan.schedule.trial_runs.len();
+        let left: Vec<usize> = trial_runs
+            .filter(|trial_run| {
+                !self.state.has_ended(*trial_run) && !self.reused.contains(trial_run)
+            })
             .collect();
         if left.is_empty() {
             return String::new();
         }
-        let seconds: Option<f64> = left.iter().map(|turn| self.expected(*turn)).sum();
+        let seconds: Option<f64> = left.iter().map(|trial_run| self.expected(*trial_run)).sum();
         let about = seconds.map_or_else(String::new, |seconds| {
-            let lanes = f64::from(u32::try_from(self.lanes).unwrap_or(1));
-            format!(", about {}", duration(seconds / lanes))
+            let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
+            format!(", about {}", duration(seconds / workers))
         });
         format!("; {} to go{about}", left.len())
     }
 
-    /// How long a turn may take: as the same cell's runs did, else as any did.
-    fn expected(&self, turn: usize) -> Option<f64> {
-        let cell = |turn: usize| {
-            let turns = &self.plan.schedule.turns;
-            turns.get(turn.checked_sub(1)?).map(|turn| turn.cell)
+    /// How long a trial run may take: as the same cell's runs did, else as any did.
+    fn expected(&self, trial_run: usize) -> Option<f64> {
+        let cell = |trial_run: usize| {
+            let trial_runs = &self.plan.schedule.trial_runs;
+            trial_runs
+                .get(trial_run.checked_sub(1)?)
+                .map(|trial_run| trial_run.cell)
         };
         let mean = |same: bool| {
-            let ended = self.state.turns.iter();
-            let ended = ended.filter(|(other, _)| !same || cell(**other) == cell(turn));
+            let ended = self.state.trial_runs.iter();
+            let ended = ended.filter(|(other, _)| !same || cell(**other) == cell(trial_run));
             let times = ended.filter_map(|(_, state)| {
                 let (end, _) = state.end.as_ref()?;
                 // What failed took as long as it took to fail.
@@ -186,7 +194,7 @@ impl Lines {
 }
 
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
-fn ended(end: &TurnEnd) -> String {
+fn ended(end: &TrialRunEnd) -> String {
     let mut text = match (&end.outcome, end.exit_code) {
         (_, 130) => "stopped".to_owned(),
         (_, code @ 2..=4) => format!("failed with exit code {code}"),
@@ -216,8 +224,8 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::batch::journal::TurnFigure;
-    use crate::batch::{Cell, Conduct, Order, Schedule, Values};
+    use crate::batch::journal::TrialRunFigure;
+    use crate::batch::{Cell, ExecutionOptions, Order, Schedule, Values};
 
     fn plan() -> BatchPlan {
         let cell = |name: &str| Cell {
@@ -235,26 +243,26 @@ mod tests {
         BatchPlan {
             schema: 1,
             title: String::new(),
-            conduct: Conduct::default(),
+            execution: ExecutionOptions::default(),
             axes: Vec::new(),
             schedule: Schedule::of(&cells, Order::Interleaved),
             cells,
             left_out: Vec::new(),
-            others: Vec::new(),
+            external_results: Vec::new(),
             claims: Vec::new(),
         }
     }
 
-    fn ended(turn: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchWhat {
-        let figure = TurnFigure {
+    fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchWhat {
+        let figure = TrialRunFigure {
             scenario: "Offline".to_owned(),
             name: "tokens_per_second".to_owned(),
             value: 103_480.0,
             unit: "tokens/s".to_owned(),
         };
-        let end = TurnEnd {
+        let end = TrialRunEnd {
             exit_code,
-            run: Some(format!("r{turn}")),
+            run: Some(format!("r{trial_run}")),
             outcome: Some(outcome.to_owned()),
             figures: if exit_code == 0 {
                 vec![figure]
@@ -264,14 +272,14 @@ mod tests {
             because: (exit_code == 3).then(|| "create failed: no space".to_owned()),
             seconds,
         };
-        BatchWhat::TurnEnded { turn, end }
+        BatchWhat::TrialRunEnded { trial_run, end }
     }
 
     #[test]
     fn a_line_for_each_run_that_ended() {
         let mut lines = Lines::new(plan(), 1);
-        let began = BatchWhat::TurnBegan {
-            turn: 3,
+        let began = BatchWhat::TrialRunBegan {
+            trial_run: 3,
             run: "r3".to_owned(),
             cell: String::new(),
             trial: 2,
@@ -282,11 +290,13 @@ mod tests {
         let events = [
             BatchWhat::BatchBegan {
                 batch: "b".to_owned(),
-                turns: 4,
+                trial_runs: 4,
                 pid: 1,
                 tool: String::new(),
             },
-            BatchWhat::Reused { turns: vec![1] },
+            BatchWhat::Reused {
+                trial_runs: vec![1],
+            },
             ended(1, 0, "reproduced", 60.0),
             ended(2, 0, "reproduced", 120.0),
             ended(3, 3, "failed", 1.0),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::accuracy;
 use crate::store::open;
-use retrial_mlperf::compliance::{self, Asked, ComplianceResult, Files, Test};
+use retrial_mlperf::compliance::{self, ComplianceResult, Files, Test, TestRequirements};
 use retrial_mlperf::rounds::Rules;
 
 /// The largest text that is read: the longest that was published has 140 kB.
@@ -15,12 +15,12 @@ const MOST_NAMES: usize = 100;
 /// What the rules of a round ask of a test, for one benchmark in one scenario. `always_logs`:
 /// TEST01's accuracy logs are asked for also where it passed, as up to v5.1.
 #[must_use]
-pub fn asked(test: Test, rules: &Rules, always_logs: bool) -> Asked {
+pub fn asked(test: Test, rules: &Rules, always_logs: bool) -> TestRequirements {
     let mut known = rules.compliance.iter();
     let known = known
         .find(|(name, _)| name == test.name())
         .map(|(_, known)| known);
-    Asked {
+    TestRequirements {
         test,
         scenario: Some(rules.scenario),
         within: known.and_then(|known| known.within),
@@ -33,7 +33,7 @@ pub fn asked(test: Test, rules: &Rules, always_logs: bool) -> Asked {
 
 /// Reads a test's folder and looks at it.
 #[must_use]
-pub fn read(folder: &Path, asked: &Asked) -> ComplianceResult {
+pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
         open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.because())
     };

@@ -21,13 +21,13 @@ const DOCUMENT_CAP: u64 = 256 << 20;
 const NEAREST_CAP: u64 = 4 << 20;
 
 /// A figure by its name; the entries of a table each by its own.
-pub type Found = BTreeMap<String, FigureValue>;
+pub type FigureValues = BTreeMap<String, FigureValue>;
 
 /// Finds a figure in the first of the texts that has it.
 ///
 /// # Errors
 /// A sentence: where it was looked for, why there is none, and what is nearest.
-pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<Found, String> {
+pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureValues, String> {
     let mut because = None;
     for text in texts {
         match find_in(name, source, text) {
@@ -39,7 +39,7 @@ pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<Found, 
     Err(because.unwrap_or_else(|| "there is no output to look in".to_owned()))
 }
 
-fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<Found, String> {
+fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValues, String> {
     let files = text.files()?;
     let shown = text.file.display().to_string();
     let entries = entries(source, &files).map_err(|because| format!("{shown}: {because}"))?;

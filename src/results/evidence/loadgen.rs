@@ -2,7 +2,7 @@
 
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::verdict::{FigureValue, TrialEvidence, Validity};
-use retrial_mlperf::loadgen::{self, Run, Standing};
+use retrial_mlperf::loadgen::{self, Run};
 use retrial_recipe::model::Mode;
 
 /// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
@@ -52,9 +52,9 @@ pub fn loadgen_evidence(
         ));
     }
     trial.validity = match validity.verdict {
-        Standing::Valid if reasons.is_empty() => Validity::Valid,
-        Standing::Unknown if reasons.is_empty() => Validity::NotStated,
+        loadgen::Validity::Valid if reasons.is_empty() => Validity::Valid,
+        loadgen::Validity::Unknown if reasons.is_empty() => Validity::NotStated,
         _ => Validity::Invalid(reasons),
     };
-    trial.statement = Some(run.statement());
+    trial.run_settings = Some(run.run_settings());
 }

@@ -184,7 +184,7 @@ pub fn normalise(
 fn point_at(rcp: &ReferenceConvergence, batch_size: u64) -> Option<Point> {
     let runs = f64::from(rcp.runs);
     let points = pruned(rcp);
-    let size = float(batch_size);
+    let size = to_f64(batch_size);
     let own = points
         .iter()
         .find(|point| (point.batch_size - size).abs() < 0.5);
@@ -209,7 +209,7 @@ fn pruned(rcp: &ReferenceConvergence) -> Vec<Point> {
         .map(|(size, samples)| {
             let (mean, deviation) = (olympic(samples), population_deviation(samples));
             Point {
-                batch_size: float(*size),
+                batch_size: to_f64(*size),
                 mean,
                 deviation,
                 fewest: fewest(mean, deviation, count(samples) - 2.0, runs),
@@ -281,11 +281,11 @@ fn population_deviation(values: &[f64]) -> f64 {
 }
 
 fn count(values: &[f64]) -> f64 {
-    float(values.len() as u64)
+    to_f64(values.len() as u64)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no batch has 2^53 samples")]
-fn float(count: u64) -> f64 {
+fn to_f64(count: u64) -> f64 {
     count as f64
 }
 

@@ -234,7 +234,7 @@ fn other_target(evidence: &Evidence) -> Option<Qualifier> {
     let other = evidence
         .trials
         .iter()
-        .filter_map(|trial| trial.statement.as_ref()?.settings.target_qps)
+        .filter_map(|trial| trial.run_settings.as_ref()?.settings.target_qps)
         .find(|found| found.is_nan() || (found - published).abs() > PRINTED_RATE * published)?;
     let because = format!(
         "{}'s target rate was {} queries/s, published at {}",

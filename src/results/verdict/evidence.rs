@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::RuleCheck;
 use crate::telemetry::Summary;
-use retrial_mlperf::loadgen::Statement;
+use retrial_mlperf::loadgen::RunSettings;
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::{
     Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
@@ -125,7 +125,7 @@ pub struct TrialEvidence {
     /// What the benchmark itself says of it.
     pub validity: Validity,
     /// What `LoadGen` says besides figures: settings, constraints, errors.
-    pub statement: Option<Statement>,
+    pub run_settings: Option<RunSettings>,
     /// What another log says besides figures: samples to converge, batch size.
     pub parameters: BTreeMap<String, f64>,
     /// What was seen of GPUs and container meanwhile.
@@ -143,7 +143,7 @@ impl TrialEvidence {
             figures: BTreeMap::new(),
             missing: BTreeMap::new(),
             validity: Validity::NotStated,
-            statement: None,
+            run_settings: None,
             parameters: BTreeMap::new(),
             telemetry: None,
         }

@@ -37,7 +37,7 @@ pub(crate) fn margin(context: &Context, mode: Mode, expectation: &Expectation) -
     })
 }
 
-/// The assumed noise of one trial, if there is any ground to assume one.
+/// The assumed noise of one trial, if there is any basis to assume one.
 pub(crate) fn noise(
     context: &Context,
     evidence: &Evidence,

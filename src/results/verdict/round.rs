@@ -20,9 +20,9 @@ pub(crate) fn check(
         let found = trial.figure(name)?;
         Some((found.value, found.unit.clone()))
     };
-    let checks = match (evidence.mode, &trial.statement) {
-        (Mode::Performance, Some(statement)) => rules.check_performance(statement, &lookup),
-        (Mode::Accuracy, statement) => rules.check_accuracy(statement.as_ref(), &lookup),
+    let checks = match (evidence.mode, &trial.run_settings) {
+        (Mode::Performance, Some(run_settings)) => rules.check_performance(run_settings, &lookup),
+        (Mode::Accuracy, run_settings) => rules.check_accuracy(run_settings.as_ref(), &lookup),
         _ => Vec::new(),
     };
     // What LoadGen says itself is a reason already.

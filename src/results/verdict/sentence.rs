@@ -28,14 +28,14 @@ pub(crate) fn of_figure(
     };
     let published = published(compared, measured.value);
     let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
-    let ground = ground(compared, judgement, looks);
-    let decision = decision::words(compared, judgement, confidence, &ground);
+    let basis = basis(compared, judgement, looks);
+    let decision = decision::words(compared, judgement, confidence, &basis);
     let others = others(compared, judgement);
     format!("{head}; {decision}{others}.")
 }
 
 /// What the bounds stand on: `one trial, assumed noise 0.8 %`.
-fn ground(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
+fn basis(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
     let mut words = vec![match judgement.trials {
         1 => "one trial".to_owned(),
         trials => match compared.aggregate {

@@ -40,7 +40,7 @@ fn waiting(lab: Lab) -> Lab {
 const ASKS: [&str; 4] = ["--trials", "2", "--allow", "mounts"];
 
 fn going_now(lab: &Lab) -> Option<String> {
-    let began = lab.happened("turn_began");
+    let began = lab.happened("trial_run_began");
     let run = began.last()?["run"].as_str()?.to_owned();
     let output = lab.home_path().join("runs").join(&run);
     let output = output.join("steps/03-main-performance/output.log");
@@ -67,10 +67,10 @@ fn three_times_at_different_points() {
     // Third: just when another run has ended.
     let batch = lab.start_retrial(&["resume", &id]);
     lab.until("a run more ended", |lab| {
-        lab.happened("turn_ended").len() >= 3
+        lab.happened("trial_run_ended").len() >= 3
     });
     batch.kill();
-    let reused = lab.happened("turn_ended").len();
+    let reused = lab.happened("trial_run_ended").len();
     let done = lab.batch(&ASKS).expect_exit(0);
     let runs = if reused == 1 { "run" } else { "runs" };
     done.says("continues (start a new one: --new)")
@@ -103,7 +103,7 @@ fn similar_asserts(one: &str, other: &str) {
 fn at_any_event_of_its_journal() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "sleep 0.1"));
-    let kind = |entry: &Value| format!("{} {}", entry["event"], entry["turn"]);
+    let kind = |entry: &Value| format!("{} {}", entry["event"], entry["trial_run"]);
     let ended = |lab: &Lab| lab.happened("batch_ended").len() == 1;
     let mut seen = BTreeSet::new();
     let mut killed = 0;
@@ -194,9 +194,11 @@ fn a_run_that_was_deleted_meanwhile_is_done_again() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ! -e /never || exit 1"));
     let batch = lab.start_batch(&["--trials", "2"]);
-    lab.until("two ended", |lab| lab.happened("turn_ended").len() >= 2);
+    lab.until("two ended", |lab| {
+        lab.happened("trial_run_ended").len() >= 2
+    });
     batch.kill();
-    let first = lab.happened("turn_began")[0]["run"].clone();
+    let first = lab.happened("trial_run_began")[0]["run"].clone();
     fs::remove_dir_all(lab.home_path().join("runs").join(first.as_str().unwrap())).unwrap();
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(0)

@@ -1,8 +1,8 @@
 //! Batches: many runs over what is varied, executed by the real program on a real engine.
 
 mod killed;
-mod lanes;
 mod order;
+mod workers;
 
 use std::fs;
 use std::path::PathBuf;
@@ -88,7 +88,7 @@ impl Batches for Lab {
     }
 
     fn taken(&self) -> Vec<(String, u64)> {
-        let began = self.happened("turn_began");
+        let began = self.happened("trial_run_began");
         let names = began.iter().map(|began| {
             let cell = began["cell"].as_str().unwrap().to_owned();
             (cell, began["trial"].as_u64().unwrap())

@@ -32,7 +32,7 @@ fn two_by_two_cells_are_interleaved_there_and_back() {
     // Each is an ordinary run, in a container of its own, that knows where it belongs.
     let plans = lab.of_runs("plan.json");
     assert_eq!(plans.len(), 8);
-    for began in lab.happened("turn_began") {
+    for began in lab.happened("trial_run_began") {
         // Runs of one second are in no order.
         let (_, plan) = plans.iter().find(|(id, _)| began["run"] == **id).unwrap();
         let plan: Value = serde_json::from_str(plan).unwrap();
@@ -89,7 +89,7 @@ fn a_failed_cell_is_a_result_and_the_others_go_on() {
     lab.batch(&["--trials", "2"]).expect_exit(4);
     // Not tried again: a benchmark's own failure is a result.
     assert_eq!(lab.taken().len(), 4);
-    let ends = lab.happened("turn_ended");
+    let ends = lab.happened("trial_run_ended");
     let codes: Vec<u64> = ends
         .iter()
         .map(|end| end["exit_code"].as_u64().unwrap())
@@ -133,12 +133,12 @@ fn what_the_host_failed_is_tried_again() {
         .expect_exit(0)
         .says("attempt 2")
         .says("exit code 3");
-    let began = lab.happened("turn_began");
+    let began = lab.happened("trial_run_began");
     let attempts: Vec<(u64, u64)> = began
         .iter()
         .map(|began| {
             (
-                began["turn"].as_u64().unwrap(),
+                began["trial_run"].as_u64().unwrap(),
                 began["attempt"].as_u64().unwrap(),
             )
         })

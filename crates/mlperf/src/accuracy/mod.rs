@@ -1,12 +1,12 @@
 //! `accuracy.txt`: what the accuracy scripts of MLPerf Inference print, of any round.
 //!
-//! Each benchmark's script prints in a form of its own: a Python dictionary in one line or in many,
+//! Each benchmark's script prints in a pattern of its own: a Python dictionary in one line or in many,
 //! with numbers bare, in quotes or as `np.float64(44.5)`; JSON; `accuracy=76.034%, good=38017,
 //! total=50000`; words. The figures come out under the names that `MLCommons` publishes them by
 //! (`ROUGE1`, `acc`, `DICE`, …), whatever the script calls them. Warnings, progress bars and
 //! whatever else stands around is passed over.
 
-mod forms;
+mod patterns;
 mod reader;
 #[cfg(test)]
 mod tests;
@@ -22,7 +22,7 @@ pub const MOST_OTHERS: usize = 8;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accuracy {
     /// The figures, by the names that they are published by.
-    pub figures: BTreeMap<&'static str, Found>,
+    pub figures: BTreeMap<&'static str, AccuracyFigure>,
     /// The hash of the accuracy log before it was cut short: the line `hash=…`.
     pub hash: Option<String>,
     /// How many samples were judged, where it is said.
@@ -35,7 +35,7 @@ pub struct Accuracy {
 
 /// A figure that was printed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct AccuracyFigure {
     /// The value; where several were printed, the last.
     pub value: f64,
     /// `%` or nothing.
@@ -50,7 +50,7 @@ pub struct Found {
 impl Accuracy {
     /// A figure by its name in any case: recipes write `rouge1` as the script does.
     #[must_use]
-    pub fn figure(&self, name: &str) -> Option<&Found> {
+    pub fn figure(&self, name: &str) -> Option<&AccuracyFigure> {
         let exact = self.figures.get(name);
         exact.or_else(|| {
             let mut all = self.figures.iter();

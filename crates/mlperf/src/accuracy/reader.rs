@@ -1,7 +1,7 @@
 //! Reads an `accuracy.txt` as it comes, a line at a time.
 
-use super::forms::{FORMS, Gives, small};
-use super::{Accuracy, Found, MOST_OTHERS};
+use super::patterns::{Gives, PATTERNS, small};
+use super::{Accuracy, AccuracyFigure, MOST_OTHERS};
 use retrial_readings::figure::parse_number;
 use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::nearest::shortened;
@@ -69,14 +69,14 @@ impl Reader {
         let Some(small) = small(text) else {
             return;
         };
-        for form in FORMS.iter() {
-            let Some(value) = form.last_in(text, &small) else {
+        for pattern in PATTERNS.iter() {
+            let Some(value) = pattern.last_in(text, &small) else {
                 continue;
             };
             let open = text.contains('{') && !text.contains('}');
             let cut = value.end == text.len() && (line.goes_on || (!ended && open));
             let after = &text[value.end..];
-            self.take(form.gives, &text[value], after, text, cut);
+            self.take(pattern.gives, &text[value], after, text, cut);
         }
     }
 
@@ -114,7 +114,7 @@ impl Reader {
         self.found.not_numbers.remove(name);
         let has_sign = after.trim_start_matches(['\'', '"', ')']).starts_with('%');
         let unit = if has_sign || name == "F1" { "%" } else { usual };
-        let next = Found {
+        let next = AccuracyFigure {
             value: printed.value,
             unit,
             half_digit: printed.half_digit,
@@ -138,7 +138,7 @@ impl Reader {
     }
 }
 
-impl Found {
+impl AccuracyFigure {
     /// Takes a later print: the same value, perhaps printed finer or coarser, or another.
     fn replace(&mut self, next: &Self) {
         let same =

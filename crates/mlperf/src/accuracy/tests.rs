@@ -1,4 +1,4 @@
-//! Real forms of published files, and hostile ones.
+//! Real patterns of published files, and hostile ones.
 
 use proptest::prelude::*;
 use rstest::rstest;

@@ -2,7 +2,7 @@
 
 use super::performance::{check_names, percent};
 use super::words::{Word, check_none, check_word, lines, number};
-use super::{Asked, Files};
+use super::{Files, TestRequirements};
 use crate::accuracy::Accuracy;
 use crate::check::Check;
 use crate::loadgen::Scenario;
@@ -11,7 +11,7 @@ const VERIFY: &str = "verify_accuracy.txt";
 
 /// TEST01: the answers of a performance run, sampled, are those of the accuracy run. Where they
 /// are not (a system need not be deterministic), their accuracy must be the same.
-pub(super) fn sampled(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn sampled(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
     const LOGS: [&str; 4] = [
         "mlperf_log_accuracy.json",
         "accuracy.txt",
@@ -96,7 +96,7 @@ pub(super) fn sampled(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
 
 /// TEST06: the first token is the one that was reported, the sequence ends once, its length is
 /// the reported one.
-pub(super) fn tokens(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn tokens(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
     let text = match &files.verify_accuracy {
         Ok(text) => text.as_str(),
         Err(because) => {
@@ -138,14 +138,14 @@ pub(super) fn tokens(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
 }
 
 /// TEST07: the accuracy of a performance run is above its threshold.
-pub(super) fn threshold(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn threshold(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
     if let Some((_, text)) = check_word("TEST07 accuracy", VERIFY, &files.verify_accuracy, checks) {
         check_limit(asked, "TEST07 score", text, "Accuracy score", checks);
     }
 }
 
 /// TEST08: the normalized entropy of each answer is that of the accuracy run.
-pub(super) fn entropy(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn entropy(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
     if let Some((_, text)) = check_word("TEST08 entropy", VERIFY, &files.verify_accuracy, checks) {
         check_none(
             "TEST08 answers without a counterpart",
@@ -174,7 +174,7 @@ pub(super) fn entropy(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
 }
 
 /// TEST09: the mean number of output tokens lies in its range.
-pub(super) fn output_length(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn output_length(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
     const FILE: &str = "verify_output_len.txt";
     if let Some((_, text)) = check_word(
         "TEST09 output length",
@@ -193,7 +193,13 @@ pub(super) fn output_length(asked: &Asked, files: &Files, checks: &mut Vec<Check
 }
 
 /// A printed figure against the round's limit for the test.
-fn check_limit(asked: &Asked, rule: &str, text: &str, name: &str, checks: &mut Vec<Check>) {
+fn check_limit(
+    asked: &TestRequirements,
+    rule: &str,
+    text: &str,
+    name: &str,
+    checks: &mut Vec<Check>,
+) {
     let Some(value) = number(text, name) else {
         return;
     };

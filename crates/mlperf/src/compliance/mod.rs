@@ -19,7 +19,7 @@ pub use test::{Test, UnknownTest};
 
 /// What a round asks of a test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct TestRequirements {
     /// The test.
     pub test: Test,
     /// The scenario of the result that was tested.
@@ -37,7 +37,7 @@ pub struct Asked {
     pub always_logs: bool,
 }
 
-impl Asked {
+impl TestRequirements {
     /// A test of which nothing further is known.
     #[must_use]
     pub fn new(test: Test) -> Self {
@@ -107,7 +107,7 @@ impl ComplianceResult {
 
 /// Looks at a test's files.
 #[must_use]
-pub fn check(asked: &Asked, files: &Files) -> ComplianceResult {
+pub fn check(asked: &TestRequirements, files: &Files) -> ComplianceResult {
     let mut checks = Vec::new();
     match asked.test {
         Test::Test01 => {

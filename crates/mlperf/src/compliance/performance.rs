@@ -1,7 +1,7 @@
 //! The performance of a test's run against the submitted one's.
 
 use super::words::{check_word, number};
-use super::{Asked, Files};
+use super::{Files, TestRequirements};
 use crate::check::Check;
 use crate::loadgen::Scenario;
 
@@ -14,7 +14,7 @@ const OPTIONAL: [&str; 4] = [
 ];
 
 /// The word of `verify_performance.txt`, its two scores, and the run's logs.
-pub(super) fn check(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn check(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
     const FILE: &str = "verify_performance.txt";
     let rule = format!("{} performance", asked.test);
     if let Some((_, text)) = check_word(&rule, FILE, &files.verify_performance, checks) {
@@ -32,7 +32,7 @@ pub(super) fn check(asked: &Asked, files: &Files, checks: &mut Vec<Check>) {
 }
 
 /// The two scores that the script printed, against its own rule.
-fn check_scores(asked: &Asked, text: &str, checks: &mut Vec<Check>) {
+fn check_scores(asked: &TestRequirements, text: &str, checks: &mut Vec<Check>) {
     let scores = ["reference score", "test score"].map(|name| number(text, name));
     let [Some(reference), Some(tested)] = scores else {
         return;

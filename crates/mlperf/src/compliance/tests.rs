@@ -16,12 +16,12 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn within(test: Test) -> Asked {
-    Asked {
+fn within(test: Test) -> TestRequirements {
+    TestRequirements {
         within: Some(0.1),
         scenario: Some(Scenario::Offline),
         deltas: vec![("acc".to_owned(), 0.01)],
-        ..Asked::new(test)
+        ..TestRequirements::new(test)
     }
 }
 
@@ -35,7 +35,7 @@ fn whole() -> Files {
 }
 
 /// What does not pass: `rule: found`.
-fn broken(asked: &Asked, files: &Files) -> Vec<String> {
+fn broken(asked: &TestRequirements, files: &Files) -> Vec<String> {
     let checks = check(asked, files).checks;
     assert!(!checks.is_empty());
     let broken = checks.into_iter().filter(|check| !check.passed);
@@ -50,7 +50,7 @@ fn answers_and_speed_of_test01() {
     assert!(broken(&asked, &whole()).is_empty());
     assert_eq!(
         broken(
-            &Asked {
+            &TestRequirements {
                 always_logs: true,
                 ..asked.clone()
             },
@@ -119,7 +119,7 @@ fn accuracies_that_are_not_there_are_missing_files() {
 
 #[test]
 fn a_cache_is_faster_and_slower_is_no_harm() {
-    let asked = Asked {
+    let asked = TestRequirements {
         within: None,
         above: Some(0.1),
         ..within(Test::Test04)
@@ -133,7 +133,7 @@ fn a_cache_is_faster_and_slower_is_no_harm() {
     };
     assert!(tested("1.5").is_empty());
     assert_eq!(tested("264033.7"), ["TEST04 score: 264033.7 of 240030.57"]);
-    let short = Asked {
+    let short = TestRequirements {
         scenario: Some(Scenario::SingleStream),
         ..asked.clone()
     };
@@ -153,9 +153,9 @@ fn a_cache_is_faster_and_slower_is_no_harm() {
 #[case(Scenario::Offline, "First token check pass: Skipped\nEOS che".to_owned(), 2)]
 #[case(Scenario::Offline, format!("{TOKENS}{}", TOKENS.replace("True", "False")), 2)]
 fn tokens_of_test06(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
-    let asked = Asked {
+    let asked = TestRequirements {
         scenario: Some(scenario),
-        ..Asked::new(Test::Test06)
+        ..TestRequirements::new(Test::Test06)
     };
     let files = Files {
         verify_accuracy: Ok(text),
@@ -181,9 +181,9 @@ fn thresholds_of_the_round_and_not_of_the_file() {
         )]
     };
     let score = |text: &str| {
-        let asked = Asked {
+        let asked = TestRequirements {
             limits: limit(Some(60.698), None),
-            ..Asked::new(Test::Test07)
+            ..TestRequirements::new(Test::Test07)
         };
         broken(
             &asked,
@@ -203,9 +203,9 @@ fn thresholds_of_the_round_and_not_of_the_file() {
         ["TEST07 accuracy: TEST FAIL"]
     );
     let length = |text: &str| {
-        let asked = Asked {
+        let asked = TestRequirements {
             limits: limit(Some(1150.38), Some(1406.02)),
-            ..Asked::new(Test::Test09)
+            ..TestRequirements::new(Test::Test09)
         };
         broken(
             &asked,
@@ -223,9 +223,9 @@ fn thresholds_of_the_round_and_not_of_the_file() {
         ["TEST09 mean output tokens: 1100"]
     );
     let entropy = |text: &str| {
-        let asked = Asked {
+        let asked = TestRequirements {
             within: Some(0.001),
-            ..Asked::new(Test::Test08)
+            ..TestRequirements::new(Test::Test08)
         };
         broken(
             &asked,
@@ -269,7 +269,7 @@ proptest! {
                 ..whole()
             };
             let files = Files { verify_accuracy: Ok(text.clone()), ..files };
-            let result = check(&Asked { above: Some(0.1), ..within(test) }, &files);
+            let result = check(&TestRequirements { above: Some(0.1), ..within(test) }, &files);
             prop_assert!(!result.checks.is_empty());
             if !text.contains("TEST PASS") && !text.contains("check pass: True") && test != Test::Test01 {
                 prop_assert!(!result.passed());

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{at, number, whole};
-use crate::loadgen::{Mode, Parameters, Scenario, Statement};
+use crate::loadgen::{Mode, Parameters, RunSettings, Scenario};
 use retrial_readings::figure::{
     Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, Source, TOKENS_PER_SECOND,
 };
@@ -193,15 +193,15 @@ impl Performance {
 
     /// The same as LoadGen would say it.
     #[must_use]
-    pub fn statement(&self) -> Statement {
-        Statement {
+    pub fn run_settings(&self) -> RunSettings {
+        RunSettings {
             scenario: self.scenario,
             mode: Some(Mode::Performance),
             errors: self.failed,
             queries: self.issued,
             settings: self.settings.clone(),
             library_samples: self.issued,
-            ..Statement::default()
+            ..RunSettings::default()
         }
     }
 }

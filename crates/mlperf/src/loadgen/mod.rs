@@ -26,10 +26,10 @@ mod early_stopping;
 mod names;
 mod parameters;
 mod run;
+mod run_settings;
 #[cfg(test)]
 mod run_tests;
 mod scenario;
-mod statement;
 pub mod summary;
 mod validity;
 
@@ -38,7 +38,7 @@ pub use early_stopping::{EarlyStopping, Stop};
 pub use names::{aliases, published_metric};
 pub use parameters::Parameters;
 pub use run::{Disagreement, Resolved, Run};
+pub use run_settings::RunSettings;
 pub use scenario::{Mode, ResultWord, Scenario};
-pub use statement::Statement;
 pub use summary::{Summary, SummaryError};
-pub use validity::{Standing, Validity};
+pub use validity::{Validity, ValidityReport};

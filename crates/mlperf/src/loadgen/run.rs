@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-use super::validity::{self, Validity};
+use super::validity::{self, ValidityReport};
 use super::{Detail, EarlyStopping, Mode, Parameters, Scenario, Summary, names};
 use retrial_readings::figure::{Figure, Figures};
 
@@ -183,7 +183,7 @@ impl Run {
 
     /// Whether the run is valid by LoadGen's own rules, and why not.
     #[must_use]
-    pub fn validity(&self) -> Validity {
+    pub fn validity(&self) -> ValidityReport {
         validity::of(self)
     }
 }

@@ -1,6 +1,6 @@
 use rstest::rstest;
 
-use super::{Detail, Mode, ResultWord, Run, Scenario, Standing, Summary, detail, summary};
+use super::{Detail, Mode, ResultWord, Run, Scenario, Summary, Validity, detail, summary};
 
 macro_rules! printed {
     ($name:literal) => {
@@ -51,9 +51,9 @@ fn both(entries: &[(&str, &str)]) -> Run {
 }
 
 #[track_caller]
-fn assert_standing(run: &Run, standing: Standing, reason: &str) {
+fn assert_validity(run: &Run, expected: Validity, reason: &str) {
     let validity = run.validity();
-    assert_eq!(validity.verdict, standing, "{validity:?}");
+    assert_eq!(validity.verdict, expected, "{validity:?}");
     let said = validity.reasons.join("\n");
     assert!(said.contains(reason), "{said}");
 }
@@ -128,7 +128,7 @@ fn the_detail_log_comes_first() {
         run.figures().len(),
         run.summary.as_ref().unwrap().figures.len()
     );
-    assert_standing(&run, Standing::Valid, "");
+    assert_validity(&run, Validity::Valid, "");
 }
 
 #[test]
@@ -156,22 +156,22 @@ fn rounding_is_no_disagreement() {
 #[case::scenario(("effective_scenario", "\"Offline\""), "scenario (Server, Offline)")]
 #[case::mode(("effective_test_mode", "\"SubmissionRun\""), "mode (PerformanceOnly, SubmissionRun)")]
 fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &str) {
-    assert_standing(&both(&[entry]), Standing::Invalid, reason);
-    assert_standing(&both(&[entry]), Standing::Invalid, "not of one run");
+    assert_validity(&both(&[entry]), Validity::Invalid, reason);
+    assert_validity(&both(&[entry]), Validity::Invalid, "not of one run");
 }
 
 #[test]
 fn valid_beside_errors_is_invalid() {
     let run = summary_of(printed!("own-misc-offline_errors_double_complete"));
-    assert_standing(&run, Standing::Invalid, "LoadGen counted 2 errors");
+    assert_validity(&run, Validity::Invalid, "LoadGen counted 2 errors");
     let run = both(&[(
         "error_runtime",
         r#""Attempted to complete a sample twice.""#,
     )]);
-    assert_standing(&run, Standing::Invalid, "LoadGen counted 1 error\n");
-    assert_standing(
+    assert_validity(&run, Validity::Invalid, "LoadGen counted 1 error\n");
+    assert_validity(
         &run,
-        Standing::Invalid,
+        Validity::Invalid,
         "Attempted to complete a sample twice.",
     );
 }
@@ -182,13 +182,13 @@ fn valid_beside_a_constraint_that_was_not_met_is_invalid() {
         "Min duration satisfied : Yes",
         "Min duration satisfied : NO",
     );
-    assert_standing(
+    assert_validity(
         &summary_of(&text),
-        Standing::Invalid,
+        Validity::Invalid,
         "not satisfied, although LoadGen's result is not INVALID: min duration",
     );
     let run = both(&[("result_min_queries_met", "false")]);
-    assert_standing(&run, Standing::Invalid, "min queries");
+    assert_validity(&run, Validity::Invalid, "min queries");
 }
 
 #[test]
@@ -199,12 +199,12 @@ fn invalid_says_why() {
         "LoadGen: TTFT constrain not met: Reduce target QPS to improve latency.",
         "TPOT early stopping: Run unsuccessful. Processed 600 queries.",
     ] {
-        assert_standing(&run, Standing::Invalid, reason);
+        assert_validity(&run, Validity::Invalid, reason);
     }
     let wan = summary_of(printed!("own-conf-wan22_singlestream_50q_invalid"));
-    assert_standing(
+    assert_validity(
         &wan,
-        Standing::Invalid,
+        Validity::Invalid,
         "early stopping: Only processed 50 queries. Need to process at least 64 queries",
     );
 }
@@ -220,9 +220,9 @@ fn invalid_by_the_detail_log_alone_says_why() {
         summary: None,
         detail: Some(detail),
     };
-    assert_standing(
+    assert_validity(
         &run,
-        Standing::Invalid,
+        Validity::Invalid,
         "LoadGen: TPOT constrain not met: Reduce",
     );
 }
@@ -230,9 +230,9 @@ fn invalid_by_the_detail_log_alone_says_why() {
 #[test]
 fn a_summary_that_was_made_valid_is_invalid() {
     let run = both(&[("result_validity", r#""INVALID""#)]);
-    assert_standing(
+    assert_validity(
         &run,
-        Standing::Invalid,
+        Validity::Invalid,
         "the detail log says INVALID where the summary says VALID",
     );
 }
@@ -241,23 +241,23 @@ fn a_summary_that_was_made_valid_is_invalid() {
 fn in_accuracy_mode_only_errors_count() {
     let run = summary_of(printed!("own-offline-accuracy"));
     assert_eq!(run.mode(), Some(Mode::Accuracy));
-    assert_standing(&run, Standing::Valid, "");
+    assert_validity(&run, Validity::Valid, "");
     let run = summary_of(
         "No warnings encountered during test.\n\n1 ERROR encountered. See detailed log.\n",
     );
-    assert_standing(&run, Standing::Invalid, "LoadGen counted 1 error");
+    assert_validity(&run, Validity::Invalid, "LoadGen counted 1 error");
 }
 
 #[test]
 fn a_search_for_the_peak_is_no_measurement() {
     let run = summary_of(&SERVER.replace("PerformanceOnly", "FindPeakPerformance"));
-    assert_standing(&run, Standing::Invalid, "FindPeakPerformance");
+    assert_validity(&run, Validity::Invalid, "FindPeakPerformance");
 }
 
 #[test]
 fn a_guides_excerpt_is_valid_with_a_note() {
     let run = summary_of(printed!("v6.0-guide-llama2-interactive-no-rules"));
-    assert_standing(&run, Standing::Valid, "");
+    assert_validity(&run, Validity::Valid, "");
     let notes = run.validity().notes.join("\n");
     assert!(
         notes.contains(
@@ -270,15 +270,15 @@ fn a_guides_excerpt_is_valid_with_a_note() {
 #[test]
 fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
     let cut = SERVER.find("No warnings").unwrap();
-    assert_standing(
+    assert_validity(
         &summary_of(&SERVER[..cut]),
-        Standing::Unknown,
+        Validity::Unknown,
         "they were cut off",
     );
     let cut = SERVER.find("Result is").unwrap();
-    assert_standing(
+    assert_validity(
         &summary_of(&SERVER[..cut]),
-        Standing::Unknown,
+        Validity::Unknown,
         "whether the result is VALID",
     );
     // The detail log says what the summary lost, but not who cut it.
@@ -286,14 +286,14 @@ fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
         detail: Some(detail_of(&[])),
         ..summary_of(&SERVER[..cut])
     };
-    assert_standing(&run, Standing::Unknown, "the summary was cut off");
+    assert_validity(&run, Validity::Unknown, "the summary was cut off");
 }
 
 #[test]
 fn nothing_is_unknown() {
-    assert_standing(
+    assert_validity(
         &Run::default(),
-        Standing::Unknown,
+        Validity::Unknown,
         "neither a summary nor a detail log",
     );
 }
@@ -301,7 +301,7 @@ fn nothing_is_unknown() {
 #[test]
 fn a_detail_log_with_two_tests_is_unknown() {
     let run = both(&[("test_datetime", r#""2026-11-22T06:31:23Z""#)]);
-    assert_standing(&run, Standing::Unknown, "holds 2 tests");
+    assert_validity(&run, Validity::Unknown, "holds 2 tests");
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn one_log_alone_is_enough() {
         summary: None,
         detail: Some(detail_of(&[])),
     };
-    assert_standing(&detail, Standing::Valid, "");
+    assert_validity(&detail, Validity::Valid, "");
     assert_eq!(detail.scenario(), Some(Scenario::Server));
     let summary = summary_of(SERVER);
     assert_eq!(
@@ -320,5 +320,5 @@ fn one_log_alone_is_enough() {
             .and_then(|summary: &Summary| summary.result),
         Some(ResultWord::Valid)
     );
-    assert_standing(&summary, Standing::Valid, "");
+    assert_validity(&summary, Validity::Valid, "");
 }

@@ -102,7 +102,7 @@ impl fmt::Display for Mode {
 }
 
 /// LoadGen's own word on a performance test. It does not count errors: see
-/// [`Validity`](super::Validity) for whether a run is valid.
+/// [`ValidityReport`](super::ValidityReport) for whether a run is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ResultWord {

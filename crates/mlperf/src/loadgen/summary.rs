@@ -55,7 +55,7 @@ pub enum SummaryError {
 /// Whether the text is the whole summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum Completeness {
     /// Everything that such a summary has is there.
     Whole,
     /// Somebody left parts out and said so with `...`, as guides do.
@@ -117,7 +117,7 @@ pub struct Summary {
     /// How many errors LoadGen counted.
     pub errors: Option<u64>,
     /// Whether it is all there.
-    pub form: Form,
+    pub completeness: Completeness,
     /// What is missing.
     pub missing: Vec<&'static str>,
     /// What a reader should know: stats that were there twice, the permutation warning.
@@ -139,7 +139,7 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
 
 /// Reads a summary.
 ///
-/// A part of a summary is read as far as it goes and marked in [`Summary::form`].
+/// A part of a summary is read as far as it goes and marked in [`Summary::completeness`].
 ///
 /// # Errors
 /// Where the text is no summary: empty, binary, far too large, or two runs in one.

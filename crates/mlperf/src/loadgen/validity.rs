@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::summary::Form;
+use super::summary::Completeness;
 use super::{Mode, ResultWord, Run};
 
 /// How many of a log's error messages are given as reasons.
@@ -11,7 +11,7 @@ const MESSAGES_SHOWN: usize = 3;
 /// The word on a run's validity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum Validity {
     /// LoadGen found nothing wrong.
     Valid,
     /// It did.
@@ -22,16 +22,16 @@ pub enum Standing {
 
 /// Whether a run is valid, and why not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Validity {
+pub struct ValidityReport {
     /// The word.
-    pub verdict: Standing,
+    pub verdict: Validity,
     /// Why it is not valid, or why that is not known; empty where it is.
     pub reasons: Vec<String>,
     /// What a reader should know beside it.
     pub notes: Vec<String>,
 }
 
-pub(super) fn of(run: &Run) -> Validity {
+pub(super) fn of(run: &Run) -> ValidityReport {
     let mut broken = Vec::new();
     let mode = run.mode();
     if mode != Some(Mode::Accuracy) {
@@ -44,19 +44,19 @@ pub(super) fn of(run: &Run) -> Validity {
     not_one_run(run, &mut broken);
     let notes = notes(run);
     if !broken.is_empty() {
-        return Validity {
-            verdict: Standing::Invalid,
+        return ValidityReport {
+            verdict: Validity::Invalid,
             reasons: broken,
             notes,
         };
     }
     let unknown = unknown(run);
     let verdict = if unknown.is_empty() {
-        Standing::Valid
+        Validity::Valid
     } else {
-        Standing::Unknown
+        Validity::Unknown
     };
-    Validity {
+    ValidityReport {
         verdict,
         reasons: unknown,
         notes,
@@ -219,7 +219,7 @@ fn unknown(run: &Run) -> Vec<String> {
     let excerpt = run
         .summary
         .as_ref()
-        .is_some_and(|summary| summary.form == Form::Excerpt);
+        .is_some_and(|summary| summary.completeness == Completeness::Excerpt);
     if run.errors().is_none() && !excerpt {
         reasons.push("the logs end before LoadGen counts its errors: they were cut off".to_owned());
     }
@@ -227,7 +227,7 @@ fn unknown(run: &Run) -> Vec<String> {
     if let Some(summary) = run
         .summary
         .as_ref()
-        .filter(|summary| summary.form == Form::CutOff && summary.errors.is_none())
+        .filter(|summary| summary.completeness == Completeness::CutOff && summary.errors.is_none())
     {
         let missing = summary.missing.join(", ");
         reasons.push(format!("the summary was cut off, without: {missing}"));
@@ -252,10 +252,10 @@ fn notes(run: &Run) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(summary) = &run.summary {
         notes.extend(summary.notes.iter().cloned());
-        let what = match summary.form {
-            Form::Excerpt => "is an excerpt",
-            Form::CutOff => "is not whole",
-            Form::Whole => "is whole",
+        let what = match summary.completeness {
+            Completeness::Excerpt => "is an excerpt",
+            Completeness::CutOff => "is not whole",
+            Completeness::Whole => "is whole",
         };
         if !summary.missing.is_empty() {
             let missing = summary.missing.join(", ");

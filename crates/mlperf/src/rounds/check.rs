@@ -9,7 +9,7 @@ mod performance;
 
 use super::Rules;
 use crate::check::Check;
-use crate::loadgen::{Scenario, Statement};
+use crate::loadgen::{RunSettings, Scenario};
 use retrial_readings::Limit;
 use retrial_readings::number::{figure, grouped};
 
@@ -25,13 +25,17 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 impl Rules {
     /// Everything that is asked of a performance run.
     #[must_use]
-    pub fn check_performance(&self, statement: &Statement, figures: Lookup<'_>) -> Vec<Check> {
-        performance::check(self, statement, figures)
+    pub fn check_performance(&self, run_settings: &RunSettings, figures: Lookup<'_>) -> Vec<Check> {
+        performance::check(self, run_settings, figures)
     }
 
     /// Everything that is asked of an accuracy run: its figures, and how many samples it had.
     #[must_use]
-    pub fn check_accuracy(&self, statement: Option<&Statement>, figures: Lookup<'_>) -> Vec<Check> {
+    pub fn check_accuracy(
+        &self,
+        run_settings: Option<&RunSettings>,
+        figures: Lookup<'_>,
+    ) -> Vec<Check> {
         let mut checks: Vec<Check> = self
             .accuracy
             .iter()
@@ -39,16 +43,16 @@ impl Rules {
             .filter(|(name, limit)| limit.min.is_some() || figures(name).is_some())
             .map(|(name, limit)| within(name, figures(name).as_ref(), limit))
             .collect();
-        checks.extend(statement.and_then(|statement| self.accuracy_samples_of(statement)));
+        checks.extend(run_settings.and_then(|run_settings| self.accuracy_samples_of(run_settings)));
         checks
     }
 
     /// The whole data set, no more and no less; left out where the logs do not tell.
-    fn accuracy_samples_of(&self, statement: &Statement) -> Option<Check> {
+    fn accuracy_samples_of(&self, run_settings: &RunSettings) -> Option<Check> {
         let asked = self.accuracy_samples?;
         // v6.x tells the samples of the accuracy set; before, the library was it.
-        let of_settings = statement.settings.accuracy_sample_count;
-        let found = of_settings.or(statement.library_samples)?;
+        let of_settings = run_settings.settings.accuracy_sample_count;
+        let found = of_settings.or(run_settings.library_samples)?;
         let rule = "accuracy sample count";
         Some(Check::new(rule, count(found), count(asked), found == asked))
     }

@@ -10,14 +10,14 @@ use retrial_recipe::model::Submission;
 
 /// A round that is known by its name, and read when it is asked for.
 #[derive(Debug)]
-struct Known {
+struct NamedRound {
     suite: String,
     round: String,
     source: Option<Source>,
     read: OnceLock<Option<Round>>,
 }
 
-impl Known {
+impl NamedRound {
     /// The round; `None` where its text holds no rules.
     fn read(&self) -> Option<&Round> {
         let parse = || Round::parse(self.source.as_ref()?).ok();
@@ -33,14 +33,14 @@ impl Known {
 /// The rounds that are known: the built-in ones, and those of the user's own files.
 #[derive(Debug, Clone, Default)]
 pub struct Rounds {
-    list: Vec<Arc<Known>>,
+    list: Vec<Arc<NamedRound>>,
 }
 
 impl Rounds {
     /// Adds a round by its name and text, which is read when the round is first asked for.
     #[must_use]
     pub fn with_text(mut self, suite: &str, round: &str, source: Source) -> Self {
-        self.put(Known {
+        self.put(NamedRound {
             suite: suite.to_owned(),
             round: round.to_owned(),
             source: Some(source),
@@ -52,7 +52,7 @@ impl Rounds {
     /// Adds a round; it stands for one of the same suite and name.
     #[must_use]
     pub fn with(mut self, round: Round) -> Self {
-        self.put(Known {
+        self.put(NamedRound {
             suite: round.suite.clone(),
             round: round.round.clone(),
             source: None,
@@ -61,7 +61,7 @@ impl Rounds {
         self
     }
 
-    fn put(&mut self, one: Known) {
+    fn put(&mut self, one: NamedRound) {
         self.list
             .retain(|known| known.suite != one.suite || known.round != one.round);
         self.list.push(Arc::new(one));

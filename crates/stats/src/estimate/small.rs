@@ -1,6 +1,6 @@
 //! Standard errors of medians and Olympic means of few trials, in deviations of one trial.
 
-use super::float;
+use super::to_f64;
 
 /// Of the median of three and of the middle two of four: exact under normal noise, from the
 /// variances of normal order statistics (David and Nagaraja, Order Statistics, 2003).
@@ -11,7 +11,7 @@ pub(crate) fn error_of_middle(trials: usize) -> f64 {
 
 /// Of the median of many, under normal noise; of few it is a little less.
 pub(crate) fn error_of_median(trials: usize) -> f64 {
-    (std::f64::consts::FRAC_PI_2 / float(trials)).sqrt()
+    (std::f64::consts::FRAC_PI_2 / to_f64(trials)).sqrt()
 }
 
 /// What the winsorized error of an Olympic mean is multiplied with. Tukey and `McLaughlin`'s t is
@@ -23,5 +23,5 @@ pub(crate) fn winsorized(trials: usize) -> f64 {
     FROM_FIVE
         .get(trials.saturating_sub(5))
         .copied()
-        .unwrap_or_else(|| 1.0 + 4.0 / (float(trials) * float(trials)))
+        .unwrap_or_else(|| 1.0 + 4.0 / (to_f64(trials) * to_f64(trials)))
 }

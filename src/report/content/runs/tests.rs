@@ -6,9 +6,9 @@ use crate::report::terminal::{Terminal, render};
 use crate::results::verdict::Outcome;
 use retrial_recipe::model::Mode;
 
-fn row(number: i64, host: &str) -> Row {
+fn row(number: i64, host: &str) -> RunSummary {
     let began = Timestamp::from_second(1_795_256_000 + number * 3600).unwrap();
-    Row {
+    RunSummary {
         id: format!("20261121-1{number}0000-resnet50-0f1e"),
         title: "ResNet-50 on the CPU".to_owned(),
         host: host.to_owned(),
@@ -25,11 +25,11 @@ fn row(number: i64, host: &str) -> Row {
             unit: "samples/s".to_owned(),
             ratio: Some(0.98),
         }),
-        ..Row::default()
+        ..RunSummary::default()
     }
 }
 
-fn shown(rows: &[Row], width: u16) -> String {
+fn shown(rows: &[RunSummary], width: u16) -> String {
     let terminal = Terminal {
         width,
         color: false,

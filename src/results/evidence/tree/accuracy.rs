@@ -5,7 +5,7 @@ use std::path::Path;
 use super::files::Missing;
 use super::gather::{broken, empty, measurement, told};
 use super::performance::missing;
-use super::place::Place;
+use super::submission::ScenarioFolder;
 use crate::results::evidence::accuracy::{self, ACCURACY, CUT_SHORT, LOG};
 use crate::results::evidence::folder::{self, Logs};
 use crate::results::evidence::loadgen::loadgen_evidence;
@@ -20,7 +20,11 @@ use retrial_recipe::model::Mode;
 const RUN: &str = "accuracy";
 
 /// Reads the accuracy run of a place.
-pub(crate) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missing>) -> Evidence {
+pub(crate) fn gather(
+    place: &ScenarioFolder,
+    rules: Option<&Rules>,
+    files: &mut Vec<Missing>,
+) -> Evidence {
     let path = place.results().join(RUN);
     let mut evidence = empty(place, Mode::Accuracy, &path);
     let root = &place.submitter.root;
@@ -82,7 +86,7 @@ fn performance_log(logs: &Logs) -> Option<RuleCheck> {
 }
 
 /// Whether a place has any accuracy at all.
-pub(crate) fn is_there(place: &Place) -> bool {
+pub(crate) fn is_there(place: &ScenarioFolder) -> bool {
     place
         .submitter
         .root

@@ -8,13 +8,13 @@ use super::gather::{broken, empty, measurement, told};
 use super::inferred;
 use super::layout::is_test;
 use super::performance::missing;
-use super::place::{Part, Place};
+use super::submission::{Part, ScenarioFolder};
 use crate::results::evidence::compliance;
 use crate::results::evidence::folder;
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
 use retrial_mlperf::check::Check;
-use retrial_mlperf::compliance::{Asked, Test};
+use retrial_mlperf::compliance::{Test, TestRequirements};
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::{ComplianceTest, Rules};
 use retrial_recipe::model::Mode;
@@ -37,7 +37,7 @@ pub(crate) struct Tested {
 
 /// Reads the tests of a place; `performance` is its performance run.
 pub(crate) fn gather(
-    place: &Place,
+    place: &ScenarioFolder,
     rules: Option<&Rules>,
     performance: Option<&Evidence>,
     files: &mut Vec<Missing>,
@@ -53,7 +53,7 @@ pub(crate) fn gather(
 }
 
 fn one(
-    place: &Place,
+    place: &ScenarioFolder,
     rules: Option<&Rules>,
     performance: Option<&Evidence>,
     name: &str,
@@ -77,7 +77,7 @@ fn one(
         Ok(test) => {
             let words = match rules {
                 Some(rules) => compliance::asked(test, rules, !place.submitter.in_one_folder),
-                None => Asked::new(test),
+                None => TestRequirements::new(test),
             };
             let found = compliance::read(&place.submitter.root.join(path), &words);
             for check in found.checks {
@@ -108,7 +108,7 @@ fn one(
 }
 
 /// Why a test is not asked for, where it is not: it is then told, and breaks nothing.
-fn not_asked(place: &Place, is_known: bool, is_asked: bool) -> Option<&'static str> {
+fn not_asked(place: &ScenarioFolder, is_known: bool, is_asked: bool) -> Option<&'static str> {
     if place.submitter.is_open() {
         Some("not in the open division")
     } else if is_known && !is_asked {
@@ -120,7 +120,7 @@ fn not_asked(place: &Place, is_known: bool, is_asked: bool) -> Option<&'static s
 
 /// The test's own performance run.
 fn speed(
-    place: &Place,
+    place: &ScenarioFolder,
     asked: Option<(&Rules, &ComplianceTest)>,
     path: &Path,
     evidence: &mut Evidence,
@@ -148,12 +148,12 @@ fn speed(
     evidence.published_metric = Some(metric);
     let mut rules = rules.clone();
     rules.seeds = test.seeds.unwrap_or(rules.seeds);
-    let statement = logs.run.statement();
+    let run_settings = logs.run.run_settings();
     let figures = |name: &str| {
         let found = logs.run.resolve(name)?;
         Some((found.figure.value, found.figure.unit.into_owned()))
     };
-    let checks = rules.check_performance(&statement, &figures);
+    let checks = rules.check_performance(&run_settings, &figures);
     evidence.checks.extend(checks.into_iter().map(told));
 }
 
@@ -165,7 +165,7 @@ fn against(
     found: &TrialEvidence,
     published: &TrialEvidence,
 ) -> Option<RuleCheck> {
-    let ran = |trial: &TrialEvidence| trial.statement.as_ref().and_then(|one| one.scenario);
+    let ran = |trial: &TrialEvidence| trial.run_settings.as_ref().and_then(|one| one.scenario);
     let metric = match ran(published) {
         Some(Scenario::SingleStream | Scenario::MultiStream) => {
             "early_stopping_latency_ns".to_owned()
@@ -226,7 +226,11 @@ fn without_audit_config(run: &mut Run) {
 
 /// What the tests say of the performance result: the closed division asks for all of its
 /// benchmark's, and that each is passed.
-pub(crate) fn passed(place: &Place, rules: Option<&Rules>, tests: &[Tested]) -> Vec<RuleCheck> {
+pub(crate) fn passed(
+    place: &ScenarioFolder,
+    rules: Option<&Rules>,
+    tests: &[Tested],
+) -> Vec<RuleCheck> {
     if place.submitter.is_open() {
         return Vec::new();
     }
@@ -259,7 +263,7 @@ pub(crate) fn passed(place: &Place, rules: Option<&Rules>, tests: &[Tested]) -> 
 }
 
 /// The folders of tests, by name; where there are several of one name, the first.
-fn find(place: &Place) -> Vec<(String, PathBuf)> {
+fn find(place: &ScenarioFolder) -> Vec<(String, PathBuf)> {
     let mut found: Vec<(String, PathBuf)> = Vec::new();
     for at in place.compliance() {
         for name in folders(&place.submitter.root.join(&at)) {

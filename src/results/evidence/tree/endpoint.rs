@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::gather::{broken, empty, told};
-use super::place::Place;
+use super::submission::ScenarioFolder;
 use crate::results::evidence::endpoints;
 use crate::results::evidence::folder::{DETAIL, SUMMARY};
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
@@ -14,7 +14,7 @@ use retrial_recipe::model::Mode;
 
 /// Whether a place is one of an endpoint, and not of `LoadGen`: accuracy scripts leave an
 /// `accuracy_results.json` beside `LoadGen`'s logs, too.
-pub(crate) fn is_one(place: &Place) -> bool {
+pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
     let folder = folder(place);
     let has_logs = ["performance/run_1", "accuracy"].iter().any(|run| {
         let logs = [SUMMARY, DETAIL].map(|log| folder.join(run).join(log));
@@ -25,7 +25,11 @@ pub(crate) fn is_one(place: &Place) -> bool {
 }
 
 /// Reads its performance.
-pub(crate) fn performance(place: &Place, rules: Option<&Rules>, allowed: bool) -> Evidence {
+pub(crate) fn performance(
+    place: &ScenarioFolder,
+    rules: Option<&Rules>,
+    allowed: bool,
+) -> Evidence {
     let path = place.results().join("performance");
     let mut evidence = begun(place, Mode::Performance, &path, allowed);
     let run = match endpoints::performance(&folder(place)) {
@@ -57,13 +61,13 @@ pub(crate) fn performance(place: &Place, rules: Option<&Rules>, allowed: bool) -
             .checks
             .extend(rules.check_endpoint(&run).into_iter().map(told));
     }
-    trial.statement = Some(run.statement());
+    trial.run_settings = Some(run.run_settings());
     evidence.trials.push(trial);
     evidence
 }
 
 /// Reads its accuracy.
-pub(crate) fn accuracy(place: &Place, rules: Option<&Rules>, allowed: bool) -> Evidence {
+pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: bool) -> Evidence {
     let path = place.results().join("accuracy");
     let mut evidence = begun(place, Mode::Accuracy, &path, allowed);
     let results = match endpoints::accuracy(&folder(place)) {
@@ -103,7 +107,7 @@ pub(crate) fn accuracy(place: &Place, rules: Option<&Rules>, allowed: bool) -> E
     evidence
 }
 
-fn begun(place: &Place, mode: Mode, path: &Path, allowed: bool) -> Evidence {
+fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evidence {
     let mut evidence = empty(place, mode, path);
     evidence.loadgen = false;
     if !allowed {
@@ -124,6 +128,6 @@ fn unreadable(because: String) -> RuleCheck {
     )
 }
 
-fn folder(place: &Place) -> std::path::PathBuf {
+fn folder(place: &ScenarioFolder) -> std::path::PathBuf {
     place.submitter.root.join(place.results())
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::gather::{broken, told};
-use super::place::Place;
+use super::submission::ScenarioFolder;
 use crate::results::evidence::folder::is_missing;
 use crate::results::verdict::RuleCheck;
 use crate::store::open;
@@ -20,7 +20,7 @@ const NAMED: usize = 4;
 pub struct Missing(pub PathBuf);
 
 /// The files beside a scenario's logs: how it was configured and run, and what was measured.
-pub(crate) fn of_place(place: &Place) -> (Vec<Missing>, Vec<RuleCheck>) {
+pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>) {
     let folder = place.measurements();
     let at = place.submitter.root.join(&folder);
     let names: Vec<String> = std::fs::read_dir(&at)

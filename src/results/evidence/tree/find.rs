@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::layout::{self, DIVISIONS, Position, is_test};
-use super::place::{Benchmark, Part, Place, Submitter};
+use super::submission::{Benchmark, Part, ScenarioFolder, Submitter};
 use crate::results::evidence::folder;
 use crate::store::open;
 
@@ -21,7 +21,7 @@ const DEPTH: usize = 3;
 
 /// What a directory holds of submission trees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct SubmissionTrees {
     /// The trees' roots.
     pub roots: Vec<PathBuf>,
     /// What is to be judged, in the order of the paths.
@@ -48,7 +48,7 @@ pub struct Fault {
 ///
 /// # Errors
 /// Where the directory cannot be read.
-pub fn find(directory: &Path) -> std::io::Result<Option<Found>> {
+pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     let directory = directory.canonicalize()?;
     std::fs::read_dir(&directory)?;
     if let Some(position) = layout::position(&directory) {
@@ -56,7 +56,7 @@ pub fn find(directory: &Path) -> std::io::Result<Option<Found>> {
     }
     let mut roots = Vec::new();
     find_roots(&directory, DEPTH, &mut roots);
-    let mut found = Found::default();
+    let mut found = SubmissionTrees::default();
     for root in roots {
         let one = walk(&Position {
             root,
@@ -79,7 +79,7 @@ fn find_roots(directory: &Path, depth: usize, roots: &mut Vec<PathBuf>) {
     }
 }
 
-fn walk(position: &Position) -> Found {
+fn walk(position: &Position) -> SubmissionTrees {
     let divisions = match &position.division {
         Some(division) => vec![division.clone()],
         None => DIVISIONS.map(str::to_owned).to_vec(),
@@ -90,13 +90,13 @@ fn walk(position: &Position) -> Found {
         names.map(move |name| (division, name))
     });
     let submitters: Vec<(&String, String)> = submitters.collect();
-    let walked: Vec<Found> = submitters
+    let walked: Vec<SubmissionTrees> = submitters
         .par_iter()
         .map(|(division, name)| walk_submitter(position, division, name))
         .collect();
-    let mut found = Found {
+    let mut found = SubmissionTrees {
         roots: vec![position.root.clone()],
-        ..Found::default()
+        ..SubmissionTrees::default()
     };
     for one in walked {
         found.benchmarks.extend(one.benchmarks);
@@ -105,8 +105,8 @@ fn walk(position: &Position) -> Found {
     found
 }
 
-fn walk_submitter(position: &Position, division: &str, name: &str) -> Found {
-    let mut found = Found::default();
+fn walk_submitter(position: &Position, division: &str, name: &str) -> SubmissionTrees {
+    let mut found = SubmissionTrees::default();
     let relative = Path::new(division).join(name);
     let results = position.root.join(&relative).join("results");
     if !results.is_dir() {
@@ -136,10 +136,10 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Found {
         let before = found.benchmarks.len();
         for benchmark in one_or_all(position.benchmark.as_ref(), &results.join(system)) {
             let folder = results.join(system).join(&benchmark);
-            let scenarios = one_or_all(position.scenario.as_ref(), &folder);
-            let places: Vec<Place> = scenarios
+            let names = one_or_all(position.scenario.as_ref(), &folder);
+            let scenarios: Vec<ScenarioFolder> = names
                 .into_iter()
-                .map(|scenario| Place {
+                .map(|scenario| ScenarioFolder {
                     submitter: Arc::clone(&submitter),
                     system: system.clone(),
                     benchmark: benchmark.clone(),
@@ -148,12 +148,12 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Found {
                 })
                 .filter(|place| place.scenario().is_some() || holds_results(place))
                 .collect();
-            if !places.is_empty() {
+            if !scenarios.is_empty() {
                 found.benchmarks.push(Benchmark {
                     submitter: Arc::clone(&submitter),
                     system: system.clone(),
                     name: benchmark,
-                    places,
+                    scenarios,
                     whole: position.scenario.is_none() && position.part.is_none(),
                 });
             }
@@ -174,7 +174,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Found {
 }
 
 /// Whether a folder whose name is no scenario holds results all the same.
-fn holds_results(place: &Place) -> bool {
+fn holds_results(place: &ScenarioFolder) -> bool {
     let folder = place.submitter.root.join(place.results());
     let parts = folders(&folder);
     parts
@@ -182,7 +182,7 @@ fn holds_results(place: &Place) -> bool {
         .any(|name| name == "performance" || name == "accuracy" || is_test(name))
 }
 
-fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mut Found) {
+fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mut SubmissionTrees) {
     let described = submitter.relative().join("systems");
     let Ok(entries) = std::fs::read_dir(submitter.root.join(&described)) else {
         found.faults.push(Fault {

@@ -1,8 +1,8 @@
 //! The evidence of one place: a scenario's performance, accuracy and compliance.
 
 use super::files::Missing;
-use super::place::{Part, Place};
-use super::{Frame, accuracy, compliance, endpoint, files, names, performance};
+use super::submission::{Part, ScenarioFolder};
+use super::{JudgeContext, accuracy, compliance, endpoint, files, names, performance};
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::run::without_trials;
 use crate::results::verdict::{Evidence, RuleCheck};
@@ -26,15 +26,15 @@ pub struct Gathered {
 /// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
 /// is told in the evidence.
 #[must_use]
-pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
-    let rules = rules(place, frame);
+pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathered {
+    let rules = rules(place, judge_context);
     let (mut missing, rules_of_benchmark) = if place.only.is_none() {
         files::of_place(place)
     } else {
         (Vec::new(), Vec::new())
     };
     let of_endpoint = endpoint::is_one(place);
-    let allowed = frame.round.is_none_or(|round| round.endpoints);
+    let allowed = judge_context.round.is_none_or(|round| round.endpoints);
     let mut evidence = Vec::new();
     let performance = place.wants(&Part::Performance).then(|| {
         let mut one = if of_endpoint {
@@ -42,7 +42,7 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
         } else {
             performance::gather(place, rules.as_ref(), &mut missing)
         };
-        performance::expect(&mut one, place, frame);
+        performance::expect(&mut one, place, judge_context);
         one
     });
     let accuracy = place.wants(&Part::Accuracy).then(|| {
@@ -72,14 +72,14 @@ pub fn gather(place: &Place, frame: &Frame<'_>) -> Gathered {
 }
 
 /// What the round asks of a place.
-fn rules(place: &Place, frame: &Frame<'_>) -> Option<Rules> {
-    let own = || names::official(&place.submitter, &place.benchmark, frame.round);
-    let named = frame.benchmark.unwrap_or_else(own);
-    frame.round?.rules(named, place.scenario()?)
+fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rules> {
+    let own = || names::official(&place.submitter, &place.benchmark, judge_context.round);
+    let named = judge_context.benchmark.unwrap_or_else(own);
+    judge_context.round?.rules(named, place.scenario()?)
 }
 
 /// Evidence of a place without trials.
-pub(crate) fn empty(place: &Place, mode: Mode, path: &std::path::Path) -> Evidence {
+pub(crate) fn empty(place: &ScenarioFolder, mode: Mode, path: &std::path::Path) -> Evidence {
     let mut evidence = without_trials(&measurement(place, mode));
     evidence.path = path.display().to_string();
     evidence.loadgen = true;
@@ -87,7 +87,7 @@ pub(crate) fn empty(place: &Place, mode: Mode, path: &std::path::Path) -> Eviden
 }
 
 /// A measurement of which nothing is known but what it is.
-pub(crate) fn measurement(place: &Place, mode: Mode) -> MeasurementPlan {
+pub(crate) fn measurement(place: &ScenarioFolder, mode: Mode) -> MeasurementPlan {
     let scenario = place.scenario_name();
     MeasurementPlan {
         key: scenario.clone(),

@@ -20,7 +20,7 @@ pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
             let samples = run
                 .parameters()
                 .samples_per_query
-                .map_or(MULTI_STREAM_SAMPLES, real);
+                .map_or(MULTI_STREAM_SAMPLES, to_f64);
             let mut figure = latency.scaled(1.0, rules.metric.unit.clone());
             figure.value = samples * 1e9 / latency.value;
             Some(figure)
@@ -35,6 +35,6 @@ pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a query has few samples")]
-fn real(count: u64) -> f64 {
+fn to_f64(count: u64) -> f64 {
     count as f64
 }

@@ -2,8 +2,8 @@
 
 use super::files::{self, Missing};
 use super::gather::{Gathered, gather};
-use super::place::{Benchmark, Place};
-use super::{Frame, accuracy, required, system};
+use super::submission::{Benchmark, ScenarioFolder};
+use super::{JudgeContext, accuracy, required, system};
 use crate::results::verdict::{self, BenchmarkVerdict, Context, Evidence, Verdict};
 use retrial_recipe::model::{Mode, Submission};
 
@@ -21,43 +21,47 @@ pub struct Judged {
 
 /// Reads and judges a benchmark's places.
 #[must_use]
-pub fn judge(benchmark: &Benchmark, frame: &Frame<'_>) -> Judged {
+pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged {
     let gathered = benchmark
-        .places
+        .scenarios
         .iter()
-        .map(|place| gather(place, frame))
+        .map(|place| gather(place, judge_context))
         .collect();
-    judge_gathered(benchmark, gathered, frame)
+    judge_gathered(benchmark, gathered, judge_context)
 }
 
 /// What holds for a benchmark on a system, whatever its scenarios measured.
 #[must_use]
-pub fn context(benchmark: &Benchmark, frame: &Frame<'_>) -> Context {
+pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Context {
     let submitter = &benchmark.submitter;
     let with_accuracy = benchmark
-        .places
+        .scenarios
         .iter()
         .filter(|place| accuracy::is_there(place));
     Context {
         submission: Submission {
             suite: SUITE.to_owned(),
-            round: frame.round.map(|round| round.round.clone()),
+            round: judge_context.round.map(|round| round.round.clone()),
             division: Some(submitter.division.clone()),
             submitter: Some(submitter.name.clone()),
             system: Some(benchmark.system.clone()),
             benchmark: benchmark.name.clone(),
             sources: Vec::new(),
         },
-        rules: frame.rules.clone(),
-        require_accuracy: frame.require_accuracy,
-        accuracy_scenarios: with_accuracy.map(Place::scenario_name).collect(),
+        rules: judge_context.rules.clone(),
+        require_accuracy: judge_context.require_accuracy,
+        accuracy_scenarios: with_accuracy.map(ScenarioFolder::scenario_name).collect(),
         ..Context::default()
     }
 }
 
 /// Judges what was read of a benchmark's places, in their order.
 #[must_use]
-pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Frame<'_>) -> Judged {
+pub fn judge_gathered(
+    benchmark: &Benchmark,
+    gathered: Vec<Gathered>,
+    judge_context: &JudgeContext<'_>,
+) -> Judged {
     let system = system::read(benchmark);
     let official = gathered.iter().find_map(|one| one.rules.as_ref());
     let official = official.map(|rules| rules.benchmark.clone());
@@ -74,8 +78,8 @@ pub fn judge_gathered(benchmark: &Benchmark, gathered: Vec<Gathered>, frame: &Fr
     rules.extend(files::check(&missing, &benchmark.relative()));
     let evidence: Vec<Evidence> = gathered.into_iter().flat_map(|one| one.evidence).collect();
     let submitter = &benchmark.submitter;
-    let context = context(benchmark, frame);
-    rules.extend(required::check(benchmark, system.kind, frame));
+    let context = context(benchmark, judge_context);
+    rules.extend(required::check(benchmark, system.kind, judge_context));
     let verdict = verdict::judge(&context, &evidence);
     let benchmark = BenchmarkVerdict {
         path: benchmark.relative().display().to_string(),

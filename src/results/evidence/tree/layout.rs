@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::place::Part;
+use super::submission::Part;
 
 /// The divisions of a round.
 pub const DIVISIONS: [&str; 3] = ["closed", "network", "open"];

@@ -1,6 +1,6 @@
 //! The suite's name of a benchmark, by a submitter's name.
 
-use super::place::Submitter;
+use super::submission::Submitter;
 use retrial_mlperf::rounds::Round;
 
 /// What `MLCommons`' checker guesses where a name is neither one of the round's nor explained by the

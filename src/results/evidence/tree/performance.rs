@@ -5,8 +5,8 @@ use std::path::Path;
 use super::files::Missing;
 use super::find::folders;
 use super::gather::{broken, empty, measurement, told};
-use super::place::Place;
-use super::{Frame, inferred, power};
+use super::submission::ScenarioFolder;
+use super::{JudgeContext, inferred, power};
 use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
@@ -19,7 +19,11 @@ use retrial_recipe::model::Mode;
 const RUN: &str = "performance/run_1";
 
 /// Reads the performance run of a place.
-pub(crate) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missing>) -> Evidence {
+pub(crate) fn gather(
+    place: &ScenarioFolder,
+    rules: Option<&Rules>,
+    files: &mut Vec<Missing>,
+) -> Evidence {
     let path = place.results().join(RUN);
     let mut evidence = empty(place, Mode::Performance, &path);
     let logs = folder::logs(&place.submitter.root, &path);
@@ -58,8 +62,12 @@ pub(crate) fn gather(place: &Place, rules: Option<&Rules>, files: &mut Vec<Missi
 }
 
 /// Compares a performance result with what was published for it, where anything was.
-pub(crate) fn expect(evidence: &mut Evidence, place: &Place, frame: &Frame<'_>) {
-    if let (Some(published), Some(metric)) = (frame.published, &evidence.published_metric) {
+pub(crate) fn expect(
+    evidence: &mut Evidence,
+    place: &ScenarioFolder,
+    judge_context: &JudgeContext<'_>,
+) {
+    if let (Some(published), Some(metric)) = (judge_context.published, &evidence.published_metric) {
         let figure = evidence
             .trials
             .first()
@@ -120,7 +128,7 @@ fn other_mode(logs: &Logs) -> Option<RuleCheck> {
 }
 
 /// Runs beside the one that counts are told, so that nobody takes them for it.
-fn other_runs(place: &Place) -> Option<RuleCheck> {
+fn other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
     let folder = place
         .submitter
         .root

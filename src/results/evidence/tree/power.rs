@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::files::Missing;
 use super::gather::broken;
-use super::place::Place;
+use super::submission::ScenarioFolder;
 use crate::results::verdict::{FigureValue, RuleCheck};
 use crate::store::{blocks, open};
 use retrial_mlperf::loadgen::{Detail, Run, Scenario};
@@ -30,7 +30,7 @@ const MULTI_STREAM_SAMPLES: f64 = 8.0;
 
 /// The figure of a place that has power; what is wrong with it where there is none.
 pub(crate) fn figure(
-    place: &Place,
+    place: &ScenarioFolder,
     run: &Run,
     missing: &mut Vec<Missing>,
 ) -> Option<Result<(String, FigureValue), RuleCheck>> {
@@ -52,7 +52,7 @@ pub(crate) fn figure(
 }
 
 fn measured(
-    place: &Place,
+    place: &ScenarioFolder,
     run: &Run,
     root: &Path,
     log: &Path,

@@ -1,8 +1,8 @@
 //! What a benchmark on a system must have beside the results that are there.
 
 use super::gather::broken;
-use super::place::Benchmark;
-use super::{Frame, names};
+use super::submission::Benchmark;
+use super::{JudgeContext, names};
 use crate::results::verdict::RuleCheck;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::SystemType;
@@ -11,11 +11,11 @@ use retrial_mlperf::rounds::SystemType;
 pub(crate) fn check(
     benchmark: &Benchmark,
     system: Option<SystemType>,
-    frame: &Frame<'_>,
+    judge_context: &JudgeContext<'_>,
 ) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     for place in benchmark
-        .places
+        .scenarios
         .iter()
         .filter(|place| place.scenario().is_none())
     {
@@ -25,12 +25,12 @@ pub(crate) fn check(
             "one of MLPerf's scenarios",
         ));
     }
-    let Some(round) = frame.round else {
+    let Some(round) = judge_context.round else {
         return checks;
     };
-    let named = frame
-        .benchmark
-        .unwrap_or_else(|| names::official(&benchmark.submitter, &benchmark.name, frame.round));
+    let named = judge_context.benchmark.unwrap_or_else(|| {
+        names::official(&benchmark.submitter, &benchmark.name, judge_context.round)
+    });
     let Some((official, rules)) = round.benchmark(named) else {
         checks.push(broken(
             "benchmark",
@@ -46,9 +46,9 @@ pub(crate) fn check(
         return checks;
     }
     let found: Vec<Scenario> = benchmark
-        .places
+        .scenarios
         .iter()
-        .filter_map(super::Place::scenario)
+        .filter_map(super::ScenarioFolder::scenario)
         .collect();
     for scenario in &found {
         let known = rules.scenarios.iter().find(|(known, _)| known == scenario);

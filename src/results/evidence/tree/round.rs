@@ -1,18 +1,18 @@
 //! Which round a tree is of: its seeds tell, which are drawn anew for each.
 
-use super::{Found, Part, Place};
+use super::{Part, ScenarioFolder, SubmissionTrees};
 use crate::results::evidence::{endpoints, folder};
 use retrial_mlperf::rounds::{Round, Rounds};
 
 /// The round whose seeds stand in the first log of the tree that has any round's. A result with
 /// other seeds is then judged by this round, and breaks its rule.
 #[must_use]
-pub fn of_tree<'a>(found: &Found, rounds: &'a Rounds) -> Option<&'a Round> {
+pub fn of_tree<'a>(found: &SubmissionTrees, rounds: &'a Rounds) -> Option<&'a Round> {
     let places = || {
         found
             .benchmarks
             .iter()
-            .flat_map(|benchmark| &benchmark.places)
+            .flat_map(|benchmark| &benchmark.scenarios)
     };
     let logged = places().find_map(|place| {
         let root = &place.submitter.root;
@@ -37,7 +37,7 @@ pub fn of_tree<'a>(found: &Found, rounds: &'a Rounds) -> Option<&'a Round> {
 }
 
 /// An endpoint's configuration has two of the three seeds.
-fn of_endpoint<'a>(place: &Place, rounds: &'a Rounds) -> Option<&'a Round> {
+fn of_endpoint<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
     let folder = place.submitter.root.join(place.results());
     if !endpoints::is_there(&folder) {
         return None;

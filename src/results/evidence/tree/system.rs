@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::gather::{broken, told};
-use super::place::Benchmark;
+use super::submission::Benchmark;
 use crate::results::evidence::folder::is_missing;
 use crate::results::verdict::RuleCheck;
 use crate::store::open;

@@ -50,7 +50,7 @@ pub struct MeasuredFigure {
     pub better: Better,
     /// How trials are made one figure.
     pub aggregate: Aggregate,
-    /// Assumed noise of one trial, as a fraction, if there is ground to assume one.
+    /// Assumed noise of one trial, as a fraction, if there is basis to assume one.
     pub noise: Option<f64>,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
     /// did not converge is null in it.

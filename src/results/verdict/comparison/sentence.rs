@@ -28,11 +28,11 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
         number::figure_like(ours, &figure.unit, theirs),
     );
     let word = figure.change;
-    let ground = ground(figure, options);
+    let basis = basis(figure, options);
     let at = number::percent(options.confidence);
     let alone = pair.shown((1.0 - options.confidence) / 2.0);
     let shown = match figure.interval {
-        None => format!("{word}: {ground}, and their noise is not known"),
+        None => format!("{word}: {basis}, and their noise is not known"),
         Some(interval) if interval.upper <= interval.lower => {
             format!("{word} (compared as printed)")
         }
@@ -43,7 +43,7 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
                 format!(" ({alone} alone, but not corrected for all these figures)")
             };
             format!(
-                "{word}{corrected}; at {at} confidence it lies between {} and {} ({ground})",
+                "{word}{corrected}; at {at} confidence it lies between {} and {} ({basis})",
                 number::ratio(interval.lower),
                 number::ratio(interval.upper)
             )
@@ -64,7 +64,7 @@ fn beside(limit: FailIf, side: Decision) -> String {
 }
 
 /// `3 and 5 trials`
-fn ground(figure: &ComparedFigure, options: &Options) -> String {
+fn basis(figure: &ComparedFigure, options: &Options) -> String {
     let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
     match (ours, theirs) {
         (1, 1) => "one trial each".to_owned(),

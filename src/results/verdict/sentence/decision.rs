@@ -10,34 +10,34 @@ pub(crate) fn words(
     compared: &Compared,
     judgement: &Judgement,
     confidence: f64,
-    ground: &str,
+    basis: &str,
 ) -> String {
     let at = format!("at {} confidence", number::percent(confidence));
     let asked = asked(judgement);
     let more = || more(judgement.more_trials);
     let Some(bounds) = judgement.bounds else {
-        return format!("asked {asked}, but {ground}; {}", more());
+        return format!("asked {asked}, but {basis}; {}", more());
     };
     let wide = bounds.upper > bounds.lower;
     match judgement.outcome {
-        Outcome::Reproduced => format!("{at} it {}; asked {asked} ({ground})", held(judgement)),
+        Outcome::Reproduced => format!("{at} it {}; asked {asked} ({basis})", held(judgement)),
         Outcome::NotReproduced | Outcome::Invalid if wide => format!(
-            "{at} it is {}; asked {} ({ground})",
+            "{at} it is {}; asked {} ({basis})",
             missed(judgement, bounds),
             region(judgement)
         ),
         Outcome::NotReproduced | Outcome::Invalid => {
-            format!("asked {} ({ground})", region(judgement))
+            format!("asked {} ({basis})", region(judgement))
         }
         _ if compared.decide(compared.alpha) == Decision::Worse => format!(
             "{at} it is {}, alone, but not corrected for all the figures of this run (Holm); asked \
-             {asked} ({ground}); {}",
+             {asked} ({basis}); {}",
             missed(judgement, bounds),
             more()
         ),
         // Each bound errs once in twenty: together they are a 90 % interval.
         _ => format!(
-            "{at} each way it lies between {} and {}: it {}; asked {asked}; {} ({ground})",
+            "{at} each way it lies between {} and {}: it {}; asked {asked}; {} ({basis})",
             number::ratio(bounds.lower),
             number::ratio(bounds.upper),
             within(judgement),

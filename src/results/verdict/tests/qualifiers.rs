@@ -4,7 +4,7 @@ use rstest::rstest;
 
 use super::build::*;
 use crate::results::verdict::{Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
-use retrial_mlperf::loadgen::Statement;
+use retrial_mlperf::loadgen::RunSettings;
 
 fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
     verdict
@@ -36,9 +36,9 @@ fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
     .expecting("completed_tokens_per_second", official(100.0));
     evidence.published_target_qps = published;
     if let Some(target) = target {
-        let mut statement = Statement::default();
-        statement.settings.target_qps = Some(target);
-        evidence.trials[0].statement = Some(statement);
+        let mut run_settings = RunSettings::default();
+        run_settings.settings.target_qps = Some(target);
+        evidence.trials[0].run_settings = Some(run_settings);
     }
     evidence
 }

@@ -1,7 +1,7 @@
 //! What the lines gave, put together: what is missing, which stats count, which estimate is published.
 
 use super::parser::Parser;
-use super::{Form, Summary, SummaryError};
+use super::{Completeness, Summary, SummaryError};
 use crate::loadgen::early_stopping::Stop;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{EarlyStopping, Mode, Scenario};
@@ -53,12 +53,12 @@ impl Parser {
             .into_iter()
             .filter_map(|(there, part)| (!there).then_some(part))
             .collect();
-        let form = if missing.is_empty() {
-            Form::Whole
+        let completeness = if missing.is_empty() {
+            Completeness::Whole
         } else if self.excerpt {
-            Form::Excerpt
+            Completeness::Excerpt
         } else {
-            Form::CutOff
+            Completeness::CutOff
         };
         Ok(Summary {
             sut_name: self.sut_name,
@@ -72,7 +72,7 @@ impl Parser {
             parameters: self.parameters,
             warnings: self.warnings,
             errors: self.errors,
-            form,
+            completeness,
             missing,
             notes,
             unread: self.unread,

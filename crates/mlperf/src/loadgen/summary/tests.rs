@@ -40,7 +40,7 @@ fn a_server_summary_is_read_whole() {
     assert_eq!(summary.mode, Some(Mode::Performance));
     assert_eq!(summary.result, Some(ResultWord::Valid));
     assert_eq!(summary.constraints.performance, Some(true));
-    assert_eq!(summary.form, Form::Whole);
+    assert_eq!(summary.completeness, Completeness::Whole);
     assert_eq!((summary.warnings, summary.errors), (Some(0), Some(0)));
     assert_eq!(summary.unread, [""; 0]);
     assert_eq!(summary.notes, [""; 0]);
@@ -66,7 +66,7 @@ fn a_server_summary_is_read_whole() {
 fn an_accuracy_summary_holds_only_the_two_last_lines() {
     let summary = parse(printed!("own-offline-accuracy")).unwrap();
     assert_eq!(summary.mode, Some(Mode::Accuracy));
-    assert_eq!(summary.form, Form::Whole);
+    assert_eq!(summary.completeness, Completeness::Whole);
     assert_eq!((summary.warnings, summary.errors), (Some(0), Some(0)));
     assert_eq!((summary.result, summary.scenario), (None, None));
 }
@@ -197,7 +197,7 @@ fn what_guides_print_is_read_as_an_excerpt(
     assert_eq!(summary.scenario, Some(scenario));
     assert_eq!(summary.mode, Some(Mode::Performance));
     assert_eq!(summary.result, Some(ResultWord::Valid));
-    assert_eq!(summary.form, Form::Excerpt);
+    assert_eq!(summary.completeness, Completeness::Excerpt);
     assert_eq!(summary.errors, None);
     assert_eq!(summary.unread, [""; 0]);
     close(value(&summary, name), figure);
@@ -302,7 +302,7 @@ fn a_file_cut_anywhere_is_marked_and_gives_no_wrong_figure() {
         let Ok(part) = parse(&SERVER[..cut]) else {
             continue;
         };
-        if part.form == Form::Whole {
+        if part.completeness == Completeness::Whole {
             // All but the last word's last letters.
             assert!(
                 SERVER.len() - cut < "during test.\n".len() + 2,

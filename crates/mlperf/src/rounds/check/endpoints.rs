@@ -12,7 +12,7 @@ impl Rules {
     /// Everything that is asked of an endpoint's performance run.
     #[must_use]
     pub fn check_endpoint(&self, run: &Performance) -> Vec<Check> {
-        let said = run.statement();
+        let said = run.run_settings();
         let figure = |name: &str| {
             let found = run.figures.get(name)?;
             Some((found.value, found.unit.to_string()))

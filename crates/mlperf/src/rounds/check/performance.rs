@@ -2,11 +2,11 @@
 
 use super::{Lookup, NOT_TOLD, SAID_BY_LOADGEN, count, milliseconds, time};
 use crate::check::Check;
-use crate::loadgen::{Scenario, Statement};
+use crate::loadgen::{RunSettings, Scenario};
 use crate::rounds::Rules;
 
 /// In the order in which the official checker asks.
-pub(super) fn check(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+pub(super) fn check(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<Check> {
     let mut checks = vec![scenario(rules, said)];
     checks.extend(errors(said));
     checks.extend(equal_issue(rules, said));
@@ -20,11 +20,11 @@ pub(super) fn check(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec
 }
 
 /// The scenario that ran: a result may have been inferred from another scenario's log.
-fn ran(rules: &Rules, said: &Statement) -> Scenario {
+fn ran(rules: &Rules, said: &RunSettings) -> Scenario {
     said.scenario.unwrap_or(rules.scenario)
 }
 
-fn scenario(rules: &Rules, said: &Statement) -> Check {
+fn scenario(rules: &Rules, said: &RunSettings) -> Check {
     let asked = match rules.scenario {
         // LoadGen does not know it.
         Scenario::Interactive => Scenario::Server,
@@ -42,7 +42,7 @@ fn scenario(rules: &Rules, said: &Statement) -> Check {
 }
 
 /// VALID can stand beside errors; that any are there is told by LoadGen's own validity.
-fn errors(said: &Statement) -> Option<Check> {
+fn errors(said: &RunSettings) -> Option<Check> {
     let found = said.errors?;
     Some(Check::new(
         SAID_BY_LOADGEN[0],
@@ -52,7 +52,7 @@ fn errors(said: &Statement) -> Option<Check> {
     ))
 }
 
-fn equal_issue(rules: &Rules, said: &Statement) -> Option<Check> {
+fn equal_issue(rules: &Rules, said: &RunSettings) -> Option<Check> {
     let found = said.settings.sample_concatenate_permutation;
     // Only a detail log tells.
     let is_told = said.has_detail && !rules.unlogged_issue;
@@ -64,12 +64,12 @@ fn equal_issue(rules: &Rules, said: &Statement) -> Option<Check> {
     Some(Check::new(rule, shown, "true", found == Some(true)))
 }
 
-fn performance_samples(rules: &Rules, said: &Statement) -> Check {
+fn performance_samples(rules: &Rules, said: &RunSettings) -> Check {
     let found = said.settings.performance_sample_count;
     least("performance sample count", found, rules.performance_samples)
 }
 
-pub(super) fn seeds(rules: &Rules, said: &Statement) -> [Check; 3] {
+pub(super) fn seeds(rules: &Rules, said: &RunSettings) -> [Check; 3] {
     let (asked, found) = (rules.seeds, &said.settings);
     let seed = |rule: &str, found: Option<u64>, asked: u64| {
         let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |seed| seed.to_string());
@@ -87,7 +87,7 @@ pub(super) fn seeds(rules: &Rules, said: &Statement) -> [Check; 3] {
 }
 
 /// How much was measured: in Offline the samples of its query, elsewhere early stopping.
-fn queries(rules: &Rules, said: &Statement) -> Vec<Check> {
+fn queries(rules: &Rules, said: &RunSettings) -> Vec<Check> {
     let settings = &said.settings;
     if ran(rules, said) != Scenario::Offline {
         let [_, rule] = SAID_BY_LOADGEN;
@@ -116,18 +116,18 @@ fn queries(rules: &Rules, said: &Statement) -> Vec<Check> {
 
 /// The 99th percentile of queries, and the target that early stopping held it against. Where token
 /// latencies are measured `LoadGen` uses neither.
-fn query_latency(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+fn query_latency(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<Check> {
     let Some(limit) = rules.latency.query_ns.filter(|_| !rules.token_latencies) else {
         return Vec::new();
     };
-    let asked = format!("at most {}", time(float(limit)));
+    let asked = format!("at most {}", time(to_f64(limit)));
     let target = said.settings.target_latency_ns;
     let shown = |value: Option<f64>| value.map_or_else(|| NOT_TOLD.to_owned(), time);
     let p99 = figures("latency_p99_ns").map(|(value, _)| value);
     vec![
         Check::new(
             "latency target",
-            shown(target.map(float)),
+            shown(target.map(to_f64)),
             asked.clone(),
             target.is_some_and(|target| target <= limit),
         ),
@@ -135,12 +135,16 @@ fn query_latency(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Ch
             "latency, 99th percentile",
             shown(p99),
             asked,
-            p99.is_some_and(|p99| p99 <= float(limit)),
+            p99.is_some_and(|p99| p99 <= to_f64(limit)),
         ),
     ]
 }
 
-pub(super) fn token_latencies(rules: &Rules, said: &Statement, figures: Lookup<'_>) -> Vec<Check> {
+pub(super) fn token_latencies(
+    rules: &Rules,
+    said: &RunSettings,
+    figures: Lookup<'_>,
+) -> Vec<Check> {
     let mut checks = Vec::new();
     if rules.token_latencies {
         // The summary of such a run prints these limits in place of the query's.
@@ -175,14 +179,14 @@ pub(super) fn token_latencies(rules: &Rules, said: &Statement, figures: Lookup<'
         let Some(limit) = limit else { continue };
         let found = figures(name).map(|(value, _)| value);
         let shown = found.map_or_else(|| NOT_TOLD.to_owned(), time);
-        let asked = format!("below {}", time(float(limit)));
-        let kept = found.is_some_and(|found| found < float(limit));
+        let asked = format!("below {}", time(to_f64(limit)));
+        let kept = found.is_some_and(|found| found < to_f64(limit));
         checks.push(Check::new(rule, shown, asked, kept));
     }
     checks
 }
 
-pub(super) fn min_duration(rules: &Rules, said: &Statement) -> Option<Check> {
+pub(super) fn min_duration(rules: &Rules, said: &RunSettings) -> Option<Check> {
     let asked = rules.min_duration_ms?;
     let found = said.settings.min_duration_ms;
     let shown = found.map_or_else(|| NOT_TOLD.to_owned(), milliseconds);
@@ -202,7 +206,7 @@ fn least(rule: &str, found: Option<u64>, asked: u64) -> Check {
     )
 }
 
-fn float(nanoseconds: u64) -> f64 {
+fn to_f64(nanoseconds: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "limits of minutes are exact")]
     let nanoseconds = nanoseconds as f64;
     nanoseconds

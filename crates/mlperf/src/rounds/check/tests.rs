@@ -13,8 +13,8 @@ fn rules(scenario: Scenario) -> Rules {
 }
 
 /// As `LoadGen` says of a valid run of v5.1.
-fn said(scenario: Scenario) -> Statement {
-    Statement {
+fn said(scenario: Scenario) -> RunSettings {
+    RunSettings {
         scenario: Some(scenario),
         errors: Some(0),
         constraints: Constraints {
@@ -34,7 +34,7 @@ fn said(scenario: Scenario) -> Statement {
             ..Parameters::default()
         },
         has_detail: true,
-        ..Statement::default()
+        ..RunSettings::default()
     }
 }
 
@@ -126,16 +126,16 @@ fn latencies_are_those_of_the_scenario(
 }
 
 #[rstest]
-#[case(|said: &mut Statement| said.errors = Some(3), "LoadGen's errors: 3; asked none")]
-#[case(|said: &mut Statement| said.settings.schedule_rng_seed = Some(18_209_322_760_996_052_030), "schedule_rng_seed: 18209322760996052030; asked 18209322760996052031")]
-#[case(|said: &mut Statement| said.settings.qsl_rng_seed = None, "qsl_rng_seed: not told by the logs; asked 1780908523862526354")]
-#[case(|said: &mut Statement| said.settings.min_duration_ms = Some(59_999), "min_duration: 59.999 s; asked at least 600 s")]
-#[case(|said: &mut Statement| said.settings.performance_sample_count = Some(24_575), "performance sample count: 24,575; asked at least 24,576")]
-#[case(|said: &mut Statement| said.settings.samples_per_query = Some(24_575), "samples per query: 24,575; asked at least 24,576")]
-#[case(|said: &mut Statement| said.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; asked true")]
-#[case(|said: &mut Statement| said.settings.use_token_latencies = None, "token latencies: not told by the logs; asked measured")]
-#[case(|said: &mut Statement| said.scenario = Some(Scenario::Server), "scenario: Server; asked Offline")]
-fn departures(#[case] depart: fn(&mut Statement), #[case] told: &str) {
+#[case(|said: &mut RunSettings| said.errors = Some(3), "LoadGen's errors: 3; asked none")]
+#[case(|said: &mut RunSettings| said.settings.schedule_rng_seed = Some(18_209_322_760_996_052_030), "schedule_rng_seed: 18209322760996052030; asked 18209322760996052031")]
+#[case(|said: &mut RunSettings| said.settings.qsl_rng_seed = None, "qsl_rng_seed: not told by the logs; asked 1780908523862526354")]
+#[case(|said: &mut RunSettings| said.settings.min_duration_ms = Some(59_999), "min_duration: 59.999 s; asked at least 600 s")]
+#[case(|said: &mut RunSettings| said.settings.performance_sample_count = Some(24_575), "performance sample count: 24,575; asked at least 24,576")]
+#[case(|said: &mut RunSettings| said.settings.samples_per_query = Some(24_575), "samples per query: 24,575; asked at least 24,576")]
+#[case(|said: &mut RunSettings| said.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; asked true")]
+#[case(|said: &mut RunSettings| said.settings.use_token_latencies = None, "token latencies: not told by the logs; asked measured")]
+#[case(|said: &mut RunSettings| said.scenario = Some(Scenario::Server), "scenario: Server; asked Offline")]
+fn departures(#[case] depart: fn(&mut RunSettings), #[case] told: &str) {
     let mut said = said(Scenario::Offline);
     depart(&mut said);
     let checks = rules(Scenario::Offline).check_performance(&said, &|_| None);
@@ -201,9 +201,9 @@ fn accuracy_is_a_range() {
     let missing = failing(&rules.check_accuracy(None, &|_| None));
     assert_eq!(missing.len(), 4);
     assert_eq!(missing[0], "ROUGE1: no such figure; asked at least 43.9869");
-    let said = Statement {
+    let said = RunSettings {
         library_samples: Some(24_575),
-        ..Statement::default()
+        ..RunSettings::default()
     };
     assert_eq!(
         failing(&rules.check_accuracy(Some(&said), &figures(290.0))),

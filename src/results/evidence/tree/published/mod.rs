@@ -1,16 +1,16 @@
 //! Published figures to compare with: a round's table of results, or what was judged elsewhere
 //! (another tree, a run of ours).
 
-mod row;
+mod result;
 mod table;
 
 use std::path::Path;
 
-use super::Place;
+use super::ScenarioFolder;
 use retrial_readings::units;
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
 
-pub use row::Row;
+pub use result::PublishedResult;
 pub use table::TableError;
 
 /// The largest table that is read: v5.1's has 2 MB.
@@ -22,7 +22,7 @@ pub struct Published {
     /// The table's or the tree's name, as it was given.
     pub name: String,
     /// The figures.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PublishedResult>,
     /// The system whose rows are meant for every result, whatever its own is.
     pub system: Option<String>,
     /// The one row that is meant, by its id.
@@ -68,7 +68,7 @@ impl Published {
 
     /// What was published for a place, in this unit.
     #[must_use]
-    pub fn of(&self, place: &Place, unit: &str) -> Option<Expectation> {
+    pub fn of(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
         let scenario = place.scenario_name();
         let submitter = &place.submitter;
         let official = submitter
@@ -113,8 +113,8 @@ impl Published {
 
     /// The rows that are meant.
     #[must_use]
-    pub fn matching(&self, wanted: &Wanted<'_>) -> Vec<&Row> {
-        let same = |row: &&Row| {
+    pub fn matching(&self, wanted: &Wanted<'_>) -> Vec<&PublishedResult> {
+        let same = |row: &&PublishedResult| {
             row.scenario.eq_ignore_ascii_case(wanted.scenario)
                 && (row.benchmark == wanted.benchmark
                     || row.benchmark == wanted.official

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use super::row::{Row, unit};
+use super::result::{PublishedResult, unit};
 use crate::store::StoreError;
 
 /// Why a table cannot be used.
@@ -34,7 +34,7 @@ pub enum TableError {
 }
 
 /// The rows of a table, whatever its form.
-pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<Row>, TableError> {
+pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let rows = if matches!(first, Some(b'[' | b'{')) {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| TableError::NoTable {
@@ -56,7 +56,7 @@ pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<Row>, TableError> {
     Ok(rows)
 }
 
-fn of_json(value: &Value) -> Vec<Row> {
+fn of_json(value: &Value) -> Vec<PublishedResult> {
     match value {
         Value::Array(rows) => rows.iter().flat_map(of_json).collect(),
         Value::Object(row) => of_object(row).map_or_else(
@@ -72,7 +72,7 @@ fn of_json(value: &Value) -> Vec<Row> {
     }
 }
 
-fn of_object(object: &Map<String, Value>) -> Option<Row> {
+fn of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
     if object.contains_key("deciding") {
         return judged(object);
     }
@@ -87,7 +87,7 @@ fn of_object(object: &Map<String, Value>) -> Option<Row> {
     row(&text)
 }
 
-fn of_csv(bytes: &[u8]) -> Result<Vec<Row>, csv::Error> {
+fn of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
     let heads = reader.headers()?.clone();
     let mut rows = Vec::new();
@@ -105,13 +105,13 @@ fn of_csv(bytes: &[u8]) -> Result<Vec<Row>, csv::Error> {
 }
 
 /// A row by its columns; a row of power is no result of its own.
-fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<Row> {
+fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
     let unit = unit(&text(&["Performance_Units", "Units"])?);
     if matches!(unit.as_str(), "watts" | "millijoules") {
         return None;
     }
     let scenario = text(&["Scenario"])?;
-    Some(Row {
+    Some(PublishedResult {
         id: text(&["ID", "Public ID"]),
         division: text(&["Category", "Division"]).map(|name| name.to_lowercase()),
         submitter: text(&["Submitter", "Organization"]),
@@ -131,7 +131,7 @@ fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<Row> {
 }
 
 /// A performance result as `judge --output json` says it.
-fn judged(object: &Map<String, Value>) -> Option<Row> {
+fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
     let text = |name: &str| object.get(name)?.as_str().map(str::to_owned);
     if text("mode")? != "performance" {
         return None;
@@ -140,7 +140,7 @@ fn judged(object: &Map<String, Value>) -> Option<Row> {
         .get("figures")?
         .get(object.get("deciding")?.as_str()?)?;
     let benchmark = text("benchmark")?;
-    Some(Row {
+    Some(PublishedResult {
         id: None,
         division: text("division"),
         submitter: text("submitter"),
@@ -164,7 +164,7 @@ fn judged(object: &Map<String, Value>) -> Option<Row> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<Row> {
+    fn read(text: &str) -> Vec<PublishedResult> {
         rows(text.as_bytes(), Path::new("table")).unwrap()
     }
 

@@ -1,13 +1,13 @@
 //! What the recipes of a batch know of its axes and values.
 
-use super::model::Placed;
+use super::model::Spanned;
 use retrial_recipe::{
     Choice, DeclaredParam, Diagnostic, Loaded, Span, Variants, did_you_mean, nearest,
 };
 
 /// A recipe of a batch, as far as cells depend on it.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct AxisDomain {
     /// What it is called in the batch.
     pub name: String,
     /// What `retrial run` takes.
@@ -20,7 +20,7 @@ pub struct Known {
     pub(super) figures: Vec<String>,
 }
 
-impl Known {
+impl AxisDomain {
     /// Of a recipe that was read.
     #[must_use]
     pub fn of(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
@@ -93,13 +93,13 @@ fn may_be(param: &DeclaredParam, value: &str) -> Option<String> {
 }
 
 /// Whether any recipe has an axis or a param of this name.
-pub(super) fn is_known(recipes: &[Known], name: &str) -> bool {
+pub(super) fn is_known(recipes: &[AxisDomain], name: &str) -> bool {
     recipes.iter().any(|known| known.has(name))
 }
 
 /// There is no such axis.
-pub(super) fn unknown_axis(recipes: &[Known], name: &str, span: &Span) -> Diagnostic {
-    let mut names: Vec<&str> = recipes.iter().flat_map(Known::names).collect();
+pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> Diagnostic {
+    let mut names: Vec<&str> = recipes.iter().flat_map(AxisDomain::names).collect();
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|name| seen.insert(*name));
     let who = match recipes {
@@ -114,9 +114,9 @@ pub(super) fn unknown_axis(recipes: &[Known], name: &str, span: &Span) -> Diagno
 
 /// What is wrong with a value that no recipe knows.
 pub(super) fn unknown_value(
-    recipes: &[Known],
+    recipes: &[AxisDomain],
     name: &str,
-    value: &Placed<String>,
+    value: &Spanned<String>,
 ) -> Option<Diagnostic> {
     if recipes
         .iter()

@@ -2,7 +2,7 @@
 
 /// One published result.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub struct PublishedResult {
     /// `6.0-0002`
     pub id: Option<String>,
     /// `closed`
@@ -29,7 +29,7 @@ pub struct Row {
     pub location: Option<String>,
 }
 
-impl Row {
+impl PublishedResult {
     /// Whether it is of a system of this name.
     #[must_use]
     pub fn is_of_system(&self, name: &str) -> bool {

@@ -11,7 +11,7 @@ use retrial_recipe::model::{Image, ModelSource, Recipe};
 
 /// What a batch will take.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Outlook {
+pub struct BatchEstimate {
     /// Each image once, in the order in which they are needed first.
     pub images: Vec<ImageNeed>,
     /// Each model of the hub once.
@@ -68,14 +68,14 @@ pub struct ModelNeed {
     pub cells: usize,
 }
 
-/// A cell's recipe, as far as an outlook depends on it.
+/// A cell's recipe, as far as an estimate depends on it.
 #[derive(Debug, Clone)]
 pub struct ResolvedCell {
     /// The recipe as the cell chooses it.
     pub recipe: Recipe,
 }
 
-impl Outlook {
+impl BatchEstimate {
     /// Of a plan and the recipes of its cells, in their order.
     #[must_use]
     pub fn of(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
@@ -103,14 +103,14 @@ impl Outlook {
                 }
             }
         }
-        let runs = plan.schedule.turns.len();
-        let of_turns = plan.schedule.turns.iter();
-        let durations: Vec<Option<Duration>> = of_turns
-            .map(|turn| cells.get(turn.cell)?.recipe.expected_duration)
+        let runs = plan.schedule.trial_runs.len();
+        let of_trial_runs = plan.schedule.trial_runs.iter();
+        let durations: Vec<Option<Duration>> = of_trial_runs
+            .map(|trial_run| cells.get(trial_run.cell)?.recipe.expected_duration)
             .collect();
         let known: Vec<Duration> = durations.iter().flatten().copied().collect();
         let total: Duration = known.iter().sum();
-        let at_once = u64::from(plan.conduct.parallel.max(1));
+        let at_once = u64::from(plan.execution.parallel.max(1));
         Self {
             images,
             models,

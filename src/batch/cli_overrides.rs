@@ -1,7 +1,7 @@
 //! A batch from the words of a command line: `retrial batch RECIPE --vary rocm=6.4.1,7.1.1`.
 
 use super::model::{
-    Axis, Batch, BatchRecipe, Combination, Conduct, OnFailure, Order, Placed, PullAhead,
+    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, OnFailure, Order, PullAhead, Spanned,
     WrittenClaim,
 };
 use super::names::short_names;
@@ -11,7 +11,7 @@ use retrial_recipe::{Diagnostic, Diagnostics, Source};
 
 /// What was typed; what was not says nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Typed {
+pub struct CliOverrides {
     /// `--vary axis=value,value`
     pub vary: Vec<String>,
     /// `--exclude axis=value,axis=value`
@@ -42,7 +42,7 @@ pub struct Typed {
     pub gpus: Vec<String>,
 }
 
-impl Typed {
+impl CliOverrides {
     /// The batch of one recipe.
     ///
     /// # Errors
@@ -61,11 +61,11 @@ impl Typed {
             scenarios: Vec::new(),
             modes: Vec::new(),
             baseline: None,
-            conduct: Conduct::default(),
+            execution: ExecutionOptions::default(),
             claims: Vec::new(),
-            others: Vec::new(),
+            external_results: Vec::new(),
         };
-        problems.extend(self.stand_over(&mut batch));
+        problems.extend(self.apply_to(&mut batch));
         batch.title = title(&batch.recipes, &batch.vary);
         if problems.has_errors() {
             Err(problems)
@@ -75,7 +75,7 @@ impl Typed {
     }
 
     /// Puts what was typed over what a file says; what is wrong with it is given back.
-    pub fn stand_over(&self, batch: &mut Batch) -> Diagnostics {
+    pub fn apply_to(&self, batch: &mut Batch) -> Diagnostics {
         let mut problems = Diagnostics::default();
         for axis in axes(&self.vary, &mut problems) {
             let mut known = batch.vary.iter_mut();
@@ -108,30 +108,30 @@ impl Typed {
                 text: place("--claim", text),
                 source: None,
             }));
-        let conduct = &mut batch.conduct;
-        conduct.trials = self.trials.unwrap_or(conduct.trials);
-        conduct.order = self.order.unwrap_or(conduct.order);
-        conduct.on_failure = self.on_failure.unwrap_or(conduct.on_failure);
-        conduct.retries = self.retries.unwrap_or(conduct.retries);
-        conduct.parallel = self.parallel.unwrap_or(conduct.parallel);
-        conduct.pull_ahead = self.pull_ahead.unwrap_or(conduct.pull_ahead);
+        let execution = &mut batch.execution;
+        execution.trials = self.trials.unwrap_or(execution.trials);
+        execution.order = self.order.unwrap_or(execution.order);
+        execution.on_failure = self.on_failure.unwrap_or(execution.on_failure);
+        execution.retries = self.retries.unwrap_or(execution.retries);
+        execution.parallel = self.parallel.unwrap_or(execution.parallel);
+        execution.pull_ahead = self.pull_ahead.unwrap_or(execution.pull_ahead);
         if !self.gpus.is_empty() {
-            conduct.gpus.clone_from(&self.gpus);
+            execution.gpus.clone_from(&self.gpus);
         }
         problems
     }
 }
 
-fn place(option: &str, text: &str) -> Placed<String> {
+fn place(option: &str, text: &str) -> Spanned<String> {
     let source = Source::new(option, text);
-    Placed {
+    Spanned {
         value: text.to_owned(),
         span: source.span(0..text.len()),
     }
 }
 
-fn set((name, value): &(String, String)) -> Placed<(String, String)> {
-    Placed {
+fn set((name, value): &(String, String)) -> Spanned<(String, String)> {
+    Spanned {
         value: (name.clone(), value.clone()),
         span: place("--set", &format!("{name}={value}")).span,
     }
@@ -150,7 +150,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
             continue;
         };
         let mut start = name.len() + 1;
-        let mut placed = Vec::new();
+        let mut spanned = Vec::new();
         for value in values.split(',') {
             let span = all.part(start..start + value.len());
             start += value.len() + 1;
@@ -159,17 +159,17 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
                 problems.push(problem.help("take the comma out, or write the value"));
             } else {
                 let value = value.trim().to_owned();
-                placed.push(Placed { value, span });
+                spanned.push(Spanned { value, span });
             }
         }
         match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
-            Some(known) => known.values.extend(placed),
+            Some(known) => known.values.extend(spanned),
             None => axes.push(Axis {
-                name: Placed {
+                name: Spanned {
                     value: name.trim().to_owned(),
                     span: all.part(0..name.len()),
                 },
-                values: placed,
+                values: spanned,
             }),
         }
     }

@@ -19,7 +19,7 @@ const MODES: [&str; 3] = ["performance", "accuracy", "compliance"];
 
 /// What a result's path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ResultPath {
     /// What is judged together lies below this.
     pub group: PathBuf,
     /// The scenario, where a folder has its name. An Interactive result's own log says `Server`.
@@ -30,7 +30,7 @@ pub struct Place {
     pub is_trial: bool,
 }
 
-impl Place {
+impl ResultPath {
     /// Reads a path.
     #[must_use]
     pub fn of(path: &Path) -> Self {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_submission_tree_tells_system_and_benchmark() {
-        let place = Place::of(Path::new(
+        let place = ResultPath::of(Path::new(
             "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1",
         ));
         assert_eq!(place.scenario.as_deref(), Some("Offline"));
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(submission.division.as_deref(), Some("closed"));
         assert_eq!(submission.system.as_deref(), Some("8xMI300X"));
         assert_eq!(submission.benchmark, "llama2-70b-99");
-        let accuracy = Place::of(Path::new(
+        let accuracy = ResultPath::of(Path::new(
             "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/accuracy",
         ));
         assert_eq!(accuracy.group, place.group);
@@ -143,12 +143,12 @@ mod tests {
 
     #[test]
     fn folders_of_other_names_are_results_of_their_own() {
-        let one = Place::of(Path::new("/lg/conf/llama2-70b_server"));
-        let other = Place::of(Path::new("/lg/conf/gpt-oss-120b_server"));
+        let one = ResultPath::of(Path::new("/lg/conf/llama2-70b_server"));
+        let other = ResultPath::of(Path::new("/lg/conf/gpt-oss-120b_server"));
         assert_ne!(one.group, other.group);
         assert_eq!(one.submission().benchmark, "llama2-70b_server");
         assert_eq!(
-            Place::of(Path::new("/lg/single-stream/accuracy"))
+            ResultPath::of(Path::new("/lg/single-stream/accuracy"))
                 .scenario
                 .as_deref(),
             Some("SingleStream")

@@ -12,7 +12,7 @@ use retrial_recipe::model::{Mode, Submission};
 
 /// What is known of a run at a glance. What its files do not say is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct RunSummary {
     /// Its id: its directory's name.
     #[serde(rename = "run")]
     pub id: String,
@@ -108,7 +108,7 @@ pub enum Stand {
     Ended,
 }
 
-impl Row {
+impl RunSummary {
     /// Where it stands, in a word: `running`, its verdict's outcome, `stopped`, `failed` or
     /// `interrupted`.
     #[must_use]
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_state_is_one_word_for_what_is_known() {
-        let mut row = Row::default();
+        let mut row = RunSummary::default();
         assert_eq!(row.state(), "interrupted");
         row.stand = Stand::Ended;
         row.exit_code = Some(3);
@@ -168,11 +168,11 @@ mod tests {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect()
         };
-        let row = Row {
+        let row = RunSummary {
             variant: pairs(&[("rocm", "7.1.1"), ("backend", "vllm")]),
             params: pairs(&[("batch", "4"), ("results", "/results")]),
             modified: vec!["batch".to_owned()],
-            ..Row::default()
+            ..RunSummary::default()
         };
         assert_eq!(row.choices(), "backend=vllm,rocm=7.1.1,batch=4");
     }

@@ -1,4 +1,4 @@
-//! The forms in which figures are printed, one line each.
+//! The patterns of lines in which figures are printed.
 //!
 //! The names and the patterns are those of `MLCommons`' submission checker (`ACC_PATTERN`), made
 //! wider where scripts print what it cannot read: exponents, `np.float64(…)`, a logger's prefix.
@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_lite::Regex;
 
-/// What a form gives.
+/// What a pattern gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gives {
     /// A figure, with its unit where no `%` follows the number.
@@ -120,9 +120,9 @@ const LINES: [(&str, &str, Gives); 16] = [
     ),
 ];
 
-/// A form of a figure.
-pub(super) struct Form {
-    /// A word that every line of this form has, in small letters.
+/// Finds a figure in a line.
+pub(super) struct FigurePattern {
+    /// A word that every line of this pattern has, in small letters.
     word: &'static str,
     how: How,
     /// What it gives.
@@ -136,7 +136,7 @@ enum How {
     Line(LazyLock<Option<Regex>, Box<dyn FnOnce() -> Option<Regex> + Send>>),
 }
 
-impl Form {
+impl FigurePattern {
     fn line(word: &'static str, pattern: String, gives: Gives) -> Self {
         // That each of them is a pattern is held by a test.
         let pattern = LazyLock::new(Box::new(move || Regex::new(&pattern).ok()) as Box<_>);
@@ -147,7 +147,7 @@ impl Form {
         }
     }
 
-    /// Where the last value of this form stands in a line; `small` is the line in small letters.
+    /// Where the last value of this pattern stands in a line; `small` is the line in small letters.
     pub fn last_in(&self, line: &str, small: &str) -> Option<Range<usize>> {
         let mut places = small.match_indices(self.word).map(|(at, _)| at).peekable();
         places.peek()?;
@@ -179,24 +179,24 @@ impl Form {
     }
 }
 
-/// All forms.
-pub(super) static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
-    let members = MEMBERS.iter().map(|(name, gives)| Form {
+/// All patterns.
+pub(super) static PATTERNS: LazyLock<Vec<FigurePattern>> = LazyLock::new(|| {
+    let members = MEMBERS.iter().map(|(name, gives)| FigurePattern {
         word: name,
         how: How::Member,
         gives: *gives,
     });
-    let lines = LINES
-        .iter()
-        .map(|(word, before, gives)| Form::line(word, format!("{before}{NUMBER}"), *gives));
-    let hash = Form::line("hash=", r"^hash=(?<value>\w+)\s*$".to_owned(), Gives::Hash);
+    let lines = LINES.iter().map(|(word, before, gives)| {
+        FigurePattern::line(word, format!("{before}{NUMBER}"), *gives)
+    });
+    let hash = FigurePattern::line("hash=", r"^hash=(?<value>\w+)\s*$".to_owned(), Gives::Hash);
     members.chain(lines).chain([hash]).collect()
 });
 
-/// A line in small letters where it may have a form at all: most lines of a long file have none.
+/// A line in small letters where a pattern may match at all: most lines of a long file have none.
 pub(super) fn small(line: &str) -> Option<String> {
     static ANY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        let words = FORMS.iter().map(|form| form.word);
+        let words = PATTERNS.iter().map(|pattern| pattern.word);
         let builder = AhoCorasick::builder()
             .ascii_case_insensitive(true)
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -214,14 +214,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_a_pattern_and_has_its_word() {
-        assert!(!FORMS.is_empty());
-        for form in FORMS.iter() {
-            assert_eq!(form.word, form.word.to_ascii_lowercase());
-            if let How::Line(pattern) = &form.how {
-                let pattern = pattern.as_ref().unwrap().as_str();
-                let plain = pattern.to_ascii_lowercase().replace(r"\{", "{");
-                assert!(plain.contains(form.word), "{}: {pattern}", form.word);
+    fn every_pattern_compiles_and_has_its_word() {
+        assert!(!PATTERNS.is_empty());
+        for pattern in PATTERNS.iter() {
+            assert_eq!(pattern.word, pattern.word.to_ascii_lowercase());
+            if let How::Line(regex) = &pattern.how {
+                let regex = regex.as_ref().unwrap().as_str();
+                let plain = regex.to_ascii_lowercase().replace(r"\{", "{");
+                assert!(plain.contains(pattern.word), "{}: {regex}", pattern.word);
             }
         }
     }
@@ -240,8 +240,11 @@ mod tests {
     #[case::no_sign("rouge1 44.5", None)]
     #[case::letters("Čas rouge1: 3 ů", Some("3"))]
     fn members(#[case] line: &str, #[case] value: Option<&str>) {
-        let form = FORMS.iter().find(|form| form.word == "rouge1").unwrap();
-        let found = form.last_in(line, &line.to_ascii_lowercase());
+        let pattern = PATTERNS
+            .iter()
+            .find(|pattern| pattern.word == "rouge1")
+            .unwrap();
+        let found = pattern.last_in(line, &line.to_ascii_lowercase());
         assert_eq!(found.map(|at| &line[at]), value);
     }
 }

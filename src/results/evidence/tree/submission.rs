@@ -53,7 +53,7 @@ pub struct Benchmark {
     /// The benchmark's folder.
     pub name: String,
     /// All its scenarios, or those that were asked for.
-    pub places: Vec<Place>,
+    pub scenarios: Vec<ScenarioFolder>,
     /// All its scenarios are there: what is missing may be told.
     pub whole: bool,
 }
@@ -69,7 +69,7 @@ impl Benchmark {
 
 /// One scenario of a benchmark on a system, with all that belongs to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct ScenarioFolder {
     /// Whose.
     pub submitter: Arc<Submitter>,
     /// The system's folder.
@@ -95,7 +95,7 @@ pub enum Part {
     Test(String),
 }
 
-impl Place {
+impl ScenarioFolder {
     /// The scenario that the folder's name says. An Interactive run's own log says `Server`.
     #[must_use]
     pub fn scenario(&self) -> Option<Scenario> {

@@ -1,4 +1,4 @@
-//! One turn: begun as a run, gone on with after a kill, tried again where the host failed.
+//! One trial run: begun as a run, gone on with after a kill, tried again where the host failed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use super::error::BatchError;
 use super::execute::is_failure;
 use super::session::{BatchSession, Seen};
 use crate::batch::OnFailure;
-use crate::batch::journal::{BatchState, BatchWhat, Next, TurnEnd, TurnFigure};
+use crate::batch::journal::{BatchState, BatchWhat, Next, TrialRunEnd, TrialRunFigure};
 use crate::host::assign::AssignedGpus;
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::run::{Ended, Prepared, RunError, Session};
@@ -18,64 +18,64 @@ use crate::store::journal::{Event, State, What};
 use crate::store::{RunDirectory, StoreError};
 use retrial_recipe::model::Mode;
 
-/// Takes a turn to its end, or until the batch is stopped; `lane` where others go on beside it.
+/// Takes a trial run to its end, or until the batch is stopped; `worker` where others go on beside it.
 pub(super) async fn take(
     batch: &BatchSession<'_>,
-    turn: usize,
-    lane: Option<usize>,
+    trial_run: usize,
+    worker: Option<usize>,
 ) -> Result<(), BatchError> {
-    let retries = batch.plan.conduct.retries;
+    let retries = batch.plan.execution.retries;
     loop {
-        let next = batch.ask(|state| state.next(turn, retries));
+        let next = batch.ask(|state| state.next(trial_run, retries));
         // What runs since before a kill is brought to a clean end even then.
-        let open = batch.ask(|state| state.is_open(turn));
+        let open = batch.ask(|state| state.is_open(trial_run));
         if !open && (batch.stop.is_cancelled() || batch.halted().is_some()) {
             return Ok(());
         }
         let end = match next {
             Next::Stands => return Ok(()),
-            Next::Begin { attempt } => begin(batch, turn, lane, attempt).await?,
-            Next::GoOn { run } => match go_on(batch, turn, lane, &run).await? {
+            Next::Begin { attempt } => begin(batch, trial_run, worker, attempt).await?,
+            Next::GoOn { run } => match go_on(batch, trial_run, worker, &run).await? {
                 Some(end) => end,
                 None => continue,
             },
         };
         let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
-        batch.say(BatchWhat::TurnEnded { turn, end })?;
+        batch.say(BatchWhat::TrialRunEnded { trial_run, end })?;
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
-        let last = batch.ask(|state| state.next(turn, retries)) == Next::Stands;
-        if is_failure(exit) && last && batch.plan.conduct.on_failure == OnFailure::FailFast {
-            batch.halt(format!("{} failed", batch.named(turn)));
+        let last = batch.ask(|state| state.next(trial_run, retries)) == Next::Stands;
+        if is_failure(exit) && last && batch.plan.execution.on_failure == OnFailure::FailFast {
+            batch.halt(format!("{} failed", batch.named(trial_run)));
         }
     }
 }
 
 async fn begin(
     batch: &BatchSession<'_>,
-    turn: usize,
-    lane: Option<usize>,
+    trial_run: usize,
+    worker: Option<usize>,
     attempt: u32,
-) -> Result<TurnEnd, BatchError> {
-    let prepared = match batch.makes.make(turn, lane.unwrap_or(0)).await {
+) -> Result<TrialRunEnd, BatchError> {
+    let prepared = match batch.makes.make(trial_run, worker.unwrap_or(0)).await {
         Ok(prepared) => prepared,
         Err(refused) => {
-            return Ok(TurnEnd {
+            return Ok(TrialRunEnd {
                 exit_code: refused.exit.code(),
                 because: Some(refused.because),
-                ..TurnEnd::default()
+                ..TrialRunEnd::default()
             });
         }
     };
     let directory = batch.home.new_run(&prepared.stem())?;
-    let Some(planned) = batch.turn(turn) else {
-        return Ok(TurnEnd::default());
+    let Some(planned) = batch.trial_run(trial_run) else {
+        return Ok(TrialRunEnd::default());
     };
     let cell = batch.plan.cells.get(planned.cell);
-    let given = prepared.plan.given.as_ref().filter(|_| lane.is_some());
-    batch.say(BatchWhat::TurnBegan {
-        turn,
+    let given = prepared.plan.given.as_ref().filter(|_| worker.is_some());
+    batch.say(BatchWhat::TrialRunBegan {
+        trial_run,
         run: directory.id().to_owned(),
         cell: cell.map(|cell| cell.name.clone()).unwrap_or_default(),
         trial: planned.trial,
@@ -86,30 +86,30 @@ async fn begin(
     // Known to the batch before anything is in it: a kill in between leaves an empty directory,
     // and the same run goes on in it.
     prepared.write_down(&directory)?;
-    run(batch, turn, directory).await
+    run(batch, trial_run, directory).await
 }
 
 /// Goes on with a run that an earlier process began; none where it is not there any more.
 async fn go_on(
     batch: &BatchSession<'_>,
-    turn: usize,
-    lane: Option<usize>,
+    trial_run: usize,
+    worker: Option<usize>,
     id: &str,
-) -> Result<Option<TurnEnd>, BatchError> {
+) -> Result<Option<TrialRunEnd>, BatchError> {
     let directory = RunDirectory::at(batch.home.runs().join(id));
     if !directory.path().is_dir() {
         let run = id.to_owned();
-        batch.say(BatchWhat::TurnLost { turn, run })?;
+        batch.say(BatchWhat::TrialRunLost { trial_run, run })?;
         return Ok(None);
     }
     if !directory.join("plan.json").exists() {
-        let prepared: Prepared = match batch.makes.make(turn, lane.unwrap_or(0)).await {
+        let prepared: Prepared = match batch.makes.make(trial_run, worker.unwrap_or(0)).await {
             Ok(prepared) => prepared,
             Err(refused) => {
-                return Ok(Some(TurnEnd {
+                return Ok(Some(TrialRunEnd {
                     exit_code: refused.exit.code(),
                     because: Some(refused.because),
-                    ..TurnEnd::default()
+                    ..TrialRunEnd::default()
                 }));
             }
         };
@@ -121,11 +121,11 @@ async fn go_on(
         let verdict = directory.read_json("verdict.json").ok();
         return Ok(Some(end(&directory, code, verdict.as_ref(), because)));
     }
-    batch.say(BatchWhat::TurnTakenUp {
-        turn,
+    batch.say(BatchWhat::TrialRunReattached {
+        trial_run,
         run: id.to_owned(),
     })?;
-    run(batch, turn, directory).await.map(Some)
+    run(batch, trial_run, directory).await.map(Some)
 }
 
 /// How a run ended, if it came to an end without being stopped.
@@ -143,9 +143,9 @@ fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreE
 /// Executes a run in this process, as `retrial run` and `retrial resume` do.
 async fn run(
     batch: &BatchSession<'_>,
-    turn: usize,
+    trial_run: usize,
     directory: RunDirectory,
-) -> Result<TurnEnd, BatchError> {
+) -> Result<TrialRunEnd, BatchError> {
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
     let secrets = batch.makes.secrets(&directory.read_json("plan.json")?);
@@ -167,7 +167,7 @@ async fn run(
             if event.container.is_some() || matches!(event.what, What::RunEnded { .. }) {
                 batch.under_way.notify_one();
             }
-            let _ = batch.seen.send(Seen::Run { turn, event });
+            let _ = batch.seen.send(Seen::Run { trial_run, event });
         }
     };
     let executed = async {
@@ -210,8 +210,8 @@ fn end(
     exit_code: u8,
     verdict: Option<&Verdict>,
     because: Option<String>,
-) -> TurnEnd {
-    TurnEnd {
+) -> TrialRunEnd {
+    TrialRunEnd {
         exit_code,
         run: Some(directory.id().to_owned()),
         outcome: verdict.map(|verdict| verdict.outcome.to_string()),
@@ -222,13 +222,13 @@ fn end(
 }
 
 /// The deciding figure of each performance result.
-fn figures(verdict: &Verdict) -> Vec<TurnFigure> {
+fn figures(verdict: &Verdict) -> Vec<TrialRunFigure> {
     let results = verdict.results.iter();
     let results = results.filter(|result| result.mode == Mode::Performance);
     let deciding = results.filter_map(|result| {
         let name = result.deciding.clone()?;
         let figure = result.figures.get(&name)?;
-        Some(TurnFigure {
+        Some(TrialRunFigure {
             scenario: result.scenario.clone(),
             name,
             value: figure.value,

@@ -6,7 +6,7 @@ use retrial_recipe::model::JudgeRules;
 
 /// What a tree is judged by.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame<'a> {
+pub struct JudgeContext<'a> {
     /// The round, where it is known.
     pub round: Option<&'a Round>,
     /// The benchmark that the command line says, in place of the folder's name.

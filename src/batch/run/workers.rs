@@ -1,35 +1,39 @@
-//! Which turns are taken one after the other, where several runs go on at once.
+//! Which trial runs are taken one after the other, where several runs go on at once.
 //!
-//! A lane has GPUs of its own. With several trials a lane takes whole rounds: the trials of a round
+//! A worker has GPUs of its own. With several trials a worker takes whole rounds: the trials of a round
 //! are compared as pairs, so all of them run on the same GPUs. With one trial the cells are dealt.
 
 use crate::batch::BatchPlan;
 
-/// The turns of each lane, numbered from 1, in the order of the schedule.
-pub type Lanes = Vec<Vec<usize>>;
+/// The trial runs of each worker, numbered from 1, in the order of the schedule.
+pub type Workers = Vec<Vec<usize>>;
 
-/// Deals the turns of a batch to at most as many lanes as its conduct allows; none is empty.
+/// Deals the trial runs of a batch to at most as many workers as its options allows; none is empty.
 #[must_use]
-pub fn lanes(plan: &BatchPlan) -> Lanes {
-    let turns = &plan.schedule.turns;
-    let trials = turns.iter().map(|turn| turn.trial).max().unwrap_or(1);
+pub fn workers(plan: &BatchPlan) -> Workers {
+    let trial_runs = &plan.schedule.trial_runs;
+    let trials = trial_runs
+        .iter()
+        .map(|trial_run| trial_run.trial)
+        .max()
+        .unwrap_or(1);
     let several = trials > 1;
     let most = if several {
         trials as usize
     } else {
         plan.cells.len()
     };
-    let count = (plan.conduct.parallel as usize).min(most).max(1);
-    let mut lanes = vec![Vec::new(); count];
-    for (number, turn) in (1..).zip(turns) {
-        let lane = if several {
-            turn.trial as usize - 1
+    let count = (plan.execution.parallel as usize).min(most).max(1);
+    let mut workers = vec![Vec::new(); count];
+    for (number, trial_run) in (1..).zip(trial_runs) {
+        let worker = if several {
+            trial_run.trial as usize - 1
         } else {
-            turn.cell
+            trial_run.cell
         };
-        lanes[lane % count].push(number);
+        workers[worker % count].push(number);
     }
-    lanes
+    workers
 }
 
 #[cfg(test)]
@@ -37,7 +41,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::batch::{Cell, Conduct, Order, Schedule, Values};
+    use crate::batch::{Cell, ExecutionOptions, Order, Schedule, Values};
 
     fn plan(cells: usize, trials: u32, parallel: u32) -> BatchPlan {
         let cell = |number| Cell {
@@ -54,8 +58,8 @@ mod tests {
         let cells: Vec<Cell> = (0..cells).map(cell).collect();
         let schedule = Schedule::of(&cells, Order::Interleaved);
         let text = serde_json::json!({
-            "schema": 1, "title": "", "conduct": Conduct { parallel, ..Conduct::default() },
-            "axes": [], "cells": cells, "left_out": [], "schedule": schedule, "others": [],
+            "schema": 1, "title": "", "execution": ExecutionOptions { parallel, ..ExecutionOptions::default() },
+            "axes": [], "cells": cells, "left_out": [], "schedule": schedule, "external_results": [],
             "claims": [],
         });
         serde_json::from_value(text).unwrap()
@@ -73,6 +77,6 @@ mod tests {
         #[case] parallel: u32,
         #[case] expected: Vec<Vec<usize>>,
     ) {
-        assert_eq!(lanes(&plan(cells, trials, parallel)), expected);
+        assert_eq!(workers(&plan(cells, trials, parallel)), expected);
     }
 }

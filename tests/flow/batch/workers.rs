@@ -41,7 +41,7 @@ fn rounds_go_on_at_once_on_disjoint_gpus() {
     });
     std::fs::write(lab.path("go-on"), "").unwrap();
     batch.end().expect_exit(0).says("2 at once").says("on GPUs");
-    let began = lab.happened("turn_began");
+    let began = lab.happened("trial_run_began");
     let mut gpus: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for began in &began {
         let own = began["gpus"].as_array().unwrap().iter();

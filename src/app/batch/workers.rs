@@ -4,14 +4,14 @@ use crate::app::failure::Failure;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 
-/// The GPUs of each lane, as `--gpus` takes them. One lane has what the batch may use.
-pub fn gpus_of_lanes(
-    lanes: usize,
+/// The GPUs of each worker, as `--gpus` takes them. One worker has what the batch may use.
+pub fn gpus_of_workers(
+    workers: usize,
     chosen: &[String],
     plans: &[&Plan],
     host: &HostView,
 ) -> Result<Vec<Vec<String>>, Failure> {
-    if lanes < 2 {
+    if workers < 2 {
         return Ok(vec![chosen.to_vec()]);
     }
     let mut requests = Vec::new();
@@ -45,14 +45,14 @@ pub fn gpus_of_lanes(
     };
     let count = requests.iter().map(|request| request.count as usize);
     let count = count.max().unwrap_or(1).max(1);
-    if usable.len() < lanes * count {
+    if usable.len() < workers * count {
         return Err(Failure::host(format!(
-            "--parallel {lanes}: each run asks for {count} of the GPUs, and {} can be used: at most {} at once",
+            "--parallel {workers}: each run asks for {count} of the GPUs, and {} can be used: at most {} at once",
             usable.len(),
             usable.len() / count
         )));
     }
-    let groups = usable.chunks(count).take(lanes);
+    let groups = usable.chunks(count).take(workers);
     Ok(groups.map(<[String]>::to_vec).collect())
 }
 

@@ -4,7 +4,7 @@
 use crate::app::failure::Failure;
 use crate::cli::arguments::JudgeArguments;
 use crate::plan::measurement::MeasurementPlan;
-use crate::results::evidence::place::Place;
+use crate::results::evidence::result_path::ResultPath;
 use crate::results::evidence::tree::Published;
 use crate::results::evidence::tree::published::Wanted;
 use retrial_mlperf::loadgen::{Run, Scenario};
@@ -14,13 +14,13 @@ use retrial_recipe::model::{Mode, Submission, Trials};
 use super::{reference, tree};
 
 /// What results are judged by where no path tells.
-pub struct Unplaced<'a> {
+pub struct LooseResults<'a> {
     asked: &'a JudgeArguments,
     rounds: Rounds,
     published: Option<Published>,
 }
 
-impl<'a> Unplaced<'a> {
+impl<'a> LooseResults<'a> {
     /// Reads what the command line names.
     pub fn new(asked: &'a JudgeArguments) -> Result<Self, Failure> {
         let rounds = tree::rounds(asked)?;
@@ -40,7 +40,7 @@ impl<'a> Unplaced<'a> {
         &self,
         scenario: &str,
         mode: Mode,
-        place: &Place,
+        place: &ResultPath,
         run: &Run,
     ) -> MeasurementPlan {
         let benchmark = self.benchmark(place);
@@ -84,7 +84,7 @@ impl<'a> Unplaced<'a> {
     }
 
     /// What was submitted, with what the command line and the rules say of it.
-    pub fn submission(&self, place: &Place, rules: Option<&Rules>) -> Submission {
+    pub fn submission(&self, place: &ResultPath, rules: Option<&Rules>) -> Submission {
         let mut submission = place.submission();
         submission.benchmark = self.benchmark(place);
         if let Some(rules) = rules {
@@ -96,7 +96,7 @@ impl<'a> Unplaced<'a> {
         submission
     }
 
-    fn benchmark(&self, place: &Place) -> String {
+    fn benchmark(&self, place: &ResultPath) -> String {
         let named = self.asked.benchmark.clone();
         named.unwrap_or_else(|| place.submission().benchmark)
     }

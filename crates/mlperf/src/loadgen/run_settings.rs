@@ -7,7 +7,7 @@ use super::{Mode, Parameters, ResultWord, Run, Scenario};
 
 /// What LoadGen says of a run besides its figures; what no log says is `None`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Statement {
+pub struct RunSettings {
     /// The scenario. An Interactive run says `Server`.
     pub scenario: Option<Scenario>,
     /// The mode.
@@ -31,7 +31,7 @@ pub struct Statement {
 impl Run {
     /// What LoadGen says of it besides its figures.
     #[must_use]
-    pub fn statement(&self) -> Statement {
+    pub fn run_settings(&self) -> RunSettings {
         let (summary, detail) = (self.summary.as_ref(), self.detail.as_ref());
         let of_summary = summary.map(|summary| summary.constraints);
         let of_detail = detail.map(|detail| detail.constraints);
@@ -48,7 +48,7 @@ impl Run {
         let invalid = [of_summary, of_detail]
             .into_iter()
             .find(|word| *word == Some(ResultWord::Invalid));
-        Statement {
+        RunSettings {
             scenario: self.scenario(),
             mode: self.mode(),
             result: invalid.flatten().or(of_detail).or(of_summary),
