@@ -141,7 +141,7 @@ fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule
                         .trial
                         .map_or_else(String::new, |trial| format!(", trial {trial}"));
                     add(format!(
-                        "{mode}{trial}: {}: {}; asked {}",
+                        "{mode}{trial}: {}: {}; required {}",
                         rule.rule, rule.found, rule.asked
                     ));
                 }

@@ -371,7 +371,7 @@ fn a_run_is_judged_by_the_round_of_the_layout() {
     let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 1, "{tree:#}");
     let broken = told(&tree, "broken", "rule");
-    let seed = "1780908523862526354; asked 2465351861681999779";
+    let seed = "1780908523862526354; required 2465351861681999779";
     assert!(broken.iter().any(|rule| rule.contains(seed)), "{broken:#?}");
     let (tree, code) = home.export(&export("v5.1", &["whole"], &["--replace"]));
     assert_eq!(code, 5, "{tree:#}");

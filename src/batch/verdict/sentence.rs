@@ -92,14 +92,14 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
         return ": one trial, and nothing says how much trials scatter".to_owned();
     };
     let basis = basis(part);
-    let asked = asked(part);
+    let required = required(part);
     let more = match (part.outcome, part.more_trials) {
         (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
         _ => String::new(),
     };
     let within = within(part, bounds.lower, bounds.upper);
     format!(
-        ": {}; {what} {within} at {at} confidence ({basis}), asked {asked}{more}",
+        ": {}; {what} {within} at {at} confidence ({basis}); {required} is required{more}",
         part.outcome
     )
 }
@@ -126,7 +126,7 @@ fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
 }
 
 /// `above 1.10`
-fn asked(part: &ClaimPart) -> String {
+fn required(part: &ClaimPart) -> String {
     let margin = part.asked.margin;
     let keeps = number::ratio(1.0 - margin);
     match (part.asked.claim, part.gaps.is_empty()) {

@@ -35,12 +35,12 @@ pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>
         _ => true,
     };
     if !published.rows.iter().any(known) {
-        let wanted = published.id.as_ref().or(published.system.as_ref());
-        return Err(Failure::usage(format!(
-            "{}: no result of it is {}",
-            path.display(),
-            wanted.map_or("a performance figure", String::as_str)
-        )));
+        let missing = match (&published.id, &published.system) {
+            (Some(id), _) => format!("no row has the id {id}"),
+            (None, Some(system)) => format!("no row has the system {system}"),
+            (None, None) => "no row has a performance figure".to_owned(),
+        };
+        return Err(Failure::usage(format!("{}: {missing}", path.display())));
     }
     Ok(Some(published))
 }

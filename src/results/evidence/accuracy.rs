@@ -101,11 +101,12 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
     ));
     for (name, found) in &accuracy.figures {
         if !found.others.is_empty() {
-            let others: Vec<String> = found.others.iter().map(ToString::to_string).collect();
+            let values = found.others.iter().chain([&found.value]);
+            let values: Vec<String> = values.map(ToString::to_string).collect();
             checks.push(Check::new(
-                format!("{name} once"),
-                format!("{} after {}", found.value, others.join(", ")),
-                "one value of it",
+                format!("{name} in {ACCURACY}"),
+                values.join(", then "),
+                "one value",
                 false,
             ));
         }

@@ -44,13 +44,7 @@ pub fn loadgen_evidence(
         *published = Some(metric.to_owned());
     }
     let validity = run.validity();
-    let mut reasons = validity.reasons;
-    for disagreement in run.disagreements() {
-        reasons.push(format!(
-            "{}: the summary says {}, the detail log {}",
-            disagreement.name, disagreement.summary.value, disagreement.detail.value
-        ));
-    }
+    let reasons = validity.reasons;
     trial.validity = match validity.verdict {
         loadgen::Validity::Valid if reasons.is_empty() => Validity::Valid,
         loadgen::Validity::Unknown if reasons.is_empty() => Validity::NotStated,

@@ -211,10 +211,10 @@ impl<'a> Draft<'a> {
                     })
                     .map(|judgement| {
                         let because = format!(
-                            "{} is better than published by more than the margin: look twice",
+                            "{} is better than published by more than the margin: check this result",
                             judgement.figure
                         );
-                        Qualifier::new(QualifierKind::Above, because)
+                        Qualifier::new(QualifierKind::ExceedsPublished, because)
                     }),
             );
         }

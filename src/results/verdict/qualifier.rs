@@ -48,9 +48,9 @@ pub enum QualifierKind {
     /// The image is named by a tag that may move.
     #[serde(rename = "unpinned image")]
     UnpinnedImage,
-    /// Better than published by more than the margin: look twice.
-    #[serde(rename = "above")]
-    Above,
+    /// Better than published by more than the margin: check this result.
+    #[serde(rename = "exceeds published")]
+    ExceedsPublished,
 }
 
 impl QualifierKind {
@@ -64,7 +64,7 @@ impl QualifierKind {
             Self::OtherHardware => "other hardware",
             Self::Reimplemented => "reimplemented",
             Self::UnpinnedImage => "unpinned image",
-            Self::Above => "above",
+            Self::ExceedsPublished => "exceeds published",
         }
     }
 }

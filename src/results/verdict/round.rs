@@ -35,7 +35,7 @@ pub(crate) fn check(
             let because = trial.why_missing(&check.rule);
             let because = because.map_or(String::new(), |because| format!(" ({because})"));
             checked.invalid.push(format!(
-                "{which}{}: {}{because}; asked {}",
+                "{which}{}: {}{because}; required {}",
                 check.rule, check.found, check.asked
             ));
         }

@@ -9,6 +9,7 @@ use super::{
     round,
 };
 use retrial_mlperf::check::Check;
+use retrial_mlperf::loadgen::ResultWord;
 use retrial_readings::nearest::listed;
 use retrial_recipe::model::{Limit, Mode};
 
@@ -52,7 +53,7 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
     check_outside(&mut checked, &evidence.checks);
     if evidence.trials.is_empty() && checked.invalid.is_empty() {
         checked.fail(None, "step", "no trial".to_owned(), "a trial");
-        checked.failed.push("it was never run".to_owned());
+        checked.failed.push("it never ran".to_owned());
         return checked;
     }
     for trial in &evidence.trials {
@@ -69,7 +70,7 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
 fn check_outside(checked: &mut Checked, checks: &[RuleCheck]) {
     for check in checks.iter().filter(|check| !check.passed) {
         checked.invalid.push(format!(
-            "{}: {}; asked {}",
+            "{}: {}; required {}",
             check.rule, check.found, check.asked
         ));
     }
@@ -144,19 +145,29 @@ fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvide
     match &trial.validity {
         Validity::Valid => checked.pass(number, rule, "VALID".to_owned(), "VALID"),
         Validity::Invalid(reasons) => {
-            let mut found = "INVALID".to_owned();
-            if !reasons.is_empty() {
-                found = format!("{found} ({})", reasons.join("; "));
-            }
-            checked.invalid.push(format!("{which}{who} {found}"));
+            let settings = trial.run_settings.as_ref();
+            let says_valid = settings.is_some_and(|said| said.result == Some(ResultWord::Valid));
+            let reasons = reasons.join("; ");
+            let found = match (reasons.is_empty(), says_valid) {
+                (true, _) => "INVALID".to_owned(),
+                // The logs contradict LoadGen's own word, or each other.
+                (false, true) => reasons,
+                (false, false) => format!("INVALID ({reasons})"),
+            };
+            let who = if says_valid {
+                String::new()
+            } else {
+                format!("{who} ")
+            };
+            checked.invalid.push(format!("{which}{who}{found}"));
             checked.fail(number, rule, found, "VALID");
         }
         // An accuracy summary has no such line; a performance summary without one was cut off.
         Validity::NotStated if evidence.loadgen && evidence.mode == Mode::Performance => {
-            let found = "no word on validity";
+            let found = "neither VALID nor INVALID";
             checked
                 .invalid
-                .push(format!("{which}LoadGen's summary has {found}"));
+                .push(format!("{which}LoadGen's summary says {found}"));
             checked.fail(number, rule, found.to_owned(), "VALID");
         }
         Validity::NotStated => {}
@@ -242,7 +253,7 @@ fn check_limit(
     let asked = asked(limit, unit);
     let Some(figure) = found else {
         checked.invalid.push(format!(
-            "{which}{name} is missing{}; asked {asked}",
+            "{which}{name} is missing{}; required {asked}",
             why_missing(trial, name)
         ));
         checked.fail(Some(trial.trial), name, "no such figure".to_owned(), &asked);
@@ -259,7 +270,7 @@ fn check_limit(
     } else {
         checked
             .invalid
-            .push(format!("{which}{name} is {shown}; asked {asked}"));
+            .push(format!("{which}{name} is {shown}; required {asked}"));
         checked.fail(Some(trial.trial), name, shown, &asked);
     }
 }

@@ -12,7 +12,7 @@ pub(crate) fn of_figure(
     compared: &Compared,
     judgement: &Judgement,
     confidence: f64,
-    looks: usize,
+    analyses: usize,
 ) -> String {
     let name = &judgement.figure;
     let expectation = compared.expectation();
@@ -28,14 +28,14 @@ pub(crate) fn of_figure(
     };
     let published = published(compared, measured.value);
     let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
-    let basis = basis(compared, judgement, looks);
+    let basis = basis(compared, judgement, analyses);
     let decision = decision::words(compared, judgement, confidence, &basis);
     let others = others(compared, judgement);
     format!("{head}; {decision}{others}.")
 }
 
 /// What the bounds stand on: `one trial, assumed noise 0.8 %`.
-fn basis(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
+fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String {
     let mut words = vec![match judgement.trials {
         1 => "one trial".to_owned(),
         trials => match compared.aggregate {
@@ -79,8 +79,10 @@ fn basis(compared: &Compared, judgement: &Judgement, looks: usize) -> String {
             fine(compared.sigma)
         ));
     }
-    if looks > 1 {
-        words.push(format!("the error split between {looks} stages"));
+    if analyses > 1 {
+        words.push(format!(
+            "the error split between {analyses} interim analyses"
+        ));
     }
     let ordered = |it: &Estimate| it.is_ordered(compared.alpha);
     if compared.estimate.as_ref().is_some_and(ordered) {
@@ -112,7 +114,7 @@ fn published(compared: &Compared, like: f64) -> String {
     }
 }
 
-/// `; 6 other published figures: 0.930–0.980 of it`
+/// `; 7 other published results reach 94–100 % of this one`
 fn others(compared: &Compared, judgement: &Judgement) -> String {
     let published = compared.expectation().value;
     let mut ratios: Vec<f64> = judgement
@@ -125,12 +127,15 @@ fn others(compared: &Compared, judgement: &Judgement) -> String {
     ratios.sort_by(f64::total_cmp);
     match ratios.as_slice() {
         [] => String::new(),
-        [one] => format!("; 1 other published figure: {} of it", number::ratio(*one)),
+        [one] => format!(
+            "; 1 other published result reaches {} of this one",
+            number::percent(*one)
+        ),
         [first, .., last] => format!(
-            "; {} other published figures: {}–{} of it",
+            "; {} other published results reach {}–{} of this one",
             ratios.len(),
-            number::ratio(*first),
-            number::ratio(*last)
+            number::percent(*first).trim_end_matches([' ', '%']),
+            number::percent(*last)
         ),
     }
 }
@@ -144,7 +149,6 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
         .collect();
     let count = |wanted: Outcome| judged.iter().filter(|outcome| **outcome == wanted).count();
     let all = judged.len();
-    let figures = if all == 1 { "figure" } else { "figures" };
     let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
         return "There is no result to judge.".to_owned();
     };
@@ -153,15 +157,19 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
         Outcome::Reproduced if all == 1 => "The published figure holds.".to_owned(),
         Outcome::Reproduced => format!("All {all} published figures hold."),
+        Outcome::NotReproduced if all == 1 => {
+            format!("The published figure does not hold. {reason}")
+        }
         Outcome::NotReproduced => {
             let bad = count(Outcome::NotReproduced);
             let verb = if bad == 1 { "does" } else { "do" };
-            format!("{bad} of {all} published {figures} {verb} not hold. {reason}")
+            format!("{bad} of {all} published figures {verb} not hold. {reason}")
         }
+        Outcome::Inconclusive if all == 1 => format!("1 published figure is undecided. {reason}"),
         Outcome::Inconclusive => {
             let open = count(Outcome::Inconclusive);
             let verb = if open == 1 { "is" } else { "are" };
-            format!("{open} of {all} published {figures} {verb} not decided. {reason}")
+            format!("{open} of {all} published figures {verb} undecided. {reason}")
         }
         Outcome::Invalid | Outcome::Failed if results.len() == 1 => reason,
         Outcome::Invalid | Outcome::Failed => {

@@ -32,7 +32,7 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Sta
     };
     let draft = Draft::of(context, evidence);
     if !draft.is_valid() {
-        return stop("a rule of the benchmark was broken: more trials do not mend that");
+        return stop("the run violates a rule of the benchmark: more trials do not fix that");
     }
     if draft.compared.is_empty() {
         return stop("nothing was published to compare with");
@@ -44,7 +44,7 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Sta
         .iter()
         .find(|figure| figure.decide(figure.alpha / share) == Decision::Worse);
     if let Some(figure) = worse {
-        return stop(&format!("{} is worse than was asked", figure.figure));
+        return stop(&format!("{} is worse than allowed", figure.figure));
     }
     let open = draft
         .compared
@@ -53,11 +53,11 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Sta
     match open {
         None => stop("every published figure holds"),
         Some(figure) if stage + 1 >= evidence.stages.len() => stop(&format!(
-            "{} is not decided, and this was the last stage",
+            "{} is undecided, and this was the last stage",
             figure.figure
         )),
         Some(figure) => StageDecision::Continue {
-            because: format!("{} is not decided yet", figure.figure),
+            because: format!("{} is undecided so far", figure.figure),
         },
     }
 }

@@ -157,7 +157,11 @@ fn rounding_is_no_disagreement() {
 #[case::mode(("effective_test_mode", "\"SubmissionRun\""), "mode (PerformanceOnly, SubmissionRun)")]
 fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &str) {
     assert_validity(&both(&[entry]), Validity::Invalid, reason);
-    assert_validity(&both(&[entry]), Validity::Invalid, "not of one run");
+    assert_validity(
+        &both(&[entry]),
+        Validity::Invalid,
+        "the summary and detail log disagree",
+    );
 }
 
 #[test]
@@ -261,7 +265,7 @@ fn a_guides_excerpt_is_valid_with_a_note() {
     let notes = run.validity().notes.join("\n");
     assert!(
         notes.contains(
-            "an excerpt, without: Test Parameters Used, warnings encountered, errors encountered"
+            "an incomplete log, without: Test Parameters Used, warnings encountered, errors encountered"
         ),
         "{notes}"
     );

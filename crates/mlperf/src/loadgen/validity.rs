@@ -185,9 +185,7 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
             String::new()
         };
         let list = differing.join(", ");
-        reasons.push(format!(
-            "the summary and the detail log are not of one run, they differ in {list}{more}"
-        ));
+        reasons.push(format!("the summary and detail log disagree: {list}{more}"));
     }
 }
 
@@ -253,8 +251,8 @@ fn notes(run: &Run) -> Vec<String> {
     if let Some(summary) = &run.summary {
         notes.extend(summary.notes.iter().cloned());
         let what = match summary.completeness {
-            Completeness::Excerpt => "is an excerpt",
-            Completeness::CutOff => "is not whole",
+            Completeness::Excerpt => "is an incomplete log",
+            Completeness::CutOff => "was cut off",
             Completeness::Whole => "is whole",
         };
         if !summary.missing.is_empty() {

@@ -238,7 +238,7 @@ pub(crate) fn passed(
     asked
         .map(|(name, _)| {
             let Some(test) = tests.iter().find(|test| test.name == *name) else {
-                return broken(name, "missing", "a compliance test of this benchmark");
+                return broken(name, "missing", "by this benchmark");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
             let said = test

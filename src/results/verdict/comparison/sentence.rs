@@ -7,7 +7,7 @@ use super::pair::{Measured, Pair};
 use crate::results::verdict::number;
 use retrial_stats::Decision;
 
-/// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; at 95 % confidence 1.012–1.028 (…).`
+/// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; 95 % interval 1.012–1.028 (…).`
 pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
     let (Some(ratio), Some(ours), Some(theirs)) =
         (figure.ratio, figure.baseline.value, figure.candidate.value)
@@ -40,10 +40,10 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
             let corrected = if alone == figure.change {
                 String::new()
             } else {
-                format!(" ({alone} alone, but not corrected for all these figures)")
+                format!(" ({alone} before Holm's correction for all these figures)")
             };
             format!(
-                "{word}{corrected}; at {at} confidence it lies between {} and {} ({basis})",
+                "{word}{corrected}; {at} interval {}–{} ({basis})",
                 number::ratio(interval.lower),
                 number::ratio(interval.upper)
             )
@@ -59,7 +59,7 @@ fn beside(limit: FailIf, side: Decision) -> String {
     match side {
         Decision::Holds => format!("; {limit} is ruled out"),
         Decision::Worse => format!("; it is {limit}"),
-        Decision::Open => format!("; whether it is {limit} is not decided"),
+        Decision::Open => format!("; {limit} is undecided"),
     }
 }
 

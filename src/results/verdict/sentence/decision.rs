@@ -2,10 +2,10 @@
 
 use super::super::compare::Compared;
 use super::super::{Bounds, Judgement, MoreTrials, Outcome, number};
-use retrial_recipe::model::Claim;
+use retrial_recipe::model::{Better, Claim};
 use retrial_stats::Decision;
 
-/// `at 95 % confidence it holds to within 3.1 %; asked 5 % (3 trials, noise 1 %)`
+/// `at 95 % confidence at most 3.1 % below the published figure; 5 % is allowed (3 trials, …)`
 pub(crate) fn words(
     compared: &Compared,
     judgement: &Judgement,
@@ -13,86 +13,92 @@ pub(crate) fn words(
     basis: &str,
 ) -> String {
     let at = format!("at {} confidence", number::percent(confidence));
-    let asked = asked(judgement);
+    let allowed = allowed(judgement);
     let more = || more(judgement.more_trials);
     let Some(bounds) = judgement.bounds else {
-        return format!("asked {asked}, but {basis}; {}", more());
+        return format!("{allowed}, but {basis}; {}", more());
     };
     let wide = bounds.upper > bounds.lower;
     match judgement.outcome {
-        Outcome::Reproduced => format!("{at} it {}; asked {asked} ({basis})", held(judgement)),
+        Outcome::Reproduced if wide => {
+            format!("{at} {}; {allowed} ({basis})", held(compared, judgement))
+        }
+        Outcome::Reproduced => format!("{}; {allowed} ({basis})", held(compared, judgement)),
         Outcome::NotReproduced | Outcome::Invalid if wide => format!(
-            "{at} it is {}; asked {} ({basis})",
+            "{at} {} of the published figure; {} is required ({basis})",
             missed(judgement, bounds),
-            region(judgement)
+            required(judgement)
         ),
         Outcome::NotReproduced | Outcome::Invalid => {
-            format!("asked {} ({basis})", region(judgement))
+            format!("{} is required ({basis})", required(judgement))
         }
         _ if compared.decide(compared.alpha) == Decision::Worse => format!(
-            "{at} it is {}, alone, but not corrected for all the figures of this run (Holm); asked \
-             {asked} ({basis}); {}",
+            "{at} {} of the published figure, but only before Holm's correction for all figures of \
+             this run; {allowed} ({basis}); {}",
             missed(judgement, bounds),
             more()
         ),
         // Each bound errs once in twenty: together they are a 90 % interval.
         _ => format!(
-            "{at} each way it lies between {} and {}: it {}; asked {asked}; {} ({basis})",
+            "{} interval {}–{}, {}; {allowed}; {} ({basis})",
+            number::percent(2.0 * confidence - 1.0),
             number::ratio(bounds.lower),
             number::ratio(bounds.upper),
-            within(judgement),
+            within(compared, judgement),
             more()
         ),
     }
 }
 
-/// `5 %`, as the claim means it.
-fn asked(judgement: &Judgement) -> String {
+/// `5 % is allowed`, as the claim means it.
+fn allowed(judgement: &Judgement) -> String {
     let margin = number::percent(judgement.margin);
     match judgement.claim {
-        Claim::NotWorse => margin,
-        Claim::Equivalent => format!("{margin} either way"),
-        Claim::Better if judgement.margin > 0.0 => format!("better by {margin}"),
-        Claim::Better => "better".to_owned(),
+        Claim::NotWorse => format!("{margin} is allowed"),
+        Claim::Equivalent => format!("{margin} either way is allowed"),
+        Claim::Better if judgement.margin > 0.0 => format!("better by {margin} is required"),
+        Claim::Better => "better is required".to_owned(),
     }
 }
 
-/// The ratios that the claim lets through.
-fn region(judgement: &Judgement) -> String {
+/// The ratios that the claim requires.
+fn required(judgement: &Judgement) -> String {
     let least = number::ratio(1.0 - judgement.margin);
     let most = number::ratio(1.0 / (1.0 - judgement.margin));
     match judgement.claim {
-        Claim::NotWorse => least,
+        Claim::NotWorse => format!("at least {least}"),
         Claim::Equivalent => format!("{least}–{most}"),
         Claim::Better => format!("more than {most}"),
     }
 }
 
 /// How well it holds.
-fn held(judgement: &Judgement) -> String {
+fn held(compared: &Compared, judgement: &Judgement) -> String {
     match (judgement.claim, judgement.bounds) {
         (Claim::Better, Some(bounds)) => {
-            format!("is better, at least {}", number::ratio(bounds.lower))
+            let least = number::ratio(bounds.lower);
+            format!("better, at least {least} of the published figure")
         }
-        _ => within(judgement),
+        _ => within(compared, judgement),
     }
 }
 
-/// `holds to within 3.1 %`
-fn within(judgement: &Judgement) -> String {
+/// `at most 3.1 % below the published figure`; of latencies, `worse than`.
+fn within(compared: &Compared, judgement: &Judgement) -> String {
     let within = judgement.holds_within.unwrap_or(0.0);
-    let either_way = if judgement.claim == Claim::Equivalent {
-        " either way"
-    } else {
-        ""
-    };
-    if within > 0.0 {
-        let within = number::percent_unlike(within, judgement.margin);
-        format!("holds to within {within}{either_way}")
-    } else if either_way.is_empty() {
-        "is no worse than published".to_owned()
-    } else {
-        "is as published".to_owned()
+    let far = number::percent_unlike(within, judgement.margin);
+    let exact = judgement.bounds.is_some_and(|it| it.upper <= it.lower);
+    match (judgement.claim, compared.better) {
+        (Claim::Equivalent, _) if within > 0.0 => {
+            format!("at most {far} from the published figure")
+        }
+        (_, Better::Higher) if within > 0.0 => format!("at most {far} below the published figure"),
+        (_, Better::Lower) if within > 0.0 => {
+            format!("at most {far} worse than the published figure")
+        }
+        _ if exact && judgement.ratio == Some(1.0) => "equal as printed".to_owned(),
+        (Claim::Equivalent, _) => "the same as the published figure".to_owned(),
+        _ => "at least as good as the published figure".to_owned(),
     }
 }
 
@@ -118,7 +124,8 @@ fn more(more: Option<MoreTrials>) -> String {
             format!("it would take more than {count} more {}", plural(count))
         }
         Some(MoreTrials::Never) | None => {
-            "no number of trials would decide: the published figure itself is too vague".to_owned()
+            "no number of trials would decide: the published figure itself is too imprecise"
+                .to_owned()
         }
     }
 }

@@ -127,7 +127,7 @@ fn accuracy_under_its_target_makes_the_speed_invalid() {
     assert!(
         verdict.results[0]
             .sentence
-            .contains("rouge1 is 43; asked at least 43.987")
+            .contains("rouge1 is 43; required at least 43.987")
     );
 }
 

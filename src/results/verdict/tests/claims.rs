@@ -23,13 +23,13 @@ fn judgement(verdict: &Verdict) -> &Judgement {
 }
 
 #[rstest]
-#[case(Claim::Equivalent, &[100.0, 100.5, 99.5], Outcome::Reproduced, "holds to within 0.8 % either way; asked 5 % either way")]
-#[case(Claim::Equivalent, &[110.0, 110.5, 109.5], Outcome::NotReproduced, "it is at least 1.092; asked 0.950–1.053")]
-#[case(Claim::Equivalent, &[90.0, 90.5, 89.5], Outcome::NotReproduced, "it is at most 0.908; asked 0.950–1.053")]
-#[case(Claim::Equivalent, &[104.0, 106.0, 103.0], Outcome::Inconclusive, "holds to within 6.5 % either way; asked 5 % either way")]
-#[case(Claim::Better, &[102.0, 102.5, 101.5], Outcome::Reproduced, "it is better, at least 1.012; asked better")]
-#[case(Claim::Better, &[98.0, 98.5, 97.5], Outcome::NotReproduced, "it is at most 0.988; asked more than 1.000")]
-#[case(Claim::Better, &[100.0, 102.5, 101.5], Outcome::Inconclusive, "each way it lies between")]
+#[case(Claim::Equivalent, &[100.0, 100.5, 99.5], Outcome::Reproduced, "at most 0.8 % from the published figure; 5 % either way is allowed")]
+#[case(Claim::Equivalent, &[110.0, 110.5, 109.5], Outcome::NotReproduced, "at least 1.092 of the published figure; 0.950–1.053 is required")]
+#[case(Claim::Equivalent, &[90.0, 90.5, 89.5], Outcome::NotReproduced, "at most 0.908 of the published figure; 0.950–1.053 is required")]
+#[case(Claim::Equivalent, &[104.0, 106.0, 103.0], Outcome::Inconclusive, "at most 6.5 % from the published figure; 5 % either way is allowed")]
+#[case(Claim::Better, &[102.0, 102.5, 101.5], Outcome::Reproduced, "better, at least 1.012 of the published figure; better is required")]
+#[case(Claim::Better, &[98.0, 98.5, 97.5], Outcome::NotReproduced, "at most 0.988 of the published figure; more than 1.000 is required")]
+#[case(Claim::Better, &[100.0, 102.5, 101.5], Outcome::Inconclusive, "90 % interval ")]
 fn claims(
     #[case] claim: Claim,
     #[case] values: &[f64],
@@ -54,7 +54,7 @@ fn better_by_a_margin() {
     assert!(
         judgement(&by(0.05))
             .sentence
-            .contains("asked better by 5 %")
+            .contains("better by 5 % is required")
     );
     assert_eq!(by(0.15).outcome, Outcome::NotReproduced);
 }
@@ -75,7 +75,7 @@ fn what_was_to_be_better_needs_no_second_look() {
     let above = |claim| {
         let verdict = judged(claim, None, &[120.0, 120.5, 119.5]);
         let mut qualifiers = verdict.qualifiers.iter();
-        qualifiers.any(|one| one.kind == QualifierKind::Above)
+        qualifiers.any(|one| one.kind == QualifierKind::ExceedsPublished)
     };
     assert!(above(Claim::NotWorse));
     assert!(!above(Claim::Better));

@@ -23,7 +23,10 @@ fn above_the_margin_look_twice(#[case] value: f64, #[case] above: bool) {
         &[offline(&[value]).expecting(TOKENS, official(100.0))],
     );
     assert_eq!(verdict.outcome, Outcome::Reproduced);
-    assert_eq!(kinds(&verdict).contains(&QualifierKind::Above), above);
+    assert_eq!(
+        kinds(&verdict).contains(&QualifierKind::ExceedsPublished),
+        above
+    );
 }
 
 fn server(target: Option<f64>, published: Option<f64>) -> Evidence {

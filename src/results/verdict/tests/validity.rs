@@ -155,7 +155,7 @@ fn a_broken_limit_says_found_and_asked() {
     let verdict = verdict(evidence);
     assert_eq!(
         verdict.results[0].sentence,
-        "ttft_p99_ns is 1 s; asked below 450 ms."
+        "ttft_p99_ns is 1 s; required below 450 ms."
     );
 }
 
