@@ -25,7 +25,7 @@ fn state<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
         .unwrap();
     (
         check["state"].as_str().unwrap(),
-        check["found"].as_str().unwrap(),
+        check["actual"].as_str().unwrap(),
     )
 }
 
@@ -44,7 +44,7 @@ fn the_recipes_gpus_are_found_and_no_engine_is_in_the_way() {
     assert_eq!(state(&checks, "engine").0, "error");
     let engine = &checks["checks"][0];
     assert!(
-        engine["mend"]
+        engine["fix"]
             .as_str()
             .unwrap()
             .contains("systemctl status docker"),

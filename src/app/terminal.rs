@@ -62,6 +62,14 @@ pub fn print(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// Writes a result as JSON on one line, piece by piece: a round's verdicts are never held as text.
+pub fn print_json(result: &impl serde::Serialize) {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    if serde_json::to_writer(&mut out, result).is_ok() {
+        let _ = writeln!(out).and_then(|()| out.flush());
+    }
+}
+
 /// Writes something to know.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -191,7 +191,7 @@ fn the_gpus_are_in_use() {
     let lab = with_engine();
     lab.run(&[])
         .expect_exit(3)
-        .says("this host lacks")
+        .says("this host does not meet the requirements of")
         .says("--force");
     let mut going = lab.start(&["--force"]);
     lab.until_printed("03-main-performance", "going");

@@ -131,9 +131,7 @@ fn ten_trials_of_a_training_are_one_score() {
     let Some(lab) = lab(&commands, &keys) else {
         return;
     };
-    lab.run(&[])
-        .expect_exit(0)
-        .says("Olympic mean of 10 trials");
+    lab.run(&[]).expect_exit(0).says("(Olympic mean of 10");
     let verdict = lab.verdict();
     let judged = &verdict["results"][0]["judgements"][0];
     let factor = 3178.0 + 2.0 / 3.0;

@@ -18,14 +18,14 @@ fn powers_are_named_and_allowed_by_name() {
     lab.run(&[])
         .expect_exit(2)
         .says("--allow privileged,sys-admin")
-        .says("as good as root");
+        .says("root-equivalent privileges");
     lab.run(&["--allow", "privileged"])
         .expect_exit(2)
         .says("--allow sys-admin")
         .does_not_say("privileged,");
     lab.run(&["--allow", "everything"])
         .expect_exit(2)
-        .says("no such power");
+        .says("no such privilege");
     assert!(lab.runs().is_empty(), "nothing was started");
     lab.run(&["--allow", "privileged,sys-admin"]).expect_exit(0);
     lab.run(&[]).expect_exit(2);

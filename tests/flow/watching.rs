@@ -12,6 +12,17 @@ use crate::lab::{Lab, case, recipe_with};
 
 const STEP: &str = "03-main-performance";
 
+/// Makes the device nodes of simulated GPUs, and says whether they are there; prints why not.
+pub fn simulated_devices() -> bool {
+    let nodes = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/devices");
+    let made = Command::new(nodes).arg("up").status().unwrap().success();
+    let there = made && Path::new("/dev/kfd").exists();
+    if !there {
+        println!("skipped: the device nodes of simulated GPUs cannot be made");
+    }
+    there
+}
+
 /// A host of eight MI355X whose files a test may change. Who runs on it claims its GPUs, so only one
 /// test of the lab at a time has it.
 pub struct Host {
@@ -27,10 +38,7 @@ impl Host {
             turn.lock().unwrap();
             turn
         });
-        let nodes = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/devices");
-        let made = turn.is_some() && Command::new(nodes).arg("up").status().unwrap().success();
-        if !made || !Path::new("/dev/kfd").exists() {
-            println!("skipped: no stand-ins of the GPUs' device nodes");
+        if turn.is_none() || !simulated_devices() {
             return None;
         }
         let root = tempfile::tempdir().unwrap();

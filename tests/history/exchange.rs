@@ -75,7 +75,7 @@ fn a_run_of_another_machine_is_evidence_and_is_not_gone_on_with() {
         let told = here.retrial(&[command, "last"]);
         assert_eq!(told.code, 2, "{command}: {}", told.err);
         assert!(
-            told.err.contains("was imported, of mi355x-a"),
+            told.err.contains("was imported from mi355x-a"),
             "{}",
             told.err
         );

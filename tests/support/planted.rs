@@ -65,6 +65,6 @@ impl Host {
         let found = checks.iter().find(|check| check["name"] == name);
         let found = found.unwrap_or_else(|| panic!("no check {name}"));
         let text = |key: &str| found[key].as_str().unwrap().to_owned();
-        (text("state"), text("found"))
+        (text("state"), text("actual"))
     }
 }

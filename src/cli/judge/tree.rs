@@ -197,7 +197,7 @@ impl Out {
             }
             Output::Junit => junit::render(&suites::tree(&self.entries(), &faults)),
             Output::Markdown => markdown::render(&told::document(&self.entries(), &faults)),
-            Output::Json => self.json(faults),
+            Output::Json => return terminal::print_json(&self.json(faults)),
         };
         terminal::print(&text);
     }
@@ -212,17 +212,15 @@ impl Out {
         entries.collect()
     }
 
-    fn json(self, faults: Vec<Fault>) -> String {
+    fn json(self, faults: Vec<Fault>) -> TreeVerdict {
         let notice = self.verdicts.iter().find_map(|one| one.notice.clone());
         let results = self.verdicts.into_iter().flat_map(|one| one.results);
-        let tree = TreeVerdict {
+        TreeVerdict {
             results: results.collect(),
             benchmarks: self.benchmarks,
             faults,
             counts: self.tree.counts(),
             notice,
-        };
-        let text = serde_json::to_string(&tree).unwrap_or_default();
-        format!("{text}\n")
+        }
     }
 }

@@ -171,7 +171,7 @@ fn whatever_is_wrong_is_said_before_anything_begins() {
     let done = lab.batch(&["--trials", "5"]);
     done.expect_exit(2)
         .says("nothing was started")
-        .says("word=one and word=two: this host lacks")
+        .says("word=one and word=two: this host does not meet the requirements of")
         .says("--allow privileged");
     assert_eq!(lab.runs(), Vec::<std::path::PathBuf>::new());
     assert!(!lab.home_path().join("batches").exists());
