@@ -49,7 +49,7 @@ object! {
         ulimits: Vec<Ulimit> [read = ulimits] = S::Map(F::Ulimit, &Limits::SHAPE),
         /// Environment variables of the container.
         env: Ordered<Template> = S::Map(F::Variable, &S::Scalar(Reach::Run)),
-        /// Directories of the host: source:target[:ro]. A source is absolute, or ./ next to the recipe.
+        /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
         mounts: Vec<MountRequest>,
         /// The working directory of all commands.
         workdir: Option<Template> = S::Template(Reach::Run, F::Absolute),
