@@ -1,4 +1,4 @@
-//! Powers that a recipe asks for which are as good as root on the host.
+//! Privileges of a recipe that are equivalent to root on the host.
 
 use serde::{Deserialize, Serialize};
 
