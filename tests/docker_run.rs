@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use retrial::host::model::HostView;
 use retrial::plan;
 use retrial::plan::build::Origin;
-use retrial::plan::choices::PlanOptions;
+use retrial::plan::options::PlanOptions;
 use retrial_recipe::docker_run::{
     DockerRunError, FLAGS, Nothing, Surroundings, Treatment, Word, commands, line, read,
 };

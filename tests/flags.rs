@@ -165,7 +165,7 @@ fn flags(host: &Host, name: &str, variant: &[&str], more: &[&str]) -> Option<Str
         return None;
     }
     let plan: Value = serde_json::from_slice(&planned.stdout).unwrap();
-    plan.get("given")?;
+    plan.get("assigned_gpus")?;
     arguments.extend(["--format", "shell"]);
     let script = String::from_utf8(host.retrial(&arguments).stdout).unwrap();
     let script = script.replace("\\\n", " ");

@@ -60,7 +60,7 @@ fn every_model_is_known_with_its_target_and_memory(
     if host.path("proc/driver/nvidia").exists() {
         return;
     }
-    let first = &plan["given"]["gpus"][0];
+    let first = &plan["assigned_gpus"]["gpus"][0];
     assert_eq!(first["gfx"], gfx);
     assert_eq!(first["vram"], gib << 30);
     assert_eq!(first["nodes"][0], "/dev/dri/renderD128");
@@ -194,7 +194,7 @@ fn nvidia_without_its_toolkit_gets_nodes_and_the_drivers_libraries() {
         "{mounts:?}"
     );
     // The driver's own files are no recipe's wish for trust.
-    assert_eq!(plan["powers"], Value::Array(Vec::new()));
+    assert_eq!(plan["privileges"], Value::Array(Vec::new()));
     host.write("usr/bin/nvidia-container-runtime-hook", "");
     let plan = host.json(&["plan", &recipe(&host, "")]);
     assert_eq!(plan["container"]["gpus"]["ids"], serde_json::json!(["0"]));
@@ -256,11 +256,15 @@ fn each_recipe_on_three_of_eight_gpus() {
         let told = three["container"]["env"].as_array().unwrap();
         let told = told.contains(&serde_json::json!(["ROCR_VISIBLE_DEVICES", "0,1,2"]));
         assert_eq!(privileged, told, "{name}");
-        assert_eq!(three["given"]["isolated"] == true, !privileged, "{name}");
-        let less = arguments(&["--gpus", "0,1,2", "--least-privilege"]);
-        assert_eq!(less["given"]["isolated"], true, "{name}");
         assert_eq!(
-            less["powers"]
+            three["assigned_gpus"]["isolated"] == true,
+            !privileged,
+            "{name}"
+        );
+        let less = arguments(&["--gpus", "0,1,2", "--least-privilege"]);
+        assert_eq!(less["assigned_gpus"]["isolated"], true, "{name}");
+        assert_eq!(
+            less["privileges"]
                 .as_array()
                 .unwrap()
                 .iter()
@@ -281,7 +285,7 @@ fn partitions_are_wanted_or_not() {
     let host = Host::of(&["8xMI355X:CPX"]);
     let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
     let plan = host.json(&["plan", recipe, "-q"]);
-    let lacks = plan["lacks"].to_string();
+    let lacks = plan["unmet"].to_string();
     assert!(lacks.contains("gpu partition"), "{lacks}");
     let output = host.retrial(&["run", recipe, "-q"]);
     assert_eq!(output.status.code(), Some(3));

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use retrial::app::catalog::{Catalog, Opened};
 use retrial::host::model::HostView;
 use retrial::plan::build::{self, Origin};
-use retrial::plan::choices::PlanOptions;
+use retrial::plan::options::PlanOptions;
 use retrial::plan::{shell, text};
 use retrial_mlperf::rounds::{self, Round};
 use retrial_recipe::docker_run::{self as command_line, Nothing};

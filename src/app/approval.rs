@@ -162,7 +162,11 @@ pub fn ask(
 
 fn missing<'a>(home: &Home, asking: &Asking<'a>, allowed: &[String]) -> Option<Missing<'a>> {
     let (plan, directory) = (asking.plan, asking.directory);
-    let asked = plan.powers.iter().cloned().chain(led_out(plan, directory));
+    let asked = plan
+        .privileges
+        .iter()
+        .cloned()
+        .chain(led_out(plan, directory));
     let mut powers: Vec<Privilege> = asked
         .filter(|power| !allowed.contains(&power.name))
         .collect();

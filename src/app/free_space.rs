@@ -8,7 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::terminal;
 use crate::host;
 use crate::plan::Plan;
-use crate::plan::choices::PullPolicy;
+use crate::plan::options::PullPolicy;
 use crate::plan::step::{Action, Condition};
 use retrial_engine::api::Engine;
 use retrial_hub::Settings;

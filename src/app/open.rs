@@ -164,7 +164,7 @@ pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
     let recipe = &opened.resolved.recipe;
     let mut host = host_view(global);
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
-        gpu_support::ask_the_engine(global, &mut host.giving);
+        gpu_support::ask_the_engine(global, &mut host.gpu_support);
     }
     host
 }
@@ -199,7 +199,7 @@ pub fn plan_on(
     plan.ruled_by(&rounds);
     plan.lock = lock;
     plan.cache = global.cache.display().to_string();
-    plan.lacks.extend(missing_models(
+    plan.unmet.extend(missing_models(
         &opened.resolved.recipe,
         origin.directory.as_deref(),
     ));

@@ -62,7 +62,7 @@ pub async fn look(
         disks: disks(global, plan, abilities.as_ref()),
         requires: plan.map(|plan| &plan.requires),
         image_rocm,
-        given: plan.and_then(|plan| plan.given.as_ref()),
+        given: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
         claims,
         models,
         listening: host::listening(&global.root),
@@ -118,7 +118,7 @@ impl Found {
             "host": self.host,
             "engine": engine.info(),
             "abilities": self.abilities,
-            "given": plan.given,
+            "assigned_gpus": plan.assigned_gpus,
             "conditions": self.conditions,
             "settings": self.settings,
             "checks": self.checks,
@@ -235,7 +235,7 @@ fn disks(global: &GlobalOptions, plan: Option<&Plan>, abilities: Option<&Abiliti
     {
         disks.push(disk("models", &hub.settings().cache, true));
     }
-    if plan.kept().next().is_some() {
+    if plan.cached_directories().next().is_some() {
         disks.push(disk("data", &global.cache, true));
     }
     disks

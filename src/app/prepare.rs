@@ -78,7 +78,7 @@ fn secrets_are_set(
 }
 
 fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
-    let stops = plan.lacks.iter().filter(|lack| lack.stops());
+    let stops = plan.unmet.iter().filter(|lack| lack.stops());
     let lines: Vec<String> = stops
         .map(|lack| {
             format!(

@@ -20,7 +20,7 @@ pub fn doctor(
     gpus: &[String],
 ) -> Result<ExitCode, Failure> {
     let mut host = open::host_view(global);
-    gpu_support::ask_the_engine(global, &mut host.giving);
+    gpu_support::ask_the_engine(global, &mut host.gpu_support);
     let plan = match recipe {
         Some(recipe) => {
             let recipe = recipe.request();

@@ -88,7 +88,7 @@ fn lacks(
         }
         asked.push(requires);
         let plan = crate::plan::build(&cell.recipe, &Origin::default(), &choices, &host);
-        for lack in plan.into_iter().flat_map(|plan| plan.lacks) {
+        for lack in plan.into_iter().flat_map(|plan| plan.unmet) {
             if !all.contains(&lack) {
                 all.push(lack);
             }

@@ -140,10 +140,10 @@ fn text(
     said(&mut out, "host notes", &recipe.host_notes);
     said(&mut out, "deviates from the guide", &recipe.deviations);
     let _ = writeln!(out, "\nasks for your trust");
-    if plan.powers.is_empty() {
+    if plan.privileges.is_empty() {
         let _ = writeln!(out, "  nothing that is as good as root");
     }
-    for power in &plan.powers {
+    for power in &plan.privileges {
         let _ = writeln!(out, "  {:<14} {}", power.name, power.because);
     }
     choices(&mut out, recipe, axes, unset);
@@ -208,7 +208,7 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
             .iter()
             .map(|name| format!("secret     {name}")),
     );
-    lines.extend(plan.lacks.iter().map(|lack| {
+    lines.extend(plan.unmet.iter().map(|lack| {
         format!(
             "here: {}: found {}, wanted {}",
             lack.what, lack.found, lack.wanted

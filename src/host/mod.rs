@@ -35,7 +35,7 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     let nvidia = nvidia::driver(&root);
     let processors = machine::processors(&root);
     HostView {
-        giving: giving::giving(&root, nvidia.is_some()),
+        gpu_support: giving::giving(&root, nvidia.is_some()),
         unread: root.unread(),
         hostname: machine::hostname(&root),
         kernel: machine::kernel(&root),

@@ -36,7 +36,7 @@ pub struct HostView {
     pub disk_free: Option<u64>,
     /// What can give GPUs to containers here.
     #[serde(default)]
-    pub giving: GpuSupport,
+    pub gpu_support: GpuSupport,
     /// What of the GPUs could not be read, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,

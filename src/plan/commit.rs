@@ -3,7 +3,7 @@
 
 use retrial_container::ContainerSpec;
 
-use super::kept::{FillStep, KeptDirectory};
+use super::cached::{CachedDirectory, PopulateStep};
 use super::step::{Action, Condition, ExecStep, Step};
 
 /// Returns what stands for a model's commit in a plan that was made before it is known. No shell
@@ -22,7 +22,7 @@ pub trait NamesCommits {
 impl NamesCommits for Step {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = self.action.texts();
-        if let Condition::UnlessKept { key } = &mut self.when {
+        if let Condition::UnlessCached { key } = &mut self.when {
             texts.push(key);
         }
         texts
@@ -45,8 +45,10 @@ impl NamesCommits for Action {
             }
             Self::FetchModel { mount, .. } => vec![&mut mount.target],
             Self::CopyOut { path, to } => vec![path, to],
-            Self::Fill(FillStep { kept, command, .. }) => {
-                let mut texts = kept.texts();
+            Self::Populate(PopulateStep {
+                directory, command, ..
+            }) => {
+                let mut texts = directory.texts();
                 texts.extend(command.texts());
                 texts
             }
@@ -69,7 +71,7 @@ impl NamesCommits for ExecStep {
     }
 }
 
-impl NamesCommits for KeptDirectory {
+impl NamesCommits for CachedDirectory {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.key, &mut self.path];
         texts.extend(self.files.iter_mut().map(|(name, _)| name));

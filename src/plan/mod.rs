@@ -1,11 +1,11 @@
-//! Recipe, choices and host to an ordered list of steps. Pure data: printed or executed.
+//! Recipe, options and host to an ordered list of steps. Pure data: printed or executed.
 
 pub mod build;
-pub mod choices;
+pub mod cached;
 pub mod commit;
-pub mod kept;
 pub mod measurement;
 pub mod model;
+pub mod options;
 pub mod privilege;
 pub mod shell;
 mod sku;
@@ -13,5 +13,5 @@ pub mod step;
 pub mod text;
 
 pub use build::{PlanError, build};
-pub use choices::{Keep, PlanOptions, PullPolicy};
+pub use options::{Keep, PlanOptions, PullPolicy};
 pub use step::{Action, Condition, OfBatch, Plan, Step};

@@ -9,7 +9,7 @@ use super::step::{Action, Condition, ExecStep, Plan, Step};
 use retrial_container::{ContainerSpec, GpuDevices};
 pub use retrial_recipe::quote::quote;
 
-mod kept;
+mod cached;
 mod models;
 
 /// Runs a command in bash where the image has it, else in sh; stops at the first error and,
@@ -42,7 +42,7 @@ pub fn script(plan: &Plan) -> String {
             quote(RUN)
         );
     }
-    out.push_str(&kept::header(plan));
+    out.push_str(&cached::header(plan));
     out.push_str(&models::header(plan));
     for step in &plan.steps {
         let lines = lines_of(plan, step, &name);
@@ -123,11 +123,11 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             };
             models::download(plan, &model, allow, ignore)
         }
-        Action::CopyOut { path, to } => kept::copy_out(plan, name, path, to),
-        Action::Fill(fill) => kept::fill(plan, step, fill, name),
+        Action::CopyOut { path, to } => cached::copy_out(plan, name, path, to),
+        Action::Populate(fill) => cached::fill(plan, step, fill, name),
         Action::Create => docker_run(&plan.container, name, &mounts(plan, step)),
         Action::Exec(exec) => docker_exec(exec, name),
-        Action::Host(exec) => kept::host(exec),
+        Action::Host(exec) => cached::host(exec),
         Action::Collect {
             measurement,
             trial,
@@ -151,7 +151,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
 /// The mounts that the plan's own steps give a container, as words of the shell.
 fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
     let mut mounts = models::mounts(plan);
-    mounts.extend(kept::mounts(plan, step.number));
+    mounts.extend(cached::mounts(plan, step.number));
     mounts
 }
 
@@ -159,7 +159,7 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
 fn command(step: &Step) -> Option<&ExecStep> {
     match &step.action {
         Action::Exec(exec) | Action::Host(exec) => Some(exec),
-        Action::Fill(fill) => Some(&fill.command),
+        Action::Populate(fill) => Some(&fill.command),
         _ => None,
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::choices::{Keep, PullPolicy};
-use super::kept::FillStep;
+use super::cached::PopulateStep;
 use super::measurement::MeasurementPlan;
 use super::model::ModelMount;
+use super::options::{Keep, PullPolicy};
 use super::privilege::Privilege;
 use crate::host::assign::AssignedGpus;
 use crate::host::checks::requirements::UnmetRequirement;
@@ -37,7 +37,7 @@ pub struct Plan {
     pub title: String,
     /// How long everything takes on the published hardware, besides downloads.
     #[serde(default)]
-    pub duration: Option<Duration>,
+    pub expected_duration: Option<Duration>,
     /// What was published.
     pub submission: Submission,
     /// Parameters.
@@ -55,7 +55,7 @@ pub struct Plan {
     pub gpus: Vec<String>,
     /// GPUs that the container is given, and how; none where the recipe asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub given: Option<AssignedGpus>,
+    pub assigned_gpus: Option<AssignedGpus>,
     /// What was found unwise on the host before the run began: its verdict says it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -64,11 +64,11 @@ pub struct Plan {
     pub no_wait: bool,
     /// What `--least-privilege` took away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub took_away: Vec<String>,
+    pub removed_privileges: Vec<String>,
     /// What the host lacks.
-    pub lacks: Vec<UnmetRequirement>,
+    pub unmet: Vec<UnmetRequirement>,
     /// What is asked of a person's trust.
-    pub powers: Vec<Privilege>,
+    pub privileges: Vec<Privilege>,
     /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
     pub image: String,
     /// The image is pinned by digest.
@@ -160,7 +160,7 @@ impl Step {
     pub fn on_host(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Host(command) => Some(command),
-            Action::Fill(fill) if fill.on == Place::Host => Some(&fill.command),
+            Action::Populate(fill) if fill.on == Place::Host => Some(&fill.command),
             _ => None,
         }
     }
@@ -181,7 +181,7 @@ pub enum Condition {
     /// Unless the engine has the image.
     UnlessPresent,
     /// Unless an earlier run has kept what it fills.
-    UnlessKept {
+    UnlessCached {
         /// Under which key.
         key: String,
     },
@@ -207,7 +207,7 @@ impl fmt::Display for Condition {
         match self {
             Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
-            Self::UnlessKept { key } => write!(formatter, "unless kept as {key}"),
+            Self::UnlessCached { key } => write!(formatter, "unless kept as {key}"),
             Self::UntilDecided { stages } => {
                 let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
                 write!(formatter, "until decided, stages {}", stages.join(" "))
@@ -271,7 +271,7 @@ pub enum Action {
         to: String,
     },
     /// Fill a kept directory.
-    Fill(FillStep),
+    Populate(PopulateStep),
     /// Create and start the container.
     Create,
     /// Run a command in the container.

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 mod gpus;
 
-use super::choices::PullPolicy;
-use super::kept::FillStep;
+use super::cached::PopulateStep;
 use super::model::Form;
+use super::options::PullPolicy;
 use super::shell::quote;
 use super::step::{Action, ExecStep, Plan, Step};
 use crate::format::limit;
@@ -57,7 +57,7 @@ pub fn render(plan: &Plan) -> String {
     if let Some(rules) = plan.judged_by() {
         let _ = writeln!(out, "  rules       {rules}");
     }
-    if let Some(whole) = plan.duration {
+    if let Some(whole) = plan.expected_duration {
         let whole = limit(whole.as_secs());
         let _ = writeln!(
             out,
@@ -70,7 +70,7 @@ pub fn render(plan: &Plan) -> String {
     section(
         &mut out,
         "the host lacks",
-        plan.lacks.iter().map(|lack| {
+        plan.unmet.iter().map(|lack| {
             let effect = if lack.stops() { "" } else { " (a warning)" };
             format!(
                 "{}: found {}, wanted {}{effect}",
@@ -81,13 +81,13 @@ pub fn render(plan: &Plan) -> String {
     section(
         &mut out,
         "asks for your trust",
-        plan.powers
+        plan.privileges
             .iter()
             .map(|power| format!("{}: {}", power.name, power.because)),
     );
     section(&mut out, "secrets", plan.secrets.iter().cloned());
     section(&mut out, "notes", plan.notes.iter().cloned());
-    let given = plan.given.as_ref();
+    let given = plan.assigned_gpus.as_ref();
     section(
         &mut out,
         "gpus",
@@ -96,7 +96,7 @@ pub fn render(plan: &Plan) -> String {
     section(
         &mut out,
         "taken away (--least-privilege)",
-        plan.took_away.iter().cloned(),
+        plan.removed_privileges.iter().cloned(),
     );
     section(&mut out, "container", container_lines(plan).into_iter());
     out.push_str("\nsteps\n");
@@ -193,7 +193,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
             ),
         );
     }
-    for (_, kept) in plan.kept() {
+    for (_, kept) in plan.cached_directories() {
         let rights = if kept.writable { "" } else { " (read-only)" };
         add("kept", format!("{} at {}{rights}", kept.key, kept.path));
     }
@@ -249,7 +249,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             )]
         }
         Action::CopyOut { path, to } => vec![format!("{path} of the image → host/files/{to}")],
-        Action::Fill(fill) => fill_lines(fill),
+        Action::Populate(fill) => fill_lines(fill),
         Action::Create => vec!["create and start the container above".to_owned()],
         Action::Exec(exec) => exec_lines(exec),
         Action::Host(exec) => {
@@ -299,8 +299,8 @@ fn kind(kind: retrial_recipe::model::ExpectationKind) -> &'static str {
     }
 }
 
-fn fill_lines(fill: &FillStep) -> Vec<String> {
-    let kept = &fill.kept;
+fn fill_lines(fill: &PopulateStep) -> Vec<String> {
+    let kept = &fill.directory;
     let place = match fill.on {
         Place::Container => "in a container of its own",
         Place::Host => "on the host",

@@ -29,7 +29,7 @@ const LOOK_AGAIN: Duration = Duration::from_mins(1);
 /// The GPUs that the run's container claims, for its label: addresses, or `all`.
 pub fn claim_of(session: &Session) -> Option<String> {
     session.plan.requires.gpus.as_ref()?;
-    let given = session.plan.given.as_ref();
+    let given = session.plan.assigned_gpus.as_ref();
     Some(given.map_or_else(|| "all".to_owned(), |given| given.claims().join(",")))
 }
 

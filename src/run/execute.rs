@@ -9,7 +9,7 @@ use super::quiet::{self, Measuring};
 use super::session::Session;
 use super::watching::TelemetryRecorder;
 use super::{collect, container, copy_out, exec, fill, host, image, installed, judge, models};
-use crate::plan::kept::FillStep;
+use crate::plan::cached::PopulateStep;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
@@ -180,10 +180,12 @@ impl Run<'_> {
             .get(&step.number)
             .filter(|_| state.open.contains(&step.number));
         match (&step.action, began) {
-            (Action::Exec(_) | Action::Fill(_) | Action::Host(_), Some(began)) => Timestamp::now()
-                .duration_since(*began)
-                .as_secs_f64()
-                .max(0.0),
+            (Action::Exec(_) | Action::Populate(_) | Action::Host(_), Some(began)) => {
+                Timestamp::now()
+                    .duration_since(*began)
+                    .as_secs_f64()
+                    .max(0.0)
+            }
             _ => 0.0,
         }
     }
@@ -195,8 +197,8 @@ impl Run<'_> {
         let follows = state.open.contains(&step.number)
             && match &step.action {
                 Action::Exec(_) | Action::Host(_) => true,
-                Action::Fill(fill) if fill.on == Place::Host => true,
-                Action::Fill(_) => state.made_by == Some(step.number),
+                Action::Populate(fill) if fill.on == Place::Host => true,
+                Action::Populate(_) => state.made_by == Some(step.number),
                 _ => false,
             };
         // What is running is ended by its own step; what was measured is still fetched.
@@ -253,7 +255,7 @@ impl Run<'_> {
                 self.watching.during(session, step, command, work).await
             }
             Action::Host(command) => host::run(session, step, command, follows).await,
-            Action::Fill(filling) => fill::fill(session, step, filling, follows).await,
+            Action::Populate(filling) => fill::fill(session, step, filling, follows).await,
             Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await,
             Action::Collect {
                 measurement,
@@ -344,9 +346,9 @@ fn doing(step: &Step) -> String {
         } => format!("fetch {repository} at {revision}"),
         Action::Create => "create the container".to_owned(),
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
-        Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
-            first_command(&exec.run)
-        }
+        Action::Exec(exec)
+        | Action::Host(exec)
+        | Action::Populate(PopulateStep { command: exec, .. }) => first_command(&exec.run),
         Action::Collect { path, .. } => format!("collect {path}"),
         Action::Judge => "judge".to_owned(),
         Action::Remove => "remove the container".to_owned(),
@@ -356,9 +358,9 @@ fn doing(step: &Step) -> String {
 /// The longest time that a step may take, where it has a limit.
 fn timeout(step: &Step) -> Option<u64> {
     match &step.action {
-        Action::Exec(exec) | Action::Host(exec) | Action::Fill(FillStep { command: exec, .. }) => {
-            Some(exec.timeout_s)
-        }
+        Action::Exec(exec)
+        | Action::Host(exec)
+        | Action::Populate(PopulateStep { command: exec, .. }) => Some(exec.timeout_s),
         _ => None,
     }
 }

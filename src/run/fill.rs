@@ -10,8 +10,8 @@ use super::follow::disk_full;
 use super::kept::{image, interruptible, looked_at, mounts, place, tidy, wait_for, wanted};
 use super::session::Session;
 use super::{exec, host, seed};
-use crate::plan::choices::Keep;
-use crate::plan::kept::{FillStep, KeptDirectory};
+use crate::plan::cached::{CachedDirectory, PopulateStep};
+use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition, Step};
 use crate::store::journal::{StepEnd, StepFault, What};
 use crate::store::kept::{CacheState, Filled, Manifest, Stage};
@@ -23,14 +23,14 @@ use retrial_recipe::model::Place;
 pub async fn fill(
     session: &Session,
     step: &Step,
-    fill: &FillStep,
+    fill: &PopulateStep,
     again: bool,
 ) -> Result<StepEnd, RunError> {
     let image = match image(session).await? {
         Ok(image) => image,
         Err(end) => return Ok(end),
     };
-    let kept = &fill.kept;
+    let kept = &fill.directory;
     let place = place(session, kept, &image);
     let Some(_lock) = wait_for(session, step, &place).await? else {
         return Ok(StepEnd::Stopped);
@@ -103,7 +103,7 @@ pub async fn fill(
 struct Filling<'a> {
     session: &'a Session,
     step: &'a Step,
-    fill: &'a FillStep,
+    fill: &'a PopulateStep,
     image: &'a str,
     stage: &'a Stage,
 }
@@ -133,7 +133,9 @@ impl Filling<'_> {
                 let end = host::run(session, step, &command, again).await?;
                 let content = self.stage.content();
                 let mut chmod = tokio::process::Command::new("chmod");
-                chmod.args(["-R", rights(&self.fill.kept)]).arg(content);
+                chmod
+                    .args(["-R", rights(&self.fill.directory)])
+                    .arg(content);
                 let _ = chmod.stderr(std::process::Stdio::null()).status().await;
                 end
             }
@@ -157,7 +159,7 @@ impl Filling<'_> {
             )));
         }
         let content = self.stage.content();
-        let path = &self.fill.kept.path;
+        let path = &self.fill.directory.path;
         let owner = match self.fill.on {
             Place::Container => String::new(),
             Place::Host => owner(),
@@ -190,7 +192,7 @@ impl Filling<'_> {
         let Some(container) = session.state().container else {
             return;
         };
-        let kept = &self.fill.kept;
+        let kept = &self.fill.directory;
         let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
         let (owner, rights) = (owner(), rights(kept));
         let words = ["/bin/sh", "-c", script, "sh", &owner, rights, &kept.path];
@@ -226,7 +228,7 @@ fn owner() -> String {
 }
 
 /// Rights that what is kept has, for `chmod`: everybody may read it.
-fn rights(kept: &KeptDirectory) -> &'static str {
+fn rights(kept: &CachedDirectory) -> &'static str {
     if kept.writable {
         "a+rwX"
     } else {

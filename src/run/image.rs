@@ -8,7 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::error::RunError;
 use super::quiet;
 use super::session::Session;
-use crate::plan::choices::PullPolicy;
+use crate::plan::options::PullPolicy;
 use crate::plan::step::Step;
 use crate::store::journal::{StepEnd, StepFault, What};
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};

@@ -10,7 +10,7 @@ use super::container::{KEPT_LABEL, RUN_LABEL};
 use super::error::RunError;
 use super::models::with_commits;
 use super::session::Session;
-use crate::plan::kept::KeptDirectory;
+use crate::plan::cached::CachedDirectory;
 use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, What};
@@ -23,8 +23,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Where the run's kept directories lie, for the container of a step: those before it.
 pub async fn mounts(session: &Session, step: &Step) -> Result<Result<Kept, StepEnd>, RunError> {
     let mut all = Kept::default();
-    let before = |(number, _): &(u32, &KeptDirectory)| *number < step.number;
-    for (_, kept) in session.plan.kept().filter(before) {
+    let before = |(number, _): &(u32, &CachedDirectory)| *number < step.number;
+    for (_, kept) in session.plan.cached_directories().filter(before) {
         let image = match image(session).await? {
             Ok(image) => image,
             Err(end) => return Ok(Err(end)),
@@ -77,7 +77,7 @@ pub async fn wait_for(
 pub async fn looked_at(
     session: &Session,
     place: &KeptPlace,
-    kept: &KeptDirectory,
+    kept: &CachedDirectory,
 ) -> Result<Option<CacheState>, RunError> {
     let (place, wanted) = (place.clone(), wanted(kept));
     let (writable, thorough) = (kept.writable, session.plan.verify_cache);
@@ -96,7 +96,7 @@ pub async fn looked_at(
 }
 
 /// What the recipe lists.
-pub fn wanted(kept: &KeptDirectory) -> Vec<Wanted> {
+pub fn wanted(kept: &CachedDirectory) -> Vec<Wanted> {
     let files = kept.files.iter();
     files
         .map(|(name, file)| Wanted {
@@ -108,7 +108,7 @@ pub fn wanted(kept: &KeptDirectory) -> Vec<Wanted> {
 }
 
 /// Where it lies.
-pub fn place(session: &Session, kept: &KeptDirectory, image: &str) -> KeptPlace {
+pub fn place(session: &Session, kept: &CachedDirectory, image: &str) -> KeptPlace {
     let cache = Path::new(&session.plan.cache);
     KeptPlace::new(cache, &kept.key, &kept.name(image))
 }

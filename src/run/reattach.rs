@@ -29,7 +29,7 @@ impl Run<'_> {
         let created =
             maker.is_some_and(|step| step.action == Action::Create && state.done(step.number));
         let filling = maker.is_some_and(|step| {
-            matches!(step.action, Action::Fill(_))
+            matches!(step.action, Action::Populate(_))
                 && state.open.contains(&step.number)
                 && session.control.step(&step.directory()).started()
         });

@@ -8,7 +8,7 @@ use super::container::{create_anew, own_labels, start_fault};
 use super::engine_back::with_engine;
 use super::error::RunError;
 use super::session::Session;
-use crate::plan::kept::{SEED, STAGE};
+use crate::plan::cached::{SEED, STAGE};
 use crate::plan::step::Step;
 use crate::store::journal::StepEnd;
 use retrial_container::{ContainerSpec, Mount};

@@ -4,7 +4,7 @@ use super::error::RunError;
 use super::execute::Run;
 use super::judge;
 use super::{collect, container};
-use crate::plan::choices::Keep;
+use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition, Purpose, Step};
 use crate::store::StoreError;
 use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
@@ -36,7 +36,7 @@ impl Run<'_> {
             {
                 return Ok(Some(SkipReason::NotNeeded));
             }
-            Action::Fill(_) if !self.is_container_needed() => {
+            Action::Populate(_) if !self.is_container_needed() => {
                 return Ok(Some(SkipReason::NotNeeded));
             }
             _ => {}

@@ -35,7 +35,7 @@ fn plan(recipe: &str, gpu: &str, more: &[&str]) -> Value {
 fn commands(plan: &Value, action: &str) -> Vec<String> {
     let steps = plan["steps"].as_array().unwrap().iter();
     let run = |step: &Value| match action {
-        "fill" => step["command"]["run"].as_str().map(str::to_owned),
+        "populate" => step["command"]["run"].as_str().map(str::to_owned),
         _ => step["run"].as_str().map(str::to_owned),
     };
     steps
@@ -127,16 +127,16 @@ fn data_and_model_are_prepared_by_the_images_own_script(
         gpu,
         &[],
     );
-    let fills = commands(&plan, "fill");
+    let fills = commands(&plan, "populate");
     assert_eq!(fills.len(), 1);
     in_order(&fills[0], PREPARE);
     // In a container of its own, as the guides do: the script changes what it runs in.
     let step = plan["steps"].as_array().unwrap().iter();
-    let mut fill = step.filter(|step| step["action"] == "fill");
+    let mut fill = step.filter(|step| step["action"] == "populate");
     let fill = fill.next().unwrap();
     assert_eq!(fill["container"], "fill");
     assert_eq!(fill["command"]["secrets"][0], "HF_TOKEN");
-    assert_eq!(fill["kept"]["path"], "/data");
+    assert_eq!(fill["directory"]["path"], "/data");
 }
 
 #[rstest]
@@ -152,7 +152,7 @@ fn llama31_downloads_and_checks_compliance(
         "MI355X",
         &["--trials", "2"],
     );
-    let fills = commands(&plan, "fill");
+    let fills = commands(&plan, "populate");
     in_order(&fills[0], &[DOWNLOADER, "/data", C4]);
     in_order(&fills[1], &[DOWNLOADER, "/model", TOKENIZER]);
     let runs = commands(&plan, "exec");

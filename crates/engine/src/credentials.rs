@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::api::RegistryAuth;
-use super::context::configuration_directory;
+use super::configuration::configuration_directory;
 use super::error::EngineError;
 use retrial_container::ImageRef;
 

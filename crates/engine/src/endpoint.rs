@@ -4,7 +4,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::context;
+use super::configuration;
 use super::error::EngineError;
 
 /// Where an engine listens.
@@ -70,7 +70,7 @@ impl Surroundings {
             docker_context: text("DOCKER_CONTEXT"),
             tls: text("DOCKER_TLS_VERIFY").is_some() || text("DOCKER_TLS").is_some(),
             certificates: text("DOCKER_CERT_PATH").map(PathBuf::from),
-            configuration: context::configuration_directory(),
+            configuration: configuration::configuration_directory(),
             runtime_directory: text("XDG_RUNTIME_DIR").map(PathBuf::from),
             root: PathBuf::from("/"),
         }
@@ -90,10 +90,10 @@ pub fn choose(asked: Option<&str>, around: &Surroundings) -> Result<Endpoint, En
     }
     let (name, how) = match &around.docker_context {
         Some(name) => (Some(name.clone()), " from DOCKER_CONTEXT"),
-        None => (context::current(&around.configuration)?, ""),
+        None => (configuration::current(&around.configuration)?, ""),
     };
     if let Some(name) = name.filter(|name| name != "default") {
-        let found = context::read(&around.configuration, &name)?;
+        let found = configuration::read(&around.configuration, &name)?;
         return endpoint(&found.host, &format!("context {name}{how}"), found.tls);
     }
     Ok(default_socket(around))

@@ -13,7 +13,7 @@ fn around(root: &Path) -> Surroundings {
 }
 
 fn plant_context(configuration: &Path, name: &str, host: &str, tls: bool) {
-    let id = context::identity(name);
+    let id = configuration::identity(name);
     let meta = configuration.join("contexts/meta").join(&id);
     fs::create_dir_all(&meta).unwrap();
     let text = format!(

@@ -2,8 +2,8 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod api;
+mod configuration;
 mod connect;
-mod context;
 pub mod credentials;
 pub mod docker;
 pub mod endpoint;

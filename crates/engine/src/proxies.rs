@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::context::{parse, read_if_there};
+use super::configuration::{parse, read_if_there};
 use super::error::EngineError;
 
 #[derive(Deserialize)]

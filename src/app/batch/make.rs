@@ -11,7 +11,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare};
 use crate::batch::TrialRun;
 use crate::batch::run::{Makes, Refused};
-use crate::plan::choices::PullPolicy;
+use crate::plan::options::PullPolicy;
 use crate::plan::step::{Action, Condition};
 use crate::plan::{OfBatch, Plan};
 use crate::results::verdict::ExitCode;
@@ -106,7 +106,7 @@ fn needs(plan: &Plan) -> String {
         plan.image,
         models,
         plan.requires,
-        plan.given,
+        plan.assigned_gpus,
         plan.recipe,
         ports.network
     ])
@@ -131,7 +131,7 @@ impl Makes for Maker<'_> {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
             // What the engine said of giving GPUs, it said once.
-            host.giving = self.plans.host.giving.clone();
+            host.gpu_support = self.plans.host.gpu_support.clone();
             let force = self.record.asked.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
         };

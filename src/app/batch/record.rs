@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
 use crate::batch::{BatchPlan, Cell, TrialRun};
 use crate::plan::PlanOptions;
-use crate::plan::choices::{Keep, PullPolicy};
+use crate::plan::options::{Keep, PullPolicy};
 
 /// What batch.json holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -24,7 +24,11 @@ pub fn gpus_of_workers(
         };
         requests.push(request);
     }
-    let not_apart = |plan: &&&Plan| plan.given.as_ref().is_none_or(|given| !given.isolated);
+    let not_apart = |plan: &&&Plan| {
+        plan.assigned_gpus
+            .as_ref()
+            .is_none_or(|given| !given.isolated)
+    };
     if let Some(plan) = plans.iter().find(not_apart) {
         return Err(Failure::usage(format!(
             "--parallel: the container of {} can reach every GPU of this host, so that runs cannot be kept apart\n  take away what gives it them all: --least-privilege",

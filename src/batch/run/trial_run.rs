@@ -73,7 +73,11 @@ async fn begin(
         return Ok(TrialRunEnd::default());
     };
     let cell = batch.plan.cells.get(planned.cell);
-    let given = prepared.plan.given.as_ref().filter(|_| worker.is_some());
+    let given = prepared
+        .plan
+        .assigned_gpus
+        .as_ref()
+        .filter(|_| worker.is_some());
     batch.say(BatchWhat::TrialRunBegan {
         trial_run,
         run: directory.id().to_owned(),

@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 use super::{mode, name_and_value};
 use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
 use crate::plan::PlanOptions;
-use crate::plan::choices::{Keep, PullPolicy};
+use crate::plan::options::{Keep, PullPolicy};
 use crate::telemetry::rate::Interval;
 use retrial_recipe::model::Mode;
 

@@ -1,18 +1,18 @@
 //! The container's settings for GPUs that were chosen, by a way that was chosen.
 
+use super::method::is_numbered;
 use super::select::Selection;
-use super::way::is_numbered;
 use super::{Asked, AssignedGpu, AssignedGpus, Flags, InjectionMethod, is_of};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::GpuVendor;
 
 pub(crate) fn flags(
     asked: &Asked<'_>,
-    way: InjectionMethod,
+    method: InjectionMethod,
     because: String,
     selection: Selection,
 ) -> (Flags, AssignedGpus) {
-    let flags = match (way, asked.request.vendor) {
+    let flags = match (method, asked.request.vendor) {
         (InjectionMethod::AsWritten, _) => as_written(asked),
         (InjectionMethod::Devices, GpuVendor::Amd) => amd_devices(asked, &selection),
         (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_devices(asked, &selection),
@@ -22,9 +22,9 @@ pub(crate) fn flags(
         (InjectionMethod::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(asked, &selection),
     };
     let known = !selection.gpus.is_empty();
-    let kept_out = !asked.container.privileged && way != InjectionMethod::AsWritten;
+    let kept_out = !asked.container.privileged && method != InjectionMethod::AsWritten;
     let given = AssignedGpus {
-        way,
+        method,
         because,
         // Where all are given, there is none to be kept from.
         isolated: known && (selection.all || kept_out),
@@ -91,7 +91,7 @@ fn indices(gpus: &[AssignedGpu]) -> Vec<String> {
 }
 
 fn nvidia_devices(asked: &Asked<'_>, selection: &Selection) -> Flags {
-    let giving = &asked.host.giving;
+    let giving = &asked.host.gpu_support;
     let nodes: Vec<String> = selection
         .gpus
         .iter()
@@ -131,7 +131,7 @@ fn nvidia_devices(asked: &Asked<'_>, selection: &Selection) -> Flags {
 
 /// Names of the interface: what the host's specification calls a GPU's node, else its index.
 fn cdi(asked: &Asked<'_>, selection: &Selection, kind: &str) -> Flags {
-    let known: Vec<_> = asked.host.giving.cdi_devices.iter().collect();
+    let known: Vec<_> = asked.host.gpu_support.cdi_devices.iter().collect();
     let has_all = known
         .iter()
         .any(|device| device.name == format!("{kind}all"));

@@ -9,9 +9,9 @@
 //! GPUs to take. What keeps it from the others is that their device nodes are not in the container.
 
 mod flags;
-mod privilege;
+mod least_privilege;
+mod method;
 mod select;
-mod way;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,15 +19,15 @@ use super::model::{Gpu, HostView};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
-pub use privilege::{Lessened, lessened};
+pub use least_privilege::{Lessened, lessened};
+pub use method::InjectionMethod;
 pub use select::cards;
-pub use way::InjectionMethod;
 
 /// The GPUs that a container is given, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedGpus {
     /// By which way.
-    pub way: InjectionMethod,
+    pub method: InjectionMethod,
     /// Why by this one.
     pub because: String,
     /// Which; none where this host's GPUs are not known.
@@ -106,7 +106,7 @@ pub struct Flags {
 /// # Errors
 /// A fragment that says why `--gpus` cannot be met.
 pub fn give(asked: &Asked<'_>) -> Result<(Flags, AssignedGpus), String> {
-    let (way, because) = way::choose(asked)?;
+    let (way, because) = method::choose(asked)?;
     let selection = select::select(asked, way)?;
     Ok(flags::flags(asked, way, because, selection))
 }

@@ -15,16 +15,16 @@ pub(crate) struct Selection {
 
 /// Chooses: what `--gpus` says; else all where the recipe's own keys give all; else as many as
 /// are asked for.
-pub(crate) fn select(asked: &Asked<'_>, way: InjectionMethod) -> Result<Selection, String> {
+pub(crate) fn select(asked: &Asked<'_>, method: InjectionMethod) -> Result<Selection, String> {
     let there = of_vendor(asked);
     let gpus = if !asked.chosen.is_empty() {
         chosen(asked, &there)?
-    } else if way == InjectionMethod::AsWritten || asked.container.privileged {
+    } else if method == InjectionMethod::AsWritten || asked.container.privileged {
         written(asked, &there)
     } else {
         as_many_as_asked(asked, &there)
     };
-    if way != InjectionMethod::AsWritten
+    if method != InjectionMethod::AsWritten
         && let Some(masked) = gpus.iter().find(|given| given.gpu.masked)
     {
         return Err(format!(

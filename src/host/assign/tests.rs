@@ -94,7 +94,7 @@ fn a_guides_devices_stay_as_they_are() {
     let (flags, given) = of(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
     assert_eq!(flags.devices, guide().devices);
     assert_eq!(
-        (given.way, given.gpus.len()),
+        (given.method, given.gpus.len()),
         (InjectionMethod::AsWritten, 8)
     );
     assert!(given.isolated && flags.groups.is_empty() && flags.env.is_empty());
@@ -177,7 +177,7 @@ fn a_recipe_without_devices_gets_as_many_as_it_asks_for() {
     let (flags, given) = of(&bare, &wanted, &[], &mixed).unwrap();
     assert_eq!(flags.devices, ["/dev/kfd", "/dev/dri/renderD136"]);
     assert_eq!(
-        (given.way, indices(&given)),
+        (given.method, indices(&given)),
         (InjectionMethod::Devices, vec![1])
     );
     // One that fits is not there for us: another one.
@@ -248,7 +248,7 @@ fn amds_toolkit_counts_by_address() {
         flags.env,
         [("AMD_VISIBLE_DEVICES".to_owned(), "0,3".to_owned())]
     );
-    assert_eq!(given.way, InjectionMethod::Toolkit);
+    assert_eq!(given.method, InjectionMethod::Toolkit);
     let (flags, _) = of(
         &forced(GpuAccess::Toolkit),
         &request(GpuVendor::Amd, 8),
@@ -266,7 +266,7 @@ fn the_interfaces_names_are_found_by_their_nodes() {
         name: format!("amd.com/gpu={name}"),
         nodes: vec!["/dev/kfd".to_owned(), node.to_owned()],
     };
-    host.giving = GpuSupport {
+    host.gpu_support = GpuSupport {
         cdi: Some(true),
         cdi_devices: vec![
             device("one", "/dev/dri/renderD128"),
@@ -310,8 +310,8 @@ fn the_way_to_nvidias_gpus_is_what_the_host_has() {
     let control = ["/dev/nvidiactl", "/dev/nvidia-uvm"]
         .map(str::to_owned)
         .to_vec();
-    two.giving.nvidia_control.clone_from(&control);
-    two.giving.nvidia_files = vec![DriverFile {
+    two.gpu_support.nvidia_control.clone_from(&control);
+    two.gpu_support.nvidia_files = vec![DriverFile {
         source: "/usr/lib/libcuda.so.1".to_owned(),
         target: "/usr/lib64/libcuda.so.1".to_owned(),
     }];
@@ -321,23 +321,23 @@ fn the_way_to_nvidias_gpus_is_what_the_host_has() {
         ["/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm"]
     );
     assert_eq!(
-        (given.way, flags.mounts.len(), flags.gpus),
+        (given.method, flags.mounts.len(), flags.gpus),
         (InjectionMethod::Devices, 1, None)
     );
     assert!(flags.mounts[0].read_only && given.isolated);
 
-    two.giving.cdi = Some(true);
-    two.giving.cdi_devices = vec![CdiDevice {
+    two.gpu_support.cdi = Some(true);
+    two.gpu_support.cdi_devices = vec![CdiDevice {
         name: "nvidia.com/gpu=all".to_owned(),
         nodes: Vec::new(),
     }];
     let (flags, given) = of(&bare, &one, &["1"], &two).unwrap();
     assert_eq!(
-        (given.way, flags.devices),
+        (given.method, flags.devices),
         (InjectionMethod::Cdi, vec!["nvidia.com/gpu=1".to_owned()])
     );
 
-    two.giving.nvidia_toolkit = true;
+    two.gpu_support.nvidia_toolkit = true;
     let (flags, _) = of(&bare, &one, &[], &two).unwrap();
     assert_eq!(flags.gpus, Some(GpuDevices::Ids(vec!["0".to_owned()])));
     let (flags, _) = of(&bare, &request(GpuVendor::Nvidia, 2), &[], &two).unwrap();
@@ -363,7 +363,7 @@ fn numbered_devices_of_a_recipe_are_narrowed() {
     assert_eq!(flags.devices, ["/dev/nvidiactl", "/dev/nvidia1"]);
     let (flags, given) = of(&listed, &request(GpuVendor::Nvidia, 1), &[], &two).unwrap();
     assert_eq!(
-        (flags.devices, given.way),
+        (flags.devices, given.method),
         (listed.devices.clone(), InjectionMethod::AsWritten)
     );
     let told = of(

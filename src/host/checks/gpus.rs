@@ -368,10 +368,10 @@ fn into_a_container(facts: &Facts<'_>) -> Option<Check> {
             CheckKind::GpuAccess,
             "gpus into a container",
             CheckState::Ok,
-            format!("by {}: {}", given.way.name(), given.because),
+            format!("by {}: {}", given.method.name(), given.because),
         ),
     };
-    let wanted = given.way.name();
+    let wanted = given.method.name();
     Some(
         check
             .required(wanted)

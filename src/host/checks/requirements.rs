@@ -131,12 +131,12 @@ pub fn way(
     host: &HostView,
     given: &AssignedGpus,
 ) -> Option<UnmetRequirement> {
-    let giving = &host.giving;
+    let giving = &host.gpu_support;
     let api = giving.api.as_deref()?;
     let lack = |found: String, wanted: &str| {
         Some(UnmetRequirement::new("way to the gpus", found, wanted).fatal())
     };
-    match (given.way, request.vendor) {
+    match (given.method, request.vendor) {
         (InjectionMethod::Cdi, _) if giving.cdi == Some(false) => lack(
             format!("the engine (API {api}) takes no devices of the Container Device Interface"),
             "Docker 28.2 or later, or \"features\": {\"cdi\": true} in /etc/docker/daemon.json",

@@ -286,7 +286,7 @@ fn a_way_that_the_engine_has_not_is_in_the_way() {
     use crate::host::assign::{AssignedGpus, InjectionMethod};
     let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let given = AssignedGpus {
-        way: InjectionMethod::Cdi,
+        method: InjectionMethod::Cdi,
         because: "the recipe asks for it".to_owned(),
         gpus: Vec::new(),
         isolated: false,
@@ -299,11 +299,11 @@ fn a_way_that_the_engine_has_not_is_in_the_way() {
     };
     // No engine was asked: it may have it.
     assert_eq!(with(&host).state, CheckState::Ok);
-    host.giving.api = Some("1.41".to_owned());
-    host.giving.cdi = Some(false);
+    host.gpu_support.api = Some("1.41".to_owned());
+    host.gpu_support.cdi = Some(false);
     assert_eq!(with(&host).state, CheckState::Error);
     assert!(with(&host).fix.contains("Docker 28.2"), "{:?}", with(&host));
-    host.giving.cdi = Some(true);
+    host.gpu_support.cdi = Some(true);
     assert!(
         with(&host).fix.contains("amd-ctk cdi generate"),
         "{:?}",

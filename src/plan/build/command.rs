@@ -49,7 +49,7 @@ impl Builder<'_> {
     pub(super) fn secrets(&self) -> Vec<String> {
         let mut secrets = self.recipe.secrets.clone();
         secrets.extend(
-            self.choices
+            self.options
                 .secrets
                 .iter()
                 .filter(|name| !self.recipe.secrets.contains(name))

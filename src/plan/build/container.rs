@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
 use crate::host::assign::{Asked, Flags, give};
-use crate::plan::choices::PullPolicy;
+use crate::plan::options::PullPolicy;
 use crate::plan::step::{Action, Condition};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
@@ -44,7 +44,7 @@ impl Builder<'_> {
                     Some(digest) if !reference.contains('@') => format!("{reference}@{digest}"),
                     _ => reference.clone(),
                 };
-                let policy = self.choices.pull;
+                let policy = self.options.pull;
                 let when = if policy == PullPolicy::Missing {
                     Condition::UnlessPresent
                 } else {
@@ -162,7 +162,7 @@ impl Builder<'_> {
     /// The GPUs' part of the container.
     fn gpus(&mut self) -> Result<Flags, PlanError> {
         let container = &self.recipe.container;
-        let chosen = &self.choices.gpus;
+        let chosen = &self.options.gpus;
         let error = |because: String| PlanError::Gpus {
             gpus: chosen.join(","),
             because,
@@ -185,7 +185,7 @@ impl Builder<'_> {
             host: self.host,
         };
         let (flags, given) = give(&asked).map_err(error)?;
-        self.given = Some(given);
+        self.assigned_gpus = Some(given);
         Ok(flags)
     }
 }

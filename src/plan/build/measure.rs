@@ -163,7 +163,7 @@ impl Builder<'_> {
                 figure.file = Some(Template(expression(&place, file, &scope)?));
             }
         }
-        let trials = match (mode, self.choices.trials) {
+        let trials = match (mode, self.options.trials) {
             (Mode::Performance, Some(count)) => Trials {
                 min: count,
                 max: count,
@@ -186,19 +186,19 @@ impl Builder<'_> {
     }
 
     fn wanted(&self, key: &str, loadgen: Option<&str>, mode: Mode) -> bool {
-        let scenario = self.choices.scenarios.is_empty()
+        let scenario = self.options.scenarios.is_empty()
             || self
-                .choices
+                .options
                 .scenarios
                 .iter()
                 .any(|wanted| names(wanted, key, loadgen));
-        scenario && (self.choices.modes.is_empty() || self.choices.modes.contains(&mode))
+        scenario && (self.options.modes.is_empty() || self.options.modes.contains(&mode))
     }
 
     /// A scenario that is asked for and misspelt would be left out in silence.
     fn known_scenarios(&self) -> Result<(), PlanError> {
         let scenarios = &self.recipe.scenarios;
-        let unknown = self.choices.scenarios.iter().find(|wanted| {
+        let unknown = self.options.scenarios.iter().find(|wanted| {
             !scenarios
                 .iter()
                 .any(|(key, scenario)| names(wanted, key, scenario.loadgen.as_deref()))
@@ -217,13 +217,13 @@ impl Builder<'_> {
 
     fn nothing_to_measure(&self) -> PlanError {
         let mut asked: Vec<String> = self
-            .choices
+            .options
             .scenarios
             .iter()
             .map(|name| format!("--scenario {name}"))
             .collect();
         asked.extend(
-            self.choices
+            self.options
                 .modes
                 .iter()
                 .map(|mode| format!("--mode {mode}")),

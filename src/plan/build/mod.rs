@@ -1,16 +1,16 @@
-//! The pure function from recipe, choices and host to the plan.
+//! The pure function from recipe, options and host to the plan.
 
 mod command;
 mod container;
 mod error;
-mod leave_out;
 mod measure;
 mod models;
 mod setup;
+mod skip;
 
-use super::choices::PlanOptions;
 use super::commit::commit_later;
 use super::measurement::MeasurementPlan;
+use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
@@ -40,32 +40,32 @@ pub struct Origin {
 pub fn build(
     recipe: &Recipe,
     origin: &Origin,
-    choices: &PlanOptions,
+    options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
-    if choices.least_privilege {
+    if options.least_privilege {
         let lessened = lessened(recipe);
-        let mut plan = build_as_is(&lessened.recipe, origin, choices, host)?;
-        plan.took_away = lessened.took_away;
+        let mut plan = build_as_is(&lessened.recipe, origin, options, host)?;
+        plan.removed_privileges = lessened.took_away;
         return Ok(plan);
     }
-    build_as_is(recipe, origin, choices, host)
+    build_as_is(recipe, origin, options, host)
 }
 
 fn build_as_is(
     recipe: &Recipe,
     origin: &Origin,
-    choices: &PlanOptions,
+    options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
     let mut builder = Builder {
         recipe,
         origin,
-        choices,
+        options,
         host,
         steps: Vec::new(),
         measurements: Vec::new(),
-        given: None,
+        assigned_gpus: None,
         notes: recipe
             .host_notes
             .iter()
@@ -75,7 +75,7 @@ fn build_as_is(
     if let Some(name) = recipe
         .secrets
         .iter()
-        .find(|name| *name != "HF_TOKEN" && !choices.secrets.iter().any(|allowed| allowed == *name))
+        .find(|name| *name != "HF_TOKEN" && !options.secrets.iter().any(|allowed| allowed == *name))
     {
         return Err(PlanError::SecretNotAllowed { name: name.clone() });
     }
@@ -89,40 +89,45 @@ fn build_as_is(
     builder.in_the_container()?;
     builder.measure()?;
     builder.step("judge", None, Action::Judge);
-    let keep = Condition::Unless { keep: choices.keep };
+    let keep = Condition::Unless { keep: options.keep };
     builder.step_when("remove", Some("main"), keep, Action::Remove);
-    builder.leave_out()?;
+    builder.skip()?;
     builder.commits_are_known()?;
 
     let sources: Vec<String> = container
         .mounts
         .iter()
         // The driver's own files, which cannot be written, are no recipe's wish.
-        .filter(|mount| !mount.read_only || !host.giving.has_file(&mount.source))
+        .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
         .map(|mount| mount.source.clone())
         .collect();
-    let by_choice = !choices.gpus.is_empty();
-    let lacks = lacks(&recipe.requires, host, builder.given.as_ref(), by_choice);
+    let by_choice = !options.gpus.is_empty();
+    let unmet = lacks(
+        &recipe.requires,
+        host,
+        builder.assigned_gpus.as_ref(),
+        by_choice,
+    );
     let system = recipe.submission.system.as_deref();
-    let same_sku = lacks.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
+    let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
     Ok(Plan {
         schema: 1,
         recipe: recipe.name.clone(),
         recipe_hash: origin.hash.clone(),
         title: recipe.title.clone(),
-        duration: recipe.expected_duration,
+        expected_duration: recipe.expected_duration,
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),
         modified: recipe.modified.clone(),
         requires: recipe.requires.clone(),
-        gpus: choices.gpus.clone(),
-        given: builder.given.take(),
+        gpus: options.gpus.clone(),
+        assigned_gpus: builder.assigned_gpus.take(),
         no_wait: false,
         warnings: Vec::new(),
-        took_away: Vec::new(),
-        lacks,
-        powers: privilege::asked(recipe, &sources, origin.directory.as_deref()),
+        removed_privileges: Vec::new(),
+        unmet,
+        privileges: privilege::asked(recipe, &sources, origin.directory.as_deref()),
         image,
         pinned,
         container,
@@ -144,11 +149,11 @@ fn build_as_is(
 struct Builder<'a> {
     recipe: &'a Recipe,
     origin: &'a Origin,
-    choices: &'a PlanOptions,
+    options: &'a PlanOptions,
     host: &'a HostView,
     steps: Vec<Step>,
     measurements: Vec<MeasurementPlan>,
-    given: Option<AssignedGpus>,
+    assigned_gpus: Option<AssignedGpus>,
     notes: Vec<String>,
 }
 

@@ -4,7 +4,7 @@
 use super::command::names;
 use super::error::PlanError;
 use super::{Builder, expression};
-use crate::plan::kept::{FillStep, KeptDirectory};
+use crate::plan::cached::{CachedDirectory, PopulateStep};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{CacheRequest, ModelSource, Place, Setup};
@@ -37,11 +37,11 @@ impl<'a> Builder<'a> {
             };
             let command = self.setup(&name, setup)?;
             let fill = self.fill(&name, setup, cache, command, &inputs)?;
-            let when = Condition::UnlessKept {
-                key: fill.kept.key.clone(),
+            let when = Condition::UnlessCached {
+                key: fill.directory.key.clone(),
             };
             let container = (setup.on == Place::Container).then_some("fill");
-            self.step_when(&name, container, when, Action::Fill(fill));
+            self.step_when(&name, container, when, Action::Populate(fill));
         }
         Ok(())
     }
@@ -88,9 +88,9 @@ impl<'a> Builder<'a> {
         cache: &CacheRequest,
         command: ExecStep,
         inputs: &[String],
-    ) -> Result<FillStep, PlanError> {
+    ) -> Result<PopulateStep, PlanError> {
         let scope = self.scope();
-        let kept = KeptDirectory::new(
+        let directory = CachedDirectory::new(
             expression(&format!("{name} cache.key"), &cache.key, &scope)?,
             expression(&format!("{name} cache.path"), &cache.path, &scope)?,
             cache.files.clone(),
@@ -98,16 +98,21 @@ impl<'a> Builder<'a> {
             &command,
             inputs,
         );
-        let unusable = kept.key.starts_with('.') || kept.key.contains('/') || kept.key.is_empty();
-        if unusable || !kept.path.starts_with('/') || kept.path.trim_matches('/').is_empty() {
+        let unusable = directory.key.starts_with('.')
+            || directory.key.contains('/')
+            || directory.key.is_empty();
+        if unusable
+            || !directory.path.starts_with('/')
+            || directory.path.trim_matches('/').is_empty()
+        {
             return Err(PlanError::Kept {
                 step: name.to_owned(),
-                key: kept.key,
-                path: kept.path,
+                key: directory.key,
+                path: directory.path,
             });
         }
-        Ok(FillStep {
-            kept,
+        Ok(PopulateStep {
+            directory,
             on: setup.on,
             command,
         })

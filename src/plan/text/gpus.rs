@@ -15,7 +15,7 @@ pub(super) fn lines(given: &AssignedGpus) -> Vec<String> {
     }
     lines.push(line(
         "by",
-        format!("{}: {}", given.way.name(), given.because),
+        format!("{}: {}", given.method.name(), given.because),
     ));
     if !given.isolated && !given.gpus.is_empty() {
         lines.push(line(

@@ -26,7 +26,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
             .collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
-    for lack in plan.lacks.iter().filter(|lack| lack.other_hardware()) {
+    for lack in plan.unmet.iter().filter(|lack| lack.other_hardware()) {
         let because = format!("{} in place of {}", lack.found, lack.wanted);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
     }
@@ -77,9 +77,9 @@ pub fn context(files: &RunFiles<'_>) -> Context {
 /// What may have changed the figure without being another measurement.
 fn warnings(plan: &Plan) -> Vec<String> {
     let mut warnings = plan.warnings.clone();
-    if !plan.took_away.is_empty() {
+    if !plan.removed_privileges.is_empty() {
         let what: Vec<&str> = plan
-            .took_away
+            .removed_privileges
             .iter()
             .filter_map(|line| line.split(':').next())
             .collect();

@@ -43,7 +43,11 @@ pub struct Recorder {
 impl Recorder {
     /// Of a run; nothing is opened yet.
     pub fn new(session: &Session) -> Self {
-        let given = session.plan.given.iter().flat_map(|given| &given.gpus);
+        let given = session
+            .plan
+            .assigned_gpus
+            .iter()
+            .flat_map(|given| &given.gpus);
         Self {
             path: session.run.join(FILE),
             root: session.options.root.clone(),

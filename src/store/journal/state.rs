@@ -155,7 +155,7 @@ impl State {
             },
             Action::Collect { of, .. } => done && self.kept(plan, *of),
             // Somebody may have cleared the cache since; without a new container nobody would look.
-            Action::Fill(_) | Action::FetchModel { .. } => done && container_lives,
+            Action::Populate(_) | Action::FetchModel { .. } => done && container_lives,
             Action::Pull { .. }
             | Action::Build { .. }
             | Action::CopyOut { .. }

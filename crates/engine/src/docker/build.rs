@@ -15,7 +15,7 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::context::Context;
+use super::build_context::BuildContext;
 use super::fault::{fault, is_no_space, is_stray_line_break};
 use super::image;
 use super::pull::{credentials, layer};
@@ -40,7 +40,7 @@ pub async fn build(
     progress: &UnboundedSender<ImageProgress>,
 ) -> Result<ImageInfo, EngineError> {
     let (root, dockerfile) = (spec.context.clone(), spec.dockerfile.clone());
-    let context = spawn_blocking(move || Context::survey(&root, &dockerfile));
+    let context = spawn_blocking(move || BuildContext::survey(&root, &dockerfile));
     let context = context.await.map_err(|error| unsent(spec, &error))??;
     let set: Vec<&str> = spec.args.keys().map(String::as_str).collect();
     let added = proxies::missing(proxies, &set);

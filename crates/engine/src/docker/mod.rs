@@ -3,8 +3,8 @@
 mod abilities;
 mod archive;
 mod build;
+mod build_context;
 mod container;
-mod context;
 mod create;
 mod exec;
 mod explain;

@@ -13,7 +13,7 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
     let host = view(written);
     let conditions: Vec<Condition> = part(written, "conditions");
     let given: Vec<u64> = written
-        .pointer("/given/gpus")
+        .pointer("/assigned_gpus/gpus")
         .and_then(Value::as_array)
         .into_iter()
         .flatten()

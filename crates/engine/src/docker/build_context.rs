@@ -20,12 +20,12 @@ const PIECE: usize = 1 << 18;
 
 /// What will be sent.
 #[derive(Debug)]
-pub struct Context {
+pub struct BuildContext {
     root: PathBuf,
     entries: Vec<PathBuf>,
 }
 
-impl Context {
+impl BuildContext {
     /// Looks through the directory. The Dockerfile and `.dockerignore` are always sent, for the
     /// engine reads them from the context.
     pub fn survey(root: &Path, dockerfile: &str) -> Result<Self, EngineError> {
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn names(root: &Path, dockerfile: &str) -> Vec<String> {
-        let context = Context::survey(root, dockerfile).unwrap();
+        let context = BuildContext::survey(root, dockerfile).unwrap();
         let (to, mut from) = tokio::sync::mpsc::channel(1000);
         context.send(&to).unwrap();
         drop(to);
@@ -253,11 +253,11 @@ mod tests {
     #[test]
     fn what_is_not_there_is_named() {
         let root = tempfile::tempdir().unwrap();
-        let error = Context::survey(root.path(), "Dockerfile")
+        let error = BuildContext::survey(root.path(), "Dockerfile")
             .unwrap_err()
             .to_string();
         assert!(error.contains("no `Dockerfile`"), "{error}");
-        let missing = Context::survey(&root.path().join("no"), "Dockerfile").unwrap_err();
+        let missing = BuildContext::survey(&root.path().join("no"), "Dockerfile").unwrap_err();
         assert!(missing.to_string().contains("no such directory"));
     }
 }

@@ -2,13 +2,13 @@
 
 use super::Builder;
 use super::error::PlanError;
-use crate::plan::choices::Keep;
+use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition};
 
 impl Builder<'_> {
     /// Marks the steps that `--skip` and `--from` leave out.
-    pub(super) fn leave_out(&mut self) -> Result<(), PlanError> {
-        for name in &self.choices.skip {
+    pub(super) fn skip(&mut self) -> Result<(), PlanError> {
+        for name in &self.options.skip {
             let mut found = false;
             for step in &mut self.steps {
                 if step.name == *name || step.number.to_string() == *name {
@@ -22,7 +22,7 @@ impl Builder<'_> {
                 return Err(self.no_such_step("--skip", name));
             }
         }
-        if let Some(name) = &self.choices.from {
+        if let Some(name) = &self.options.from {
             let Some(first) = self
                 .steps
                 .iter()
@@ -37,7 +37,7 @@ impl Builder<'_> {
                         | Action::Pull { .. }
                         | Action::Build { .. }
                         // It costs nothing where it is kept.
-                        | Action::Fill(_)
+                        | Action::Populate(_)
                 );
                 if !needed {
                     step.when = Condition::Skipped {
@@ -46,7 +46,7 @@ impl Builder<'_> {
                 }
             }
         }
-        if self.choices.keep == Keep::Always {
+        if self.options.keep == Keep::Always {
             self.notes
                 .push("the container is kept at the end: `retrial clean` removes it".to_owned());
         }

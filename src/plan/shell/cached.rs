@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::{docker_exec, docker_run, quote};
-use crate::plan::kept::{FillStep, KeptDirectory, SEED, STAGE};
+use crate::plan::cached::{CachedDirectory, PopulateStep, SEED, STAGE};
 use crate::plan::step::{ExecStep, Plan, Step};
 use retrial_recipe::model::Place;
 
 /// Where directories are kept; nothing for a plan without.
 pub(super) fn header(plan: &Plan) -> String {
-    if plan.kept().next().is_none() {
+    if plan.cached_directories().next().is_none() {
         return String::new();
     }
     let cache = plan.cache.replace('}', "\\}");
@@ -20,7 +20,9 @@ pub(super) fn header(plan: &Plan) -> String {
 
 /// The mounts of what was kept before a step.
 pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
-    let earlier = plan.kept().filter(|(number, _)| *number < before);
+    let earlier = plan
+        .cached_directories()
+        .filter(|(number, _)| *number < before);
     let mounts = earlier.map(|(number, kept)| {
         let rights = if kept.writable { "" } else { ":ro" };
         format!(
@@ -32,8 +34,12 @@ pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
 }
 
 /// Fills a directory, unless it is kept.
-pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> String {
-    let FillStep { kept, on, command } = fill;
+pub(super) fn fill(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) -> String {
+    let PopulateStep {
+        directory: kept,
+        on,
+        command,
+    } = fill;
     let number = step.number;
     let (image, path) = (quote(&plan.image), quote(&kept.path));
     let mut out = String::new();
@@ -88,7 +94,7 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &FillStep, name: &str) -> Str
     out
 }
 
-fn directory(kept: &KeptDirectory, image: &str) -> String {
+fn directory(kept: &CachedDirectory, image: &str) -> String {
     let shared = format!("$kept/{}/{}", kept.key, kept.identity);
     if !kept.of_image {
         return shared;

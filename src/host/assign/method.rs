@@ -88,7 +88,7 @@ pub(crate) fn is_numbered(device: &str) -> bool {
 }
 
 fn amd(asked: &Asked<'_>) -> (InjectionMethod, String) {
-    let giving = &asked.host.giving;
+    let giving = &asked.host.gpu_support;
     let mut gpus = asked.host.gpus.iter();
     let seen = gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty());
     let (way, because) = if seen {
@@ -113,7 +113,7 @@ fn amd(asked: &Asked<'_>) -> (InjectionMethod, String) {
 }
 
 fn nvidia(asked: &Asked<'_>) -> (InjectionMethod, String) {
-    let giving = &asked.host.giving;
+    let giving = &asked.host.gpu_support;
     let seen = asked
         .host
         .gpus

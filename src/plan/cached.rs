@@ -16,7 +16,7 @@ pub const SEED: &str = r#"if [ -d "$1" ]; then cp -a "$1/." /.retrial-stage/ || 
 
 /// A kept directory, as far as it is known before the image is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptDirectory {
+pub struct CachedDirectory {
     /// The recipe's name for it.
     pub key: String,
     /// In the container.
@@ -33,16 +33,16 @@ pub struct KeptDirectory {
 
 /// A step that fills a kept directory, in a container of its own or on the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FillStep {
+pub struct PopulateStep {
     /// What it fills.
-    pub kept: KeptDirectory,
+    pub directory: CachedDirectory,
     /// Where its command runs.
     pub on: Place,
     /// Its command.
     pub command: ExecStep,
 }
 
-impl KeptDirectory {
+impl CachedDirectory {
     /// A directory that the command fills, from what is mounted beside it (`inputs`). The command
     /// is a part of its identity: a recipe that nobody looked at cannot put something else in the
     /// place of what another one keeps.
@@ -95,10 +95,10 @@ impl KeptDirectory {
 
 impl Plan {
     /// What is kept, in the order of filling; not what is left out: there the image's is seen.
-    pub fn kept(&self) -> impl Iterator<Item = (u32, &KeptDirectory)> {
+    pub fn cached_directories(&self) -> impl Iterator<Item = (u32, &CachedDirectory)> {
         self.steps.iter().filter_map(|step| match &step.action {
-            Action::Fill(fill) if !matches!(step.when, Condition::Skipped { .. }) => {
-                Some((step.number, &fill.kept))
+            Action::Populate(fill) if !matches!(step.when, Condition::Skipped { .. }) => {
+                Some((step.number, &fill.directory))
             }
             _ => None,
         })
@@ -109,12 +109,12 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn kept(files: Vec<(String, CachedFile)>, run: &str) -> KeptDirectory {
+    fn kept(files: Vec<(String, CachedFile)>, run: &str) -> CachedDirectory {
         let command = ExecStep {
             run: run.to_owned(),
             ..ExecStep::default()
         };
-        KeptDirectory::new("data".into(), "/data".into(), files, false, &command, &[])
+        CachedDirectory::new("data".into(), "/data".into(), files, false, &command, &[])
     }
 
     #[test]
