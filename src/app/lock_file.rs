@@ -63,7 +63,7 @@ pub fn follow(
     entry: &catalog::Opened,
     recipe: &mut Recipe,
 ) -> Result<Option<FollowedLock>, Failure> {
-    let (path, named) = match arguments.lock.as_deref() {
+    let (path, named) = match arguments.files.lock.as_deref() {
         Some("none") => return Ok(None),
         Some(path) => (PathBuf::from(path), true),
         None => (place(global, entry), false),

@@ -193,8 +193,8 @@ pub fn plan_on(
     };
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
-    let mut plan = crate::plan::build(&recipe, &origin, &arguments.choices, host)?;
-    let rounds = catalog::rounds_with(&arguments.rules)
+    let mut plan = crate::plan::build(&recipe, &origin, &arguments.options, host)?;
+    let rounds = catalog::rounds_with(&arguments.files.rules)
         .map_err(|error| Failure::usage(error.to_string()))?;
     plan.ruled_by(&rounds);
     plan.lock = lock;

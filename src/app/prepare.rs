@@ -63,7 +63,7 @@ fn secrets_are_set(
 ) -> Result<(), Failure> {
     let set = secrets(plan);
     for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
-        if arguments.choices.secrets.contains(name) {
+        if arguments.options.secrets.contains(name) {
             return Err(Failure::usage(format!(
                 "--secret {name}: there is no such environment variable"
             )));

@@ -1,45 +1,52 @@
 //! A batch from the words of a command line: `retrial batch RECIPE --vary rocm=6.4.1,7.1.1`.
 
+use clap::Args;
+
 use super::model::{
     Axis, Batch, BatchRecipe, Combination, ExecutionOptions, OnFailure, Order, PullAhead, Spanned,
     WrittenClaim,
 };
 use super::names::short_names;
 use super::read::twice;
-use retrial_recipe::model::Mode;
+use crate::plan::PlanOptions;
 use retrial_recipe::{Diagnostic, Diagnostics, Source};
 
-/// What was typed; what was not says nothing.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// The cells of a batch and how to run them. These options override the batch's file.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct CliOverrides {
-    /// `--vary axis=value,value`
+    /// Vary an axis of the recipe's variants, or a param, over these values
+    #[arg(long, value_name = "NAME=VALUE,…")]
     pub vary: Vec<String>,
-    /// `--exclude axis=value,axis=value`
+    /// Skip a combination of values: rocm=7.1.1,backend=rocm
+    #[arg(long, value_name = "NAME=VALUE,…")]
     pub exclude: Vec<String>,
-    /// `--set name=value`
-    pub set: Vec<(String, String)>,
-    /// `--scenario`
-    pub scenarios: Vec<String>,
-    /// `--mode`
-    pub modes: Vec<Mode>,
-    /// `--baseline axis=value,axis=value`
-    pub baseline: Option<String>,
-    /// `--claim SENTENCE`
+    /// Compare with the cells that have this value (default: the first value of each axis)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub baseline: Vec<String>,
+    /// Judge a claim: 'rocm 7.1.1 is faster than 6.4.1'
+    #[arg(long = "claim", value_name = "TEXT")]
     pub claims: Vec<String>,
-    /// `--trials`
-    pub trials: Option<u32>,
-    /// `--order`
+    /// Run trials in this order (default: interleaved)
+    #[arg(long, value_enum)]
     pub order: Option<Order>,
-    /// `--on-failure`
+    /// Continue or stop after a failed run (default: keep-going)
+    #[arg(long, value_enum)]
     pub on_failure: Option<OnFailure>,
-    /// `--retries`
+    /// Retry a run up to COUNT times after failures of the host or its services (default: 1)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub retries: Option<u32>,
-    /// `--parallel`
+    /// Execute COUNT runs at a time, each on its own GPUs (default: 1)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub parallel: Option<u32>,
-    /// `--pull-ahead`
+    /// Pull images of later runs ahead (default: between)
+    #[arg(long, value_enum)]
     pub pull_ahead: Option<PullAhead>,
-    /// `--gpus`
-    pub gpus: Vec<String>,
+    /// Options of `plan` and `run` that are the batch's: scenarios, modes, trials and GPUs.
+    #[arg(skip)]
+    pub options: PlanOptions,
+    /// `--set NAME=VALUE`
+    #[arg(skip)]
+    pub set: Vec<(String, String)>,
 }
 
 impl CliOverrides {
@@ -92,15 +99,17 @@ impl CliOverrides {
             batch.set.retain(|known| known.value.0 != one.0);
             batch.set.push(set(one));
         }
-        if !self.scenarios.is_empty() {
-            let scenarios = self.scenarios.iter();
+        let options = &self.options;
+        if !options.scenarios.is_empty() {
+            let scenarios = options.scenarios.iter();
             batch.scenarios = scenarios.map(|one| place("--scenario", one)).collect();
         }
-        if !self.modes.is_empty() {
-            batch.modes.clone_from(&self.modes);
+        if !options.modes.is_empty() {
+            batch.modes.clone_from(&options.modes);
         }
-        if let Some(text) = &self.baseline {
-            batch.baseline = Combination::of_text(&place("--baseline", text), &mut problems);
+        if !self.baseline.is_empty() {
+            let text = self.baseline.join(",");
+            batch.baseline = Combination::of_text(&place("--baseline", &text), &mut problems);
         }
         batch
             .claims
@@ -109,14 +118,14 @@ impl CliOverrides {
                 source: None,
             }));
         let execution = &mut batch.execution;
-        execution.trials = self.trials.unwrap_or(execution.trials);
+        execution.trials = options.trials.unwrap_or(execution.trials);
         execution.order = self.order.unwrap_or(execution.order);
         execution.on_failure = self.on_failure.unwrap_or(execution.on_failure);
         execution.retries = self.retries.unwrap_or(execution.retries);
         execution.parallel = self.parallel.unwrap_or(execution.parallel);
         execution.pull_ahead = self.pull_ahead.unwrap_or(execution.pull_ahead);
-        if !self.gpus.is_empty() {
-            execution.gpus.clone_from(&self.gpus);
+        if !options.gpus.is_empty() {
+            execution.gpus.clone_from(&options.gpus);
         }
         problems
     }

@@ -158,7 +158,7 @@ fn what_is_typed_is_the_same() {
             "rocm=6.4.1,7.1.1".to_owned(),
             "backend=rocm,migraphx".to_owned(),
         ],
-        baseline: Some("rocm=6.4.1,backend=rocm".to_owned()),
+        baseline: vec!["rocm=6.4.1,backend=rocm".to_owned()],
         claims: vec!["7.1.1 + migraphx is faster than 6.4.1 + migraphx".to_owned()],
         ..CliOverrides::default()
     };

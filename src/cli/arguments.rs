@@ -1,7 +1,5 @@
 //! The arguments of the command line. Help texts and completions derive from the doc comments here.
 
-mod batch;
-mod results;
 mod run;
 mod runs;
 
@@ -10,15 +8,15 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-pub use batch::{BatchArguments, MatrixArguments};
-pub use results::{CompareArguments, ExportArguments, JudgeArguments, ReportArguments};
-pub use run::{PlanArguments, RecipeArguments, RunArguments};
-pub use runs::{RunFilter, RunsArguments, RunsCommand};
+pub use run::{BatchArguments, RunArguments};
+pub use runs::{RunsArguments, RunsCommand};
 
-use crate::app::options::{GlobalOptions, Output};
-use crate::store::Home;
-use crate::store::kept::standard_cache;
-use retrial_recipe::model::Mode;
+use crate::app::options::{
+    CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
+};
+use crate::batch::CliOverrides;
+use crate::export::ExportRequest;
+use crate::plan::options::name_and_value;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -44,7 +42,7 @@ pub struct Arguments {
     pub command: Command,
     /// Options of every command.
     #[command(flatten)]
-    pub global: GlobalArguments,
+    pub global: GlobalOptions,
 }
 
 impl Arguments {
@@ -58,60 +56,6 @@ impl Arguments {
         arguments.global.output_was_said =
             matches.value_source("output") == Some(ValueSource::CommandLine);
         Ok(arguments)
-    }
-}
-
-/// Options of every command.
-#[derive(Debug, Clone, Args)]
-pub struct GlobalArguments {
-    /// Connect to this engine: `unix:///path` or `tcp://host:port` (default: `DOCKER_HOST`, else
-    /// the current Docker context, else the default socket)
-    #[arg(long, global = true, value_name = "URL")]
-    pub engine: Option<String>,
-    /// Store runs in this directory (default: `$XDG_DATA_HOME/retrial`)
-    #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_HOME")]
-    pub home: Option<PathBuf>,
-    /// Store cached datasets and directories in this directory (default: `$XDG_CACHE_HOME/retrial`)
-    #[arg(long, global = true, value_name = "DIR", env = "RETRIAL_CACHE")]
-    pub cache: Option<PathBuf>,
-    /// Set the format of the result on standard output
-    #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
-    /// Whether `--output` was given. Without it, a report is an HTML page.
-    #[arg(skip)]
-    pub output_was_said: bool,
-    /// Print only the result, warnings and errors
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
-    /// Print the steps' output
-    #[arg(short, long, global = true)]
-    pub verbose: bool,
-    /// Read the host's GPUs and settings from this directory instead of /
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIR",
-        default_value = "/",
-        hide_default_value = true
-    )]
-    pub root: PathBuf,
-}
-
-impl GlobalArguments {
-    /// The options with their defaults resolved.
-    #[must_use]
-    pub fn options(self) -> GlobalOptions {
-        let cache = self.cache.unwrap_or_else(standard_cache);
-        GlobalOptions {
-            engine: self.engine,
-            home: self.home.map_or_else(Home::standard, Home::at),
-            cache: std::path::absolute(&cache).unwrap_or(cache),
-            output: self.output,
-            output_was_said: self.output_was_said,
-            quiet: self.quiet,
-            verbose: self.verbose,
-            root: self.root,
-        }
     }
 }
 
@@ -155,7 +99,7 @@ pub enum Command {
     Show {
         /// The recipe and its settings.
         #[command(flatten)]
-        recipe: RecipeArguments,
+        recipe: RecipeRequest,
         /// Show the resolved recipe with the source of each value
         #[arg(long)]
         resolved: bool,
@@ -170,10 +114,10 @@ pub enum Command {
     Plan {
         /// The recipe and its settings.
         #[command(flatten)]
-        plan: PlanArguments,
+        plan: PlanRequest,
         /// Options of a batch.
         #[command(flatten)]
-        matrix: MatrixArguments,
+        matrix: CliOverrides,
         /// Set the format of the plan
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
@@ -182,7 +126,7 @@ pub enum Command {
     Run {
         /// The recipe and its settings.
         #[command(flatten)]
-        plan: PlanArguments,
+        plan: PlanRequest,
         /// Options of execution.
         #[command(flatten)]
         run: RunArguments,
@@ -230,19 +174,19 @@ pub enum Command {
     Judge {
         /// The results, and the rules to apply.
         #[command(flatten)]
-        judge: JudgeArguments,
+        judge: JudgeRequest,
     },
     /// Compare runs or folders of results, and show how their environments differ
     Compare {
         /// The subjects and options.
         #[command(flatten)]
-        compare: CompareArguments,
+        compare: CompareRequest,
     },
     /// Write a report with verdicts, charts, tables, environment and logs
     Report {
         /// The subjects, and the output file.
         #[command(flatten)]
-        report: ReportArguments,
+        report: ReportRequest,
     },
     /// Export runs as a submission tree in MLCommons' layout
     #[command(after_help = EXPORT_EXIT_CODES)]
@@ -327,6 +271,30 @@ pub struct LockArguments {
     pub check: bool,
 }
 
+/// Arguments of `export`.
+#[derive(Debug, Clone, Args)]
+pub struct ExportArguments {
+    /// Runs, one for each scenario or one for all: ids, parts of them, or `last`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Use the layout and the rules of this round: v6.0, v5.1, …
+    #[arg(long, value_name = "ROUND")]
+    pub layout: String,
+    /// Write to this directory, new or empty
+    #[arg(long, value_name = "DIR", default_value = "submission")]
+    pub to: PathBuf,
+    /// Write into a directory with files, replacing files of the same name
+    #[arg(long)]
+    pub replace: bool,
+    /// What the tree says of the submission.
+    #[command(flatten)]
+    pub request: ExportRequest,
+    /// Read information that is in no run (cooling, data types, …) from a YAML or JSON file with
+    /// MLCommons' fields
+    #[arg(long, value_name = "FILE")]
+    pub system_info: Option<PathBuf>,
+}
+
 /// The subjects of `schema`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
@@ -355,22 +323,6 @@ pub enum PlanFormat {
     Shell,
     /// JSON for programs
     Json,
-}
-
-fn name_and_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("expected NAME=VALUE".to_owned()),
-    }
-}
-
-fn mode(text: &str) -> Result<Mode, String> {
-    match text {
-        "performance" => Ok(Mode::Performance),
-        "accuracy" => Ok(Mode::Accuracy),
-        "compliance" => Ok(Mode::Compliance),
-        _ => Err("expected performance, accuracy or compliance".to_owned()),
-    }
 }
 
 #[cfg(test)]

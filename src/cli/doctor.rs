@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use super::arguments::RecipeArguments;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, open, preflight, runtime, terminal};
 use crate::host::checks::CheckState;
 use crate::report::content::checks;
@@ -16,18 +15,17 @@ use retrial_engine::docker::Docker;
 /// Looks at the host, for a recipe where one is named.
 pub fn doctor(
     global: &GlobalOptions,
-    recipe: Option<&RecipeArguments>,
+    recipe: Option<RecipeRequest>,
     gpus: &[String],
 ) -> Result<ExitCode, Failure> {
     let mut host = open::host_view(global);
     gpu_support::ask_the_engine(global, &mut host.gpu_support);
     let plan = match recipe {
         Some(recipe) => {
-            let recipe = recipe.request();
             let (opened, _) = open::recipe_to_look_at(&recipe)?;
             let secrets = opened.resolved.recipe.secrets.clone();
             let mut arguments = PlanRequest::everything(recipe, secrets);
-            arguments.choices.gpus = gpus.to_vec();
+            arguments.options.gpus = gpus.to_vec();
             let plan = open::plan_on(global, &arguments, &opened, false, &host)?;
             Some(plan)
         }

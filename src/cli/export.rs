@@ -40,7 +40,10 @@ pub fn export(global: &GlobalOptions, arguments: &ExportArguments) -> Result<Exi
         .iter()
         .map(|run| home.find(run))
         .collect::<Result<Vec<RunDirectory>, StoreError>>()?;
-    let mut asked = asked(arguments)?;
+    let mut asked = arguments.request.clone();
+    if let Some(path) = &arguments.system_info {
+        asked.info = info(path)?;
+    }
     let mut export = attempt(&directories, &asked, round)?;
     let fell = export.notes.first().cloned();
     if let Some(note) = fell.filter(|_| export.fell_open) {
@@ -119,20 +122,6 @@ fn read(
     };
     let verdict = judge_files(&files, false);
     Ok(read::read(&files, verdict)?)
-}
-
-fn asked(arguments: &ExportArguments) -> Result<ExportRequest, Failure> {
-    let info = match &arguments.system_info {
-        Some(path) => info(path)?,
-        None => Info::default(),
-    };
-    Ok(ExportRequest {
-        division: arguments.division.map(Into::into),
-        submitter: arguments.submitter.clone(),
-        system: arguments.system.clone(),
-        benchmark: arguments.benchmark.clone(),
-        info,
-    })
 }
 
 /// The submitter's own file, and the calibration document that it names, beside it.

@@ -26,9 +26,9 @@ mod show;
 use std::process::ExitCode;
 
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, Output, RecipeRequest};
 use crate::app::{clean, stop};
-use arguments::{Arguments, Command, RecipeArguments};
+use arguments::{Arguments, Command};
 
 use crate::results::verdict::ExitCode as Exit;
 
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
-    let global = arguments.global.options();
+    let global = arguments.global;
     no_such_form(&global, &arguments.command)?;
     match arguments.command {
         Command::List { part, filter } => list::list(&global, part.as_deref(), &filter),
@@ -87,8 +87,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             settings,
             gpus,
         } => {
-            let recipe = recipe.map(|recipe| RecipeArguments { recipe, settings });
-            doctor::doctor(&global, recipe.as_ref(), &gpus)
+            let recipe = recipe.map(|recipe| RecipeRequest { recipe, settings });
+            doctor::doctor(&global, recipe, &gpus)
         }
         Command::Lock { lock } => lock::lock(&global, &lock),
         Command::Runs { runs } => runs::runs(&global, *runs),

@@ -1,27 +1,32 @@
 //! `retrial plan`: the exact steps, changing nothing.
 
-use super::arguments::{MatrixArguments, PlanArguments, PlanFormat};
+use super::arguments::PlanFormat;
 use super::plan_batch;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::{batch, open, terminal};
+use crate::batch::CliOverrides;
 use crate::plan::{shell, text};
 use crate::results::verdict::ExitCode;
 
 /// Prints the plan.
 pub fn plan(
     global: &GlobalOptions,
-    arguments: &PlanArguments,
-    matrix: &MatrixArguments,
+    request: &PlanRequest,
+    matrix: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    if *matrix != MatrixArguments::default() || batch::file::is_batch(&arguments.recipe.recipe) {
-        return plan_batch::plan(global, arguments, matrix, format);
+    if *matrix != CliOverrides::default() || batch::file::is_batch(&request.recipe.recipe) {
+        return plan_batch::plan(
+            global,
+            request,
+            &plan_batch::overrides(matrix, request),
+            format,
+        );
     }
-    let request = arguments.request();
     let opened = open::recipe(&request.recipe)?;
     let host = open::host_and_engine(global, &opened);
-    let plan = open::plan_on(global, &request, &opened, false, &host)?;
+    let plan = open::plan_on(global, request, &opened, false, &host)?;
     open::report_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::arguments::{MatrixArguments, PlanArguments, PlanFormat};
+use super::arguments::PlanFormat;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::{batch, open, runtime, terminal};
-use crate::batch::{BatchEstimate, ImageSource, ResolvedCell};
+use crate::batch::{BatchEstimate, CliOverrides, ImageSource, ResolvedCell};
 use crate::host::checks::requirements::UnmetRequirement;
+use crate::plan::PlanOptions;
 use crate::plan::build::Origin;
 use crate::report::content::batch_plan;
 use crate::results::verdict::ExitCode;
@@ -20,11 +21,20 @@ use retrial_recipe::Resolved;
 /// An engine that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What the command line says of a batch, with the options that it shares with `plan` and `run`.
+pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
+    CliOverrides {
+        options: request.options.clone(),
+        set: request.recipe.settings.clone(),
+        ..matrix.clone()
+    }
+}
+
 /// Prints the plan of a batch.
 pub fn plan(
     global: &GlobalOptions,
-    arguments: &PlanArguments,
-    matrix: &MatrixArguments,
+    request: &PlanRequest,
+    overrides: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     if format == PlanFormat::Shell {
@@ -32,11 +42,7 @@ pub fn plan(
             "a batch has no script of its own: plan one of its cells, retrial plan RECIPE --set NAME=VALUE --format shell",
         ));
     }
-    let opened = batch::file::read(
-        global,
-        &arguments.recipe.recipe,
-        &matrix.overrides(arguments),
-    )?;
+    let opened = batch::file::read(global, &request.recipe.recipe, overrides)?;
     let resolved = opened.resolve().map_err(|problems| {
         terminal::note(&problems.render(terminal::error_color()));
         Failure::told(ExitCode::Usage)
@@ -49,7 +55,7 @@ pub fn plan(
         .collect();
     let mut estimate = BatchEstimate::of(&opened.plan, &cells);
     ask_the_engine(global, &mut estimate);
-    let lacks = lacks(global, arguments, &resolved);
+    let lacks = lacks(global, &request.options, &resolved);
     let json = format == PlanFormat::Json || global.output == Output::Json;
     if json {
         let whole = json!({ "plan": opened.plan, "estimate": estimate, "lacks": lacks });
@@ -74,11 +80,10 @@ pub fn plan(
 /// What this host lacks for any of the cells, each once.
 fn lacks(
     global: &GlobalOptions,
-    arguments: &PlanArguments,
+    options: &PlanOptions,
     cells: &[Resolved],
 ) -> Vec<UnmetRequirement> {
     let host = open::host_view(global);
-    let choices = arguments.request().choices;
     let mut asked = Vec::new();
     let mut all: Vec<UnmetRequirement> = Vec::new();
     for cell in cells {
@@ -87,7 +92,7 @@ fn lacks(
             continue;
         }
         asked.push(requires);
-        let plan = crate::plan::build(&cell.recipe, &Origin::default(), &choices, &host);
+        let plan = crate::plan::build(&cell.recipe, &Origin::default(), options, &host);
         for lack in plan.into_iter().flat_map(|plan| plan.unmet) {
             if !all.contains(&lack) {
                 all.push(lack);

@@ -1,44 +1,40 @@
 //! `retrial run`: from a recipe to a verdict.
 
-use super::arguments::{MatrixArguments, PlanArguments, PlanFormat, RunArguments};
+use super::arguments::{PlanFormat, RunArguments};
 use crate::app::failure::Failure;
-use crate::app::options::GlobalOptions;
+use crate::app::options::{GlobalOptions, PlanRequest};
 use crate::app::{approval, background, follow, open, prepare, runtime};
+use crate::batch::CliOverrides;
 use crate::results::verdict::ExitCode;
 use crate::store::lookup::Kind;
 
 /// Runs a recipe.
 pub fn run(
     global: &GlobalOptions,
-    arguments: &PlanArguments,
+    request: &PlanRequest,
     run: &RunArguments,
 ) -> Result<ExitCode, Failure> {
     if run.dry_run {
-        return super::plan::plan(
-            global,
-            arguments,
-            &MatrixArguments::default(),
-            PlanFormat::Text,
-        );
+        return super::plan::plan(global, request, &CliOverrides::default(), PlanFormat::Text);
     }
-    let request = arguments.request();
     let opened = open::recipe(&request.recipe)?;
-    let execution = run.request();
+    let execution = &run.request;
     let host = open::host_and_engine(global, &opened);
-    let plan = prepare::planned(global, &request, &execution, &opened, &host)?;
+    let plan = prepare::planned(global, request, execution, &opened, &host)?;
     open::report_warnings(global, &opened, &plan);
-    prepare::check(global, &request, &execution, &plan)?;
+    prepare::check(global, request, execution, &plan)?;
     let home = global.home.clone();
     approval::ask(
         &home,
         &[approval::Asking::of(&opened, &plan)],
-        &run.allow,
+        &execution.allow,
         true,
     )?;
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let recipe = opened.resolved.yaml.clone();
-        let prepared = prepare::prepared(global, host, &engine, recipe, plan, run.force).await?;
+        let prepared =
+            prepare::prepared(global, host, &engine, recipe, plan, execution.force).await?;
         let directory = home.new_run(&prepared.stem())?;
         prepared.write_down(&directory)?;
         if run.detach {

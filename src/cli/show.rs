@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::arguments::RecipeArguments;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{open, terminal};
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
@@ -14,10 +13,10 @@ use retrial_recipe::{self};
 /// Shows a recipe.
 pub fn show(
     global: &GlobalOptions,
-    arguments: &RecipeArguments,
+    request: &RecipeRequest,
     resolved: bool,
 ) -> Result<ExitCode, Failure> {
-    let (opened, unset) = open::recipe_to_look_at(&arguments.request())?;
+    let (opened, unset) = open::recipe_to_look_at(request)?;
     if resolved {
         let text = if global.output == Output::Json {
             let origins = serde_json::to_string_pretty(&opened.resolved.origins);
@@ -35,7 +34,7 @@ pub fn show(
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
-    let every = PlanRequest::everything(arguments.request(), recipe.secrets.clone());
+    let every = PlanRequest::everything(request.clone(), recipe.secrets.clone());
     let plan = open::plan(global, &every, &opened, false)?;
     let axes = retrial_recipe::variants(&opened.entry.source, &opened.entry).ok();
     let mut shown = text(recipe, &plan, axes.as_ref(), &unset);

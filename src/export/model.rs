@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::Info;
@@ -63,28 +64,33 @@ pub struct Printed {
     pub text: String,
 }
 
-/// What the command line asks.
-#[derive(Debug, Clone, Default)]
+/// What the command line says of a submission.
+#[derive(Debug, Clone, Default, Args)]
 pub struct ExportRequest {
-    /// `--division`
+    /// Set the division (default: the recipe's, or open if a rule is violated)
+    #[arg(long, value_enum)]
     pub division: Option<Division>,
-    /// `--submitter`
+    /// Set the submitter
+    #[arg(long, value_name = "NAME")]
     pub submitter: Option<String>,
-    /// `--system`
+    /// Set the system's name (default: derived from GPUs and processor)
+    #[arg(long, value_name = "NAME")]
     pub system: Option<String>,
-    /// `--benchmark`
+    /// Set MLCommons' name of the benchmark, if the recipe's differs
+    #[arg(long, value_name = "NAME")]
     pub benchmark: Option<String>,
-    /// `--system-info`
+    /// The file of `--system-info`.
+    #[arg(skip)]
     pub info: Info,
 }
 
 /// `MLCommons`' divisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Division {
-    /// The reference's model, and every rule kept.
+    /// The reference's model, and all rules passed
     Closed,
-    /// Anything that is said.
+    /// Any model, declared
     Open,
 }
 

@@ -2,9 +2,12 @@
 
 use std::cmp::Ordering;
 
-use jiff::Timestamp;
+use clap::Args;
+use jiff::civil::DateTime;
+use jiff::{Span, Timestamp, Zoned};
 
 use super::RunSummary;
+use crate::plan::options::name_and_value;
 
 /// Every word that a run's state can be.
 pub const STATES: [&str; 9] = [
@@ -19,28 +22,39 @@ pub const STATES: [&str; 9] = [
     "failed",
 ];
 
-/// Which runs are meant. Of each kind one must fit; without any, every run does.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Filters of runs. Each may be given several times; a run must match one value of each.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct Filter {
     /// Ids, each whole.
+    #[arg(skip)]
     pub ids: Vec<String>,
-    /// A part of the recipe's name or of its title.
+    /// Match a part of the recipe's name or title
+    #[arg(long, value_name = "PART")]
     pub recipe: Vec<String>,
-    /// The state: [`STATES`].
+    /// Match the outcome: reproduced, not-reproduced, inconclusive, invalid, failed, measured,
+    /// running, stopped, interrupted
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = state)]
     pub outcome: Vec<String>,
-    /// A part of the batch's id.
+    /// Match a part of the batch's id
+    #[arg(long, value_name = "PART")]
     pub batch: Vec<String>,
-    /// The machine's name.
+    /// Match the host's name
+    #[arg(long, value_name = "NAME")]
     pub host: Vec<String>,
-    /// The benchmark, or what it begins with: `llama2-70b` is `llama2-70b-99` too.
+    /// Match the benchmark
+    #[arg(long, value_name = "NAME")]
     pub benchmark: Vec<String>,
-    /// A GPU's model.
+    /// Match the GPU model
+    #[arg(long, value_name = "MODEL")]
     pub gpu: Vec<String>,
-    /// What an axis or a parameter was: all of them must fit.
+    /// Match a variant or a parameter; if given several times, all must match
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
     pub settings: Vec<(String, String)>,
-    /// Begun at this time or later.
+    /// Match runs started since this time: 2026-11-21, 2026-11-21T18:00, or an age: 12h, 7d
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub since: Option<Timestamp>,
-    /// Begun before.
+    /// Match runs started before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub until: Option<Timestamp>,
 }
 
@@ -102,6 +116,34 @@ fn begins(text: &str, part: &str) -> bool {
     let (text, part) = (text.to_lowercase(), part.to_lowercase());
     let rest = text.strip_prefix(&part);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
+}
+
+fn state(text: &str) -> Result<String, String> {
+    let word = text.trim().to_lowercase().replace(['-', '_'], " ");
+    if STATES.contains(&word.as_str()) {
+        return Ok(word);
+    }
+    Err(format!("expected one of {}", STATES.join(", ")))
+}
+
+/// A moment, as it is typed: local time where no zone is named.
+fn time(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let now = Zoned::now();
+    if let Ok(civil) = text.parse::<DateTime>() {
+        let zoned = civil.to_zoned(now.time_zone().clone());
+        return zoned
+            .map(|zoned| zoned.timestamp())
+            .map_err(|error| error.to_string());
+    }
+    let ago = text.trim_end_matches("ago").trim().parse::<Span>();
+    let then = ago.ok().and_then(|ago| now.checked_sub(ago.abs()).ok());
+    then.map(|then| then.timestamp()).ok_or_else(|| {
+        "expected a date (2026-11-21), a time (2026-11-21T18:00), or how long ago (12h, 7d)"
+            .to_owned()
+    })
 }
 
 /// The orders of runs.
@@ -223,5 +265,35 @@ mod tests {
         assert_eq!(ids(&rows), "bac");
         order(&mut rows, Order::Duration);
         assert_eq!(ids(&rows), "bca");
+    }
+
+    #[rstest]
+    #[case("2026-11-21")]
+    #[case("2026-11-21T18:00")]
+    #[case("2026-11-21T18:00:00Z")]
+    #[case("12h")]
+    #[case("7d")]
+    #[case("2 weeks ago")]
+    fn moments_are_typed_in_many_ways(#[case] text: &str) {
+        assert!(time(text).is_ok(), "{text}: {:?}", time(text));
+    }
+
+    #[rstest]
+    #[case("yesterday")]
+    #[case("2026-13-01")]
+    #[case("")]
+    fn what_is_no_moment_is_reported(#[case] text: &str) {
+        assert!(time(text).unwrap_err().contains("how long ago"));
+    }
+
+    #[test]
+    fn a_week_ago_is_before_an_hour_ago() {
+        assert!(time("7d").unwrap() < time("1h").unwrap());
+    }
+
+    #[test]
+    fn outcomes_are_typed_with_a_hyphen() {
+        assert_eq!(state("Not-Reproduced").unwrap(), "not reproduced");
+        assert!(state("good").unwrap_err().contains("inconclusive"));
     }
 }

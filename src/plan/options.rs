@@ -1,31 +1,42 @@
-//! What a person chose on the command line, as far as it changes the plan.
+//! The options of the command line that change a plan.
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use retrial_recipe::model::Mode;
 
-/// The choices that `plan`, `run` and `batch` share.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Options that `plan`, `run` and `batch` share.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args, Serialize, Deserialize)]
 pub struct PlanOptions {
-    /// Only these scenarios; all if empty.
+    /// Run only these scenarios
+    #[arg(long = "scenario", value_name = "SCENARIO", value_delimiter = ',')]
     pub scenarios: Vec<String>,
-    /// Only these modes; all if empty.
+    /// Run only these modes
+    #[arg(long = "mode", value_name = "MODE", value_delimiter = ',', value_parser = mode)]
     pub modes: Vec<Mode>,
-    /// Trials of each performance measurement, in place of the recipe's.
+    /// Repeat each performance measurement COUNT times
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub trials: Option<u32>,
-    /// GPUs by index, id or PCI address.
+    /// Use only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
+    #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,
-    /// Take away what is as good as root on the host.
+    /// Remove root-equivalent privileges that no GPU needs (privileged, `SYS_ADMIN`, /dev/mem)
+    #[arg(long)]
     pub least_privilege: bool,
-    /// Steps to leave out, by name.
+    /// Skip a step, by name or number
+    #[arg(long, value_name = "STEP", value_delimiter = ',')]
     pub skip: Vec<String>,
-    /// The first step to do, by name; those before it are left out.
+    /// Start with this step
+    #[arg(long, value_name = "STEP")]
     pub from: Option<String>,
-    /// Whether the container is kept at the end.
+    /// Keep the container after the run
+    #[arg(long, value_enum, default_value_t)]
     pub keep: Keep,
-    /// When to pull an image.
+    /// Pull the image before the run
+    #[arg(long, value_enum, default_value_t)]
     pub pull: PullPolicy,
-    /// Secrets that steps may name besides `HF_TOKEN`.
+    /// Pass this environment variable to the recipe as a secret (`HF_TOKEN` is always allowed)
+    #[arg(long = "secret", value_name = "NAME")]
     pub secrets: Vec<String>,
 }
 
@@ -53,4 +64,20 @@ pub enum PullPolicy {
     Missing,
     /// Never; a missing image is an error
     Never,
+}
+
+/// Parses `NAME=VALUE`, as `--set` takes it.
+///
+/// # Errors
+/// Where there is no name or no `=`.
+pub fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    serde_json::from_value(text.into())
+        .map_err(|_| "expected performance, accuracy or compliance".to_owned())
 }

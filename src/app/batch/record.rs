@@ -1,14 +1,11 @@
 //! batch.json: what was planned, and what of the command line holds for every run of it. Whoever
 //! takes the batch up again does so by this.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
-use crate::app::options::{PlanRequest, RecipeRequest, RunRequest};
+use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use crate::batch::{BatchPlan, Cell, TrialRun};
 use crate::plan::PlanOptions;
-use crate::plan::options::{Keep, PullPolicy};
 
 /// What batch.json holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,35 +19,27 @@ pub struct BatchRecord {
     pub recipe_hashes: Vec<String>,
 }
 
-/// What of the command line holds for every run, besides what is in the plan.
+/// Options that hold for every run of a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
-    least_privilege: bool,
-    skip: Vec<String>,
-    from: Option<String>,
-    keep: Keep,
-    pull: PullPolicy,
-    lock: Option<String>,
-    rules: Vec<PathBuf>,
-    secrets: Vec<String>,
+    options: PlanOptions,
+    files: PlanFiles,
     /// How each run is executed.
-    #[serde(flatten)]
     pub run: RunRequest,
 }
 
 impl Asked {
-    /// What a command line asks for.
+    /// The options that the batch's plan does not hold already.
     pub fn of(plan: &PlanRequest, run: &RunRequest) -> Self {
-        let choices = plan.choices.clone();
         Self {
-            least_privilege: choices.least_privilege,
-            skip: choices.skip,
-            from: choices.from,
-            keep: choices.keep,
-            pull: choices.pull,
-            lock: plan.lock.clone(),
-            rules: plan.rules.clone(),
-            secrets: choices.secrets,
+            options: PlanOptions {
+                scenarios: Vec::new(),
+                modes: Vec::new(),
+                trials: None,
+                gpus: Vec::new(),
+                ..plan.options.clone()
+            },
+            files: plan.files.clone(),
             run: run.clone(),
         }
     }
@@ -59,20 +48,14 @@ impl Asked {
     pub fn plan(&self, cell: &Cell, trial_run: &TrialRun, gpus: &[String]) -> PlanRequest {
         PlanRequest {
             recipe: recipe_of(cell),
-            choices: PlanOptions {
+            options: PlanOptions {
                 scenarios: cell.scenarios.clone(),
                 modes: trial_run.modes.clone(),
                 trials: Some(1),
                 gpus: gpus.to_vec(),
-                least_privilege: self.least_privilege,
-                skip: self.skip.clone(),
-                from: self.from.clone(),
-                keep: self.keep,
-                pull: self.pull,
-                secrets: self.secrets.clone(),
+                ..self.options.clone()
             },
-            lock: self.lock.clone(),
-            rules: self.rules.clone(),
+            files: self.files.clone(),
         }
     }
 }

@@ -26,8 +26,11 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchP
     let overrides = CliOverrides {
         vary: own(vary),
         claims: own(claims),
-        trials: Some(5),
         order: Some(order),
+        options: crate::plan::PlanOptions {
+            trials: Some(5),
+            ..Default::default()
+        },
         ..CliOverrides::default()
     };
     let mut batch = overrides.batch("./r.yaml").unwrap();

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use crate::app::failure::Failure;
+use crate::app::options::JudgeRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::batch::run::evidence_of_cells;
 use crate::batch::verdict::{ExternalEvidence, Lost, RunEvidence, judge as judge_batch};
 use crate::batch::{BatchPlan, ExternalResult};
-use crate::cli::arguments::JudgeArguments;
 use crate::cli::judge as results;
 use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
@@ -89,9 +89,9 @@ type Found = Result<
 fn of_name(global: &GlobalOptions, home: &Home, name: &str) -> Result<Vec<Found>, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !path.join("plan.json").exists() {
-        let asked = JudgeArguments {
+        let asked = JudgeRequest {
             directory: name.to_owned(),
-            ..JudgeArguments::default()
+            ..JudgeRequest::default()
         };
         let groups = results::gather(global, path, &asked)?.into_iter();
         return Ok(groups

@@ -5,6 +5,7 @@ mod judge;
 pub use judge::{judge, judged};
 
 use super::arguments::{BatchArguments, PlanFormat};
+use super::plan_batch;
 use crate::app::batch::follow::{Taken, follow};
 use crate::app::batch::record::Asked;
 use crate::app::batch::{file, start};
@@ -17,19 +18,15 @@ use crate::store::lookup::Kind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
 pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
-    let BatchArguments {
-        plan,
-        matrix,
-        run,
-        new,
-    } = arguments;
+    let BatchArguments { plan, run, .. } = arguments;
+    let overrides = plan_batch::overrides(&arguments.matrix, plan);
     if run.dry_run {
-        return super::plan_batch::plan(global, plan, matrix, PlanFormat::Text);
+        return plan_batch::plan(global, plan, &overrides, PlanFormat::Text);
     }
     judge::has_form(global)?;
-    let file = file::open(global, &plan.recipe.recipe, &matrix.overrides(plan))?;
-    let asked = Asked::of(&plan.request(), &run.request());
-    let (taken, directory) = start::start(global, file, asked, *new)?;
+    let file = file::open(global, &plan.recipe.recipe, &overrides)?;
+    let asked = Asked::of(plan, &run.request);
+    let (taken, directory) = start::start(global, file, asked, arguments.new)?;
     if run.detach {
         return background::detach(global, Kind::Batch, &directory);
     }

@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use super::{options, print};
 use crate::app::failure::Failure;
+use crate::app::options::CompareRequest;
 use crate::app::options::GlobalOptions;
-use crate::cli::arguments::CompareArguments;
 use crate::cli::runs;
 use crate::format;
-use crate::history::{Filter, Grouped, PLACES, RunSummary, Together, by as along};
+use crate::history::{Grouped, PLACES, RunSummary, Together, by as along};
 use crate::results::evidence::environment;
 use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
@@ -23,9 +23,9 @@ const LOOKED_AT: usize = 24;
 pub fn by(
     global: &GlobalOptions,
     axis: &str,
-    arguments: &CompareArguments,
+    arguments: &CompareRequest,
 ) -> Result<ExitCode, Failure> {
-    let filter = Filter::from(arguments.filter.clone());
+    let filter = arguments.filter.clone();
     let rows = runs::index(global).runs(&filter);
     let grouped = along(&rows, axis);
     if grouped.together.is_empty() {
@@ -63,7 +63,7 @@ pub fn by(
 fn of(
     axis: &str,
     together: &Together<'_>,
-    arguments: &CompareArguments,
+    arguments: &CompareRequest,
     all_files: bool,
 ) -> Result<Comparison, Failure> {
     let mut sides: Vec<&(String, Vec<&RunSummary>)> = together.sides.iter().collect();

@@ -3,11 +3,10 @@
 mod by;
 mod subject;
 
-use super::arguments::CompareArguments;
 use crate::app::failure::Failure;
+use crate::app::options::CompareRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::history::Filter;
 use crate::report::content::Detail;
 use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
@@ -16,7 +15,7 @@ use crate::results::verdict::comparison::{
 };
 
 /// Compares what is named with the first of it, or the history along an axis.
-pub fn compare(global: &GlobalOptions, arguments: &CompareArguments) -> Result<ExitCode, Failure> {
+pub fn compare(global: &GlobalOptions, arguments: &CompareRequest) -> Result<ExitCode, Failure> {
     if let Some(axis) = &arguments.by {
         return by::by(global, axis, arguments);
     }
@@ -54,7 +53,7 @@ pub fn compare(global: &GlobalOptions, arguments: &CompareArguments) -> Result<E
     Ok(comparison.exit_code)
 }
 
-fn options(arguments: &CompareArguments) -> Options {
+fn options(arguments: &CompareRequest) -> Options {
     Options {
         paired: arguments.paired,
         fail_if: arguments.fail_if,
@@ -63,8 +62,8 @@ fn options(arguments: &CompareArguments) -> Options {
 }
 
 /// What chooses runs of the history has no say where they are named.
-fn refuse_filters(arguments: &CompareArguments) -> Result<(), Failure> {
-    let mut filter = Filter::from(arguments.filter.clone());
+fn refuse_filters(arguments: &CompareRequest) -> Result<(), Failure> {
+    let mut filter = arguments.filter.clone();
     filter.recipe.truncate(0);
     filter.settings.truncate(0);
     if !filter.is_all() || arguments.filter.recipe.len() > 1 {

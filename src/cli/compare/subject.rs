@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{listed, refuse_filters};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::cli::arguments::{CompareArguments, JudgeArguments};
+use crate::app::options::{CompareRequest, JudgeRequest};
 use crate::cli::{judge, runs};
 use crate::history::{Filter, RunSummary};
 use crate::results::evidence::environment;
@@ -14,7 +14,7 @@ use crate::run::evidence_of;
 use crate::store::RunDirectory;
 
 /// Everything that is named.
-pub fn all(global: &GlobalOptions, arguments: &CompareArguments) -> Result<Vec<Subject>, Failure> {
+pub fn all(global: &GlobalOptions, arguments: &CompareRequest) -> Result<Vec<Subject>, Failure> {
     refuse_filters(arguments)?;
     let subjects = arguments.subjects.iter();
     subjects
@@ -25,7 +25,7 @@ pub fn all(global: &GlobalOptions, arguments: &CompareArguments) -> Result<Vec<S
 fn subject(
     global: &GlobalOptions,
     name: &str,
-    arguments: &CompareArguments,
+    arguments: &CompareRequest,
 ) -> Result<Subject, Failure> {
     let path = Path::new(name);
     if path.is_dir() && !path.join("plan.json").exists() {
@@ -48,13 +48,13 @@ fn subject(
 fn folder(
     global: &GlobalOptions,
     name: &str,
-    arguments: &CompareArguments,
+    arguments: &CompareRequest,
 ) -> Result<Subject, Failure> {
-    let asked = JudgeArguments {
+    let asked = JudgeRequest {
         directory: name.to_owned(),
         recipe: arguments.filter.recipe.first().cloned(),
         settings: arguments.filter.settings.clone(),
-        ..JudgeArguments::default()
+        ..JudgeRequest::default()
     };
     let groups = judge::gather(global, Path::new(name), &asked)?.into_iter();
     let groups: Vec<_> = groups

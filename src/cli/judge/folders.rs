@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::Gathered;
 use super::loose_results::LooseResults;
 use crate::app::failure::Failure;
+use crate::app::options::JudgeRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::options::{PlanRequest, RecipeRequest};
 use crate::app::{follow, open, terminal};
-use crate::cli::arguments::JudgeArguments;
 use crate::format;
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
@@ -32,7 +32,7 @@ const TRAINING_LOGS: &str = "result_*.txt";
 pub fn judge(
     global: &GlobalOptions,
     directory: &Path,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<ExitCode, Failure> {
     let gathered = gather(global, directory, asked)?.into_iter();
     let verdicts: Vec<(PathBuf, Verdict)> = gathered
@@ -95,7 +95,7 @@ struct Group {
 pub fn gather(
     global: &GlobalOptions,
     directory: &Path,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
     let folders = folder::find_all(directory);
     let plan = asked
@@ -159,7 +159,7 @@ pub fn gather(
 }
 
 /// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
-fn own_results(directory: &Path, plan: &Plan, asked: &JudgeArguments) -> Result<Gathered, Failure> {
+fn own_results(directory: &Path, plan: &Plan, asked: &JudgeRequest) -> Result<Gathered, Failure> {
     let found: Vec<Evidence> = plan
         .measurements
         .iter()
@@ -223,7 +223,7 @@ fn add(
     relative: &Path,
     place: &ResultPath,
     known: Result<&Plan, &LooseResults<'_>>,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<(), Failure> {
     let shown = directory.join(relative);
     let run = folder::read(&shown)

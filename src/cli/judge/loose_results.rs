@@ -2,7 +2,7 @@
 //! folder may tell the benchmark, and the command line what neither does.
 
 use crate::app::failure::Failure;
-use crate::cli::arguments::JudgeArguments;
+use crate::app::options::JudgeRequest;
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::result_path::ResultPath;
 use crate::results::evidence::tree::Published;
@@ -15,14 +15,14 @@ use super::{reference, tree};
 
 /// What results are judged by where no path tells.
 pub struct LooseResults<'a> {
-    asked: &'a JudgeArguments,
+    asked: &'a JudgeRequest,
     rounds: Rounds,
     published: Option<Published>,
 }
 
 impl<'a> LooseResults<'a> {
     /// Reads what the command line names.
-    pub fn new(asked: &'a JudgeArguments) -> Result<Self, Failure> {
+    pub fn new(asked: &'a JudgeRequest) -> Result<Self, Failure> {
         let rounds = tree::rounds(asked)?;
         if let Some(name) = &asked.round {
             tree::round_named(&rounds, name)?;

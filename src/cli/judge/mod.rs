@@ -7,11 +7,11 @@ mod tree;
 
 use std::path::{Path, PathBuf};
 
-use super::arguments::JudgeArguments;
 use super::batch;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
+use crate::app::options::JudgeRequest;
 use crate::app::{follow, terminal};
 use crate::results::evidence::tree::{SubmissionTrees, find};
 use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
@@ -28,7 +28,7 @@ pub type Gathered = (PathBuf, Context, Vec<Evidence>);
 pub fn gather(
     global: &GlobalOptions,
     directory: &Path,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
     match found(directory, asked)? {
         Some(found) => tree::gather(&found, asked),
@@ -50,7 +50,7 @@ pub struct JudgedHere {
 pub fn judged(
     global: &GlobalOptions,
     directory: &Path,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<Vec<JudgedHere>, Failure> {
     if let Some(found) = found(directory, asked)? {
         return tree::judged(&found, asked);
@@ -65,7 +65,7 @@ pub fn judged(
 }
 
 /// What a directory holds of submission trees; a recipe's results are judged by the recipe.
-fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<SubmissionTrees>, Failure> {
+fn found(directory: &Path, asked: &JudgeRequest) -> Result<Option<SubmissionTrees>, Failure> {
     if asked.recipe.is_some() {
         return Ok(None);
     }
@@ -76,7 +76,7 @@ fn found(directory: &Path, asked: &JudgeArguments) -> Result<Option<SubmissionTr
 }
 
 /// Judges a run by its files, a submission tree or a part of one, or other folders of results.
-pub fn judge(global: &GlobalOptions, asked: &JudgeArguments) -> Result<ExitCode, Failure> {
+pub fn judge(global: &GlobalOptions, asked: &JudgeRequest) -> Result<ExitCode, Failure> {
     let path = Path::new(&asked.directory);
     if path.join("batch.json").exists() {
         return batch::judge(global, &BatchDirectory::at(path.to_owned()));
@@ -108,7 +108,7 @@ pub fn judge(global: &GlobalOptions, asked: &JudgeArguments) -> Result<ExitCode,
 fn one_run(
     global: &GlobalOptions,
     run: &RunDirectory,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<ExitCode, Failure> {
     if asked.reference.is_some() {
         return Err(Failure::usage(format!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::tree::round;
 use crate::app::failure::Failure;
-use crate::cli::arguments::JudgeArguments;
+use crate::app::options::JudgeRequest;
 use crate::results::evidence::tree::published::{Published, PublishedResult};
 use crate::results::evidence::tree::{self, JudgeContext, find};
 use crate::results::verdict::Verdict;
@@ -14,7 +14,7 @@ use retrial_mlperf::rounds::Rounds;
 use retrial_recipe::model::{JudgeRules, Mode};
 
 /// What results are compared with, if anything is.
-pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>, Failure> {
+pub fn read(asked: &JudgeRequest, rounds: &Rounds) -> Result<Option<Published>, Failure> {
     let Some(path) = &asked.reference else {
         return Ok(None);
     };
@@ -47,7 +47,7 @@ pub fn read(asked: &JudgeArguments, rounds: &Rounds) -> Result<Option<Published>
 
 fn of_directory(
     path: &Path,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
     rounds: &Rounds,
 ) -> Result<Vec<PublishedResult>, Failure> {
     if path.join("plan.json").exists() {

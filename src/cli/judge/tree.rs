@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::{Gathered, JudgedHere, reference};
 use crate::app::catalog;
 use crate::app::failure::Failure;
+use crate::app::options::JudgeRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::cli::arguments::JudgeArguments;
 use crate::report::content::suites;
 use crate::report::content::tree::{self as told, Fault, Style, Tree, TreeVerdict};
 use crate::report::{Entry, junit, markdown};
@@ -22,14 +22,14 @@ const TOGETHER: usize = 64;
 
 /// What the command line names to judge a tree by.
 struct Basis<'a> {
-    arguments: &'a JudgeArguments,
+    arguments: &'a JudgeRequest,
     rounds: Rounds,
     published: Option<Published>,
     rules: JudgeRules,
 }
 
 impl<'a> Basis<'a> {
-    fn read(arguments: &'a JudgeArguments) -> Result<Self, Failure> {
+    fn read(arguments: &'a JudgeRequest) -> Result<Self, Failure> {
         let rounds = rounds(arguments)?;
         Ok(Self {
             arguments,
@@ -51,7 +51,7 @@ impl<'a> Basis<'a> {
 }
 
 /// The evidence of every benchmark in what was found, not judged yet.
-pub fn gather(found: &SubmissionTrees, asked: &JudgeArguments) -> Result<Vec<Gathered>, Failure> {
+pub fn gather(found: &SubmissionTrees, asked: &JudgeRequest) -> Result<Vec<Gathered>, Failure> {
     let basis = Basis::read(asked)?;
     let judge_context = basis.judge_context(found)?;
     let gathered = found.benchmarks.iter().map(|benchmark| {
@@ -69,7 +69,7 @@ pub fn gather(found: &SubmissionTrees, asked: &JudgeArguments) -> Result<Vec<Gat
 }
 
 /// The verdict on every benchmark in what was found.
-pub fn judged(found: &SubmissionTrees, asked: &JudgeArguments) -> Result<Vec<JudgedHere>, Failure> {
+pub fn judged(found: &SubmissionTrees, asked: &JudgeRequest) -> Result<Vec<JudgedHere>, Failure> {
     let basis = Basis::read(asked)?;
     let judge_context = basis.judge_context(found)?;
     let benchmarks = found.benchmarks.par_iter();
@@ -87,7 +87,7 @@ pub fn judged(found: &SubmissionTrees, asked: &JudgeArguments) -> Result<Vec<Jud
 /// The round that is asked for, else the one whose seeds the logs have.
 pub fn round<'a>(
     found: &SubmissionTrees,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
     rounds: &'a Rounds,
 ) -> Result<Option<&'a Round>, Failure> {
     match &asked.round {
@@ -100,7 +100,7 @@ pub fn round<'a>(
 pub fn judge(
     global: &GlobalOptions,
     found: &SubmissionTrees,
-    asked: &JudgeArguments,
+    asked: &JudgeRequest,
 ) -> Result<ExitCode, Failure> {
     let basis = Basis::read(asked)?;
     let judge_context = basis.judge_context(found)?;
@@ -136,7 +136,7 @@ pub fn judge(
 }
 
 /// The built-in rounds, and those of the command line.
-pub fn rounds(asked: &JudgeArguments) -> Result<Rounds, Failure> {
+pub fn rounds(asked: &JudgeRequest) -> Result<Rounds, Failure> {
     catalog::rounds_with(&asked.rules).map_err(|error| Failure::usage(error.to_string()))
 }
 

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use super::{steps, write};
 use crate::app::failure::Failure;
+use crate::app::options::ReportRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::batch::verdict::{BatchVerdict, CellVerdict};
-use crate::cli::arguments::ReportArguments;
 use crate::cli::batch;
 use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
@@ -26,7 +26,7 @@ const CELLS: usize = 12;
 /// Reports a batch as it stands.
 pub fn report(
     global: &GlobalOptions,
-    arguments: &ReportArguments,
+    arguments: &ReportRequest,
     output: Output,
     directory: &BatchDirectory,
 ) -> Result<ExitCode, Failure> {

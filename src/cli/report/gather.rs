@@ -6,7 +6,7 @@ use super::steps;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, Output};
-use crate::cli::arguments::{JudgeArguments, ReportArguments};
+use crate::app::options::{JudgeRequest, ReportRequest};
 use crate::cli::judge;
 use crate::plan::{Plan, shell};
 use crate::report::Entry;
@@ -101,7 +101,7 @@ impl Held {
 /// Reads and judges what the command line names.
 pub fn gather(
     global: &GlobalOptions,
-    arguments: &ReportArguments,
+    arguments: &ReportRequest,
     output: Output,
 ) -> Result<Gathered, Failure> {
     let mut gathered = Gathered {
@@ -132,7 +132,7 @@ pub fn gather(
 /// The batch that is named; a batch is a report of its own.
 pub fn batch(
     global: &GlobalOptions,
-    arguments: &ReportArguments,
+    arguments: &ReportRequest,
 ) -> Result<Option<BatchDirectory>, Failure> {
     let mut batches = Vec::new();
     for name in &arguments.subjects {
@@ -200,17 +200,17 @@ fn run(directory: RunDirectory, output: Output, gathered: &mut Gathered) -> Resu
 
 fn folder(
     global: &GlobalOptions,
-    arguments: &ReportArguments,
+    arguments: &ReportRequest,
     path: &Path,
     gathered: &mut Gathered,
 ) -> Result<(), Failure> {
-    let asked = JudgeArguments {
+    let asked = JudgeRequest {
         directory: path.display().to_string(),
         recipe: arguments.filter.recipe.first().cloned(),
         settings: arguments.filter.settings.clone(),
         round: arguments.round.clone(),
         reference: arguments.reference.clone(),
-        ..JudgeArguments::default()
+        ..JudgeRequest::default()
     };
     for judged in judge::judged(global, path, &asked)? {
         gathered.held.push(Held {

@@ -5,11 +5,11 @@ use rayon::prelude::*;
 
 use super::{steps, write};
 use crate::app::failure::Failure;
+use crate::app::options::ReportRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::cli::arguments::ReportArguments;
 use crate::cli::runs;
-use crate::history::{Filter, RunSummary};
+use crate::history::RunSummary;
 use crate::report::content::history::{self, Many};
 use crate::report::content::{runs as listed, trials};
 use crate::report::{html, markdown};
@@ -22,10 +22,10 @@ const TOGETHER: usize = 256;
 /// Reports them.
 pub fn report(
     global: &GlobalOptions,
-    arguments: &ReportArguments,
+    arguments: &ReportRequest,
     output: Output,
 ) -> Result<ExitCode, Failure> {
-    let filter = Filter::from(arguments.filter.clone());
+    let filter = arguments.filter.clone();
     let rows = runs::index(global).runs(&filter);
     if rows.is_empty() {
         return Err(Failure::usage(format!(

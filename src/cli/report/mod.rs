@@ -11,8 +11,8 @@ use std::path::Path;
 use serde_json::json;
 
 use self::gather::{Gathered, Held};
-use super::arguments::ReportArguments;
 use crate::app::failure::Failure;
+use crate::app::options::ReportRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::report::charts::{self, Chart};
@@ -24,7 +24,7 @@ use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{Comparison, Options, compare};
 
 /// Reports; a report of bad news is a report all the same, so that it exits with 0.
-pub fn report(global: &GlobalOptions, arguments: &ReportArguments) -> Result<ExitCode, Failure> {
+pub fn report(global: &GlobalOptions, arguments: &ReportRequest) -> Result<ExitCode, Failure> {
     let output = if global.output_was_said {
         global.output
     } else {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
 use crate::app::options::Output;
+use crate::app::options::ReportRequest;
 use crate::app::terminal;
-use crate::cli::arguments::ReportArguments;
 use crate::report::charts::Chart;
 use crate::report::html::GENERATOR;
 use crate::report::svg;
@@ -40,7 +40,7 @@ impl Target {
 }
 
 /// As the command line says; else a page goes beside its evidence, everything else to the terminal.
-pub fn target(arguments: &ReportArguments, output: Output, home: Option<&Path>) -> Target {
+pub fn target(arguments: &ReportRequest, output: Output, home: Option<&Path>) -> Target {
     match &arguments.to {
         Some(file) if file.as_os_str() == "-" => Target::Standard,
         Some(file) => Target::Named(file.clone()),

@@ -4,7 +4,7 @@ mod exchange;
 pub mod list;
 mod remove;
 
-use super::arguments::{RunFilter, RunsArguments, RunsCommand};
+use super::arguments::{RunsArguments, RunsCommand};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
@@ -16,10 +16,7 @@ use crate::results::verdict::ExitCode;
 /// Lists runs, or does something with them.
 pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.what {
-        None => {
-            let filter = arguments.filter.into();
-            list::list(global, &filter, arguments.sort, arguments.limit)
-        }
+        None => list::list(global, &arguments.filter, arguments.sort, arguments.limit),
         Some(RunsCommand::Remove {
             runs,
             filter,
@@ -58,9 +55,8 @@ pub fn index(global: &GlobalOptions) -> Index {
 fn chosen(
     global: &GlobalOptions,
     named: &[String],
-    filter: RunFilter,
+    mut filter: Filter,
 ) -> Result<Vec<RunSummary>, Failure> {
-    let mut filter = Filter::from(filter);
     if named.is_empty() && filter.is_all() {
         return Err(Failure::usage(
             "which runs? name them, or say what they are: --recipe, --outcome, --until, …",

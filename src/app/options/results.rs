@@ -1,16 +1,16 @@
-//! Arguments of commands that work on existing results: judge, compare, report, export.
+//! Requests of the commands that work on existing results: judge, compare, report.
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::{RunFilter, name_and_value};
-use crate::export::Division;
+use crate::history::Filter;
+use crate::plan::options::name_and_value;
 use crate::results::verdict::comparison::FailIf;
 
-/// Arguments of `judge`.
+/// Results, and what they are judged by.
 #[derive(Debug, Clone, Default, Args)]
-pub struct JudgeArguments {
+pub struct JudgeRequest {
     /// A run's directory or id, a directory with LoadGen's logs, or (a folder of) a submission tree
     /// of MLPerf Inference
     pub directory: String,
@@ -54,9 +54,9 @@ pub struct JudgeArguments {
     pub require_accuracy: bool,
 }
 
-/// Arguments of `compare`.
+/// Subjects of a comparison.
 #[derive(Debug, Clone, Args)]
-pub struct CompareArguments {
+pub struct CompareRequest {
     /// Runs (directory, id, a part of it, or `last`), pooled runs (RUN+RUN), cells of batches
     /// (BATCH:CELL), or directories with LoadGen's logs; the first is the baseline
     #[arg(required_unless_present = "by", conflicts_with = "by", num_args = 2.., value_name = "RUN|DIR")]
@@ -78,12 +78,12 @@ pub struct CompareArguments {
     /// Filters of the history; without --by, --recipe and --set determine how folders of results
     /// are read.
     #[command(flatten)]
-    pub filter: RunFilter,
+    pub filter: Filter,
 }
 
-/// Arguments of `report`.
+/// Subjects of a report, and where it is written.
 #[derive(Debug, Clone, Args)]
-pub struct ReportArguments {
+pub struct ReportRequest {
     /// Runs and batches (directory, id, a part of it, or `last`), directories with LoadGen's logs,
     /// or submission trees
     #[arg(required_unless_present = "all", value_name = "RUN|BATCH|DIR")]
@@ -102,62 +102,11 @@ pub struct ReportArguments {
     /// Filters of runs; without --all, --recipe and --set determine how folders of results are
     /// read.
     #[command(flatten)]
-    pub filter: RunFilter,
+    pub filter: Filter,
     /// Judge folders by the rules of this round (default: the round whose seeds are in the logs)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
     /// Compare folders with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
-}
-
-/// Arguments of `export`.
-#[derive(Debug, Clone, Args)]
-pub struct ExportArguments {
-    /// Runs, one for each scenario or one for all: ids, parts of them, or `last`
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<String>,
-    /// Use the layout and the rules of this round: v6.0, v5.1, …
-    #[arg(long, value_name = "ROUND")]
-    pub layout: String,
-    /// Write to this directory, new or empty
-    #[arg(long, value_name = "DIR", default_value = "submission")]
-    pub to: PathBuf,
-    /// Write into a directory with files, replacing files of the same name
-    #[arg(long)]
-    pub replace: bool,
-    /// Set the division (default: the recipe's, or open if a rule is violated)
-    #[arg(long, value_enum)]
-    pub division: Option<DivisionArgument>,
-    /// Set the submitter
-    #[arg(long, value_name = "NAME")]
-    pub submitter: Option<String>,
-    /// Set the system's name (default: derived from GPUs and processor)
-    #[arg(long, value_name = "NAME")]
-    pub system: Option<String>,
-    /// Set MLCommons' name of the benchmark, if the recipe's differs
-    #[arg(long, value_name = "NAME")]
-    pub benchmark: Option<String>,
-    /// Read information that is in no run (cooling, data types, …) from a YAML or JSON file with
-    /// MLCommons' fields
-    #[arg(long, value_name = "FILE")]
-    pub system_info: Option<PathBuf>,
-}
-
-/// The divisions of `--division`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DivisionArgument {
-    /// The reference's model, and all rules passed
-    Closed,
-    /// Any model, declared
-    Open,
-}
-
-impl From<DivisionArgument> for Division {
-    fn from(argument: DivisionArgument) -> Self {
-        match argument {
-            DivisionArgument::Closed => Self::Closed,
-            DivisionArgument::Open => Self::Open,
-        }
-    }
 }

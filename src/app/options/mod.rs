@@ -1,0 +1,171 @@
+//! What the command line asks for: options of every command, and requests for a plan and for its
+//! execution. Help texts and completions derive from the doc comments.
+
+mod results;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use clap::{ArgAction, Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+
+pub use results::{CompareRequest, JudgeRequest, ReportRequest};
+
+use crate::plan::PlanOptions;
+use crate::plan::options::name_and_value;
+use crate::store::Home;
+use crate::store::kept::standard_cache;
+use crate::telemetry::rate::Interval;
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct GlobalOptions {
+    /// Connect to this engine: `unix:///path` or `tcp://host:port` (default: `DOCKER_HOST`, else
+    /// the current Docker context, else the default socket)
+    #[arg(long, global = true, value_name = "URL")]
+    pub engine: Option<String>,
+    /// Store runs in this directory (default: `$XDG_DATA_HOME/retrial`)
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "RETRIAL_HOME",
+        default_value_os_t = Home::standard(),
+        hide_default_value = true,
+        value_parser = PathBufValueParser::new().map(Home::at)
+    )]
+    pub home: Home,
+    /// Store cached datasets and directories in this directory (default: `$XDG_CACHE_HOME/retrial`)
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        env = "RETRIAL_CACHE",
+        default_value_os_t = standard_cache(),
+        hide_default_value = true,
+        value_parser = PathBufValueParser::new().try_map(std::path::absolute)
+    )]
+    pub cache: PathBuf,
+    /// Set the format of the result on standard output
+    #[arg(long, global = true, value_enum, default_value_t = Output::Text)]
+    pub output: Output,
+    /// Whether `--output` was given. Without it, a report is an HTML page.
+    #[arg(skip)]
+    pub output_was_said: bool,
+    /// Print only the result, warnings and errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Print the steps' output
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Read the host's GPUs and settings from this directory instead of /
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "/",
+        hide_default_value = true
+    )]
+    pub root: PathBuf,
+}
+
+impl From<Home> for OsString {
+    fn from(home: Home) -> Self {
+        home.root().into()
+    }
+}
+
+/// The format of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Text for a terminal
+    Text,
+    /// JSON for programs
+    Json,
+    /// XML test suites for CI (verdicts and comparisons)
+    Junit,
+    /// Markdown for a CI job's summary (verdicts and comparisons)
+    Markdown,
+    /// A self-contained HTML page (reports)
+    Html,
+    /// CSV with a row for each figure of each trial (reports)
+    Csv,
+}
+
+/// A recipe and its settings.
+#[derive(Debug, Clone, Args)]
+pub struct RecipeRequest {
+    /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
+    pub recipe: String,
+    /// Select a variant or set a parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub settings: Vec<(String, String)>,
+}
+
+/// A plan of a recipe.
+#[derive(Debug, Clone, Args)]
+pub struct PlanRequest {
+    /// The recipe and its settings.
+    #[command(flatten)]
+    pub recipe: RecipeRequest,
+    /// Options that change the plan.
+    #[command(flatten)]
+    pub options: PlanOptions,
+    /// Lock and rules.
+    #[command(flatten)]
+    pub files: PlanFiles,
+}
+
+/// Files beside a recipe that a plan follows.
+#[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
+pub struct PlanFiles {
+    /// Use this lock file instead of the recipe's own, or none (`none`)
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<String>,
+    /// Add the rules of a round from this file, replacing a built-in round of that name
+    #[arg(long, value_name = "FILE")]
+    pub rules: Vec<PathBuf>,
+}
+
+impl PlanRequest {
+    /// Requests a whole recipe, unchanged.
+    #[must_use]
+    pub fn everything(recipe: RecipeRequest, secrets: Vec<String>) -> Self {
+        Self {
+            recipe,
+            options: PlanOptions {
+                secrets,
+                ..PlanOptions::default()
+            },
+            files: PlanFiles::default(),
+        }
+    }
+}
+
+/// How a plan is executed.
+#[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
+pub struct RunRequest {
+    /// Approve a root-equivalent privilege that the recipe needs (`retrial show` lists them)
+    #[arg(long, value_name = "PRIVILEGE", value_delimiter = ',', action = ArgAction::Append)]
+    pub allow: Vec<String>,
+    /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off
+    #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = Interval::read)]
+    pub telemetry: Interval,
+    /// Run even if the host does not meet the recipe's requirements
+    #[arg(long)]
+    pub force: bool,
+    /// Exit with 3 instead of waiting for GPUs that another run uses
+    #[arg(long)]
+    pub no_wait: bool,
+    /// Judge performance without accuracy as inconclusive (exit code 5)
+    #[arg(long)]
+    pub require_accuracy: bool,
+    /// Verify every byte of cached directories before use
+    #[arg(long)]
+    pub verify_cache: bool,
+}
