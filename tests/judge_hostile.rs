@@ -87,7 +87,7 @@ impl Told {
             .iter()
             .flat_map(|one| one["rules"].as_array().unwrap())
             .filter(|rule| rule["passed"] == false)
-            .map(|rule| format!("{}: {}", rule["rule"].as_str().unwrap(), rule["found"]))
+            .map(|rule| format!("{}: {}", rule["rule"].as_str().unwrap(), rule["measured"]))
             .collect()
     }
 

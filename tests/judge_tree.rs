@@ -88,7 +88,7 @@ fn broken(rules: &Value) -> Vec<String> {
         .filter(|rule| rule["passed"] == false)
         .map(|rule| {
             let word = |name: &str| rule[name].as_str().unwrap().to_owned();
-            format!("{}: {}", word("rule"), word("found"))
+            format!("{}: {}", word("rule"), word("measured"))
         })
         .collect()
 }
@@ -330,7 +330,7 @@ fn the_log_of_a_performance_run_is_no_second_result() {
     let told = accuracy["rules"].as_array().unwrap().iter();
     assert!(
         told.into_iter()
-            .any(|rule| rule["found"] == "PerformanceOnly")
+            .any(|rule| rule["measured"] == "PerformanceOnly")
     );
 }
 

@@ -94,7 +94,7 @@ pub fn telemetry(data: &[u8]) {
 fn told(checks: &[Check]) {
     for check in checks {
         assert!(
-            !check.rule.is_empty() && check.found.len() < 1 << 16,
+            !check.rule.is_empty() && check.measured.len() < 1 << 16,
             "{check:?}"
         );
     }

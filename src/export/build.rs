@@ -142,7 +142,7 @@ fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule
                         .map_or_else(String::new, |trial| format!(", trial {trial}"));
                     add(format!(
                         "{mode}{trial}: {}: {}; required {}",
-                        rule.rule, rule.found, rule.asked
+                        rule.rule, rule.measured, rule.required
                     ));
                 }
                 if failed.is_empty() {

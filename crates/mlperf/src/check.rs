@@ -1,30 +1,30 @@
-//! A rule that was checked: what was found, what was asked.
+//! A rule that was checked: its measured and its required value.
 
-/// One rule of a benchmark, looked at in the files of one result.
+/// One rule of a benchmark, checked in the files of one result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// Which rule: `TEST06 end of sequence`.
+    /// The rule: `TEST06 end of sequence`.
     pub rule: String,
-    /// What was found.
-    pub found: String,
-    /// What is asked.
-    pub asked: String,
-    /// Whether the rule is kept.
+    /// The measured value.
+    pub measured: String,
+    /// The required value.
+    pub required: String,
+    /// Whether the rule passed.
     pub passed: bool,
 }
 
 impl Check {
-    /// A rule with what was found and asked.
+    /// Returns a check of a rule.
     pub fn new(
         rule: impl Into<String>,
-        found: impl Into<String>,
-        asked: impl Into<String>,
+        measured: impl Into<String>,
+        required: impl Into<String>,
         passed: bool,
     ) -> Self {
         Self {
             rule: rule.into(),
-            found: found.into(),
-            asked: asked.into(),
+            measured: measured.into(),
+            required: required.into(),
             passed,
         }
     }

@@ -136,7 +136,7 @@ pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
     let checked: Vec<_> = result.rules.iter().filter(|one| asked(&one.rule)).collect();
     let broken = checked.iter().find(|one| !one.passed);
     let told = |one: &crate::results::verdict::RuleCheck| {
-        format!("{} {}; required {}", one.rule, one.found, one.asked)
+        format!("{} {}; required {}", one.rule, one.measured, one.required)
     };
     if let Some(broken) = broken {
         return Test::Limits(ClaimOutcome::Contradicted, told(broken));

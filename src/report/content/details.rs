@@ -169,8 +169,8 @@ fn rule_table(caption: &str, rules: &[RuleCheck]) -> Block {
         vec![
             rule.rule.as_str().into(),
             trial.into(),
-            rule.found.as_str().into(),
-            rule.asked.as_str().into(),
+            rule.measured.as_str().into(),
+            rule.required.as_str().into(),
             marks::rule(rule.passed),
         ]
     });

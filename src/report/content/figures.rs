@@ -205,7 +205,7 @@ fn measured(result: &ResultVerdict) -> Row {
     let limit = result.rules.iter().find(|rule| rule.rule == name);
     Row {
         measured: result.figures.get(name).map_or(NOTHING.to_owned(), shown),
-        published: limit.map_or(NOTHING.to_owned(), |rule| rule.asked.clone()),
+        published: limit.map_or(NOTHING.to_owned(), |rule| rule.required.clone()),
         source: limit.map_or_else(String::new, |_| "limit".to_owned()),
         ratio: NOTHING.to_owned(),
         bounds: String::new(),

@@ -79,7 +79,7 @@ fn rules_of_the_whole(entry: &Entry<'_>) -> TestSuite {
     let name = clean(&title(entry.verdict));
     let mut suite = TestSuite::new(name.as_str());
     for rule in entry.rules {
-        let said = format!("{}; required: {}", rule.found, rule.asked);
+        let said = format!("{}; required: {}", rule.measured, rule.required);
         let outcome = if rule.passed {
             Outcome::Measured
         } else {
@@ -189,7 +189,7 @@ fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
                 .map_or_else(String::new, |trial| format!(" (trial {trial})"));
             format!(
                 "{result}: {}{trial}: {}; required: {}",
-                rule.rule, rule.found, rule.asked
+                rule.rule, rule.measured, rule.required
             )
         })
         .map(|line| clean(&line))

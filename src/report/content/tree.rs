@@ -309,7 +309,10 @@ fn faults_of(faults: &[Fault]) -> Option<Block> {
 }
 
 fn required(rule: &RuleCheck) -> String {
-    format!("{}: {}; required: {}", rule.rule, rule.found, rule.asked)
+    format!(
+        "{}: {}; required: {}",
+        rule.rule, rule.measured, rule.required
+    )
 }
 
 fn last_part(path: &str) -> &str {

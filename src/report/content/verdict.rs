@@ -38,7 +38,10 @@ pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     let reasons = reasons.map(|(outcome, text)| Item::new(text).marked(outcome.into()));
     let violated = entry.rules.iter().filter(|rule| !rule.passed);
     let violated = violated.map(|rule| {
-        let text = format!("{}: {}; required: {}", rule.rule, rule.found, rule.asked);
+        let text = format!(
+            "{}: {}; required: {}",
+            rule.rule, rule.measured, rule.required
+        );
         Item::new(text).marked(BAD)
     });
     blocks.extend(Block::list(reasons.chain(violated)));

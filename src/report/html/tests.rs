@@ -472,8 +472,8 @@ fn hostile(with: &str) -> String {
     let rule = crate::results::verdict::RuleCheck {
         rule: with.to_owned(),
         trial: None,
-        found: with.to_owned(),
-        asked: with.to_owned(),
+        measured: with.to_owned(),
+        required: with.to_owned(),
         passed: false,
     };
     let subject = Subject {

@@ -121,11 +121,11 @@ pub struct RuleCheck {
     pub rule: String,
     /// On which trial.
     pub trial: Option<u32>,
-    /// What was found.
-    pub found: String,
-    /// What was asked.
-    pub asked: String,
-    /// Whether it was kept.
+    /// The measured value.
+    pub measured: String,
+    /// The required value.
+    pub required: String,
+    /// Whether the rule passed.
     pub passed: bool,
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn check(
             let because = because.map_or(String::new(), |because| format!(" ({because})"));
             checked.invalid.push(format!(
                 "{which}{}: {}{because}; required {}",
-                check.rule, check.found, check.asked
+                check.rule, check.measured, check.required
             ));
         }
         checked.add(Some(trial.trial), check);

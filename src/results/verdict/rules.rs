@@ -32,8 +32,8 @@ impl Checked {
         self.rules.push(RuleCheck {
             rule: check.rule,
             trial,
-            found: check.found,
-            asked: check.asked,
+            measured: check.measured,
+            required: check.required,
             passed: check.passed,
         });
     }
@@ -71,7 +71,7 @@ fn check_outside(checked: &mut Checked, checks: &[RuleCheck]) {
     for check in checks.iter().filter(|check| !check.passed) {
         checked.invalid.push(format!(
             "{}: {}; required {}",
-            check.rule, check.found, check.asked
+            check.rule, check.measured, check.required
         ));
     }
     checked.rules.extend_from_slice(checks);

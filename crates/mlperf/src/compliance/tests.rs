@@ -40,7 +40,7 @@ fn broken(asked: &TestRequirements, files: &Files) -> Vec<String> {
     assert!(!checks.is_empty());
     let broken = checks.into_iter().filter(|check| !check.passed);
     broken
-        .map(|check| format!("{}: {}", check.rule, check.found))
+        .map(|check| format!("{}: {}", check.rule, check.measured))
         .collect()
 }
 

@@ -22,7 +22,7 @@ fn broken(system: &Map<String, Value>, division: &str) -> Vec<String> {
     let checks = check_system(system, division, "amd");
     let broken = checks.into_iter().filter(|check| !check.passed);
     broken
-        .map(|check| format!("{}: {}", check.rule, check.found))
+        .map(|check| format!("{}: {}", check.rule, check.measured))
         .collect()
 }
 
@@ -62,7 +62,7 @@ fn measurements_say_something() {
         \"weight_data_types\": \"\"}";
     let checks = check_measurements(&object(text).unwrap());
     assert_eq!(
-        checks[0].found,
+        checks[0].measured,
         "weight_data_types is empty, no weight_transformations"
     );
 }

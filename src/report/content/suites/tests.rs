@@ -40,8 +40,8 @@ fn rules_of_the_whole() {
     let rule = |passed| crate::results::verdict::RuleCheck {
         rule: "scenarios".to_owned(),
         trial: None,
-        found: "Offline".to_owned(),
-        asked: "Offline, Server".to_owned(),
+        measured: "Offline".to_owned(),
+        required: "Offline, Server".to_owned(),
         passed,
     };
     let entry = |passed| {

@@ -85,7 +85,7 @@ fn one(
                 if check.passed || !check.rule.ends_with(" logs") {
                     evidence.checks.push(told(check));
                 } else {
-                    files.push(Missing(path.join(check.found)));
+                    files.push(Missing(path.join(check.measured)));
                 }
             }
             if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
@@ -250,9 +250,11 @@ pub(crate) fn passed(
                     _ => None,
                 });
             match (failed.next(), said) {
-                (Some(first), _) => {
-                    broken(name, format!("{}: {}", first.rule, first.found), "passed")
-                }
+                (Some(first), _) => broken(
+                    name,
+                    format!("{}: {}", first.rule, first.measured),
+                    "passed",
+                ),
                 (None, Some(reasons)) => {
                     broken(name, format!("its run is INVALID ({reasons})"), "passed")
                 }

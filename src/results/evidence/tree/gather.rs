@@ -108,13 +108,17 @@ pub(crate) fn told(check: Check) -> RuleCheck {
     RuleCheck {
         rule: check.rule,
         trial: None,
-        found: check.found,
-        asked: check.asked,
+        measured: check.measured,
+        required: check.required,
         passed: check.passed,
     }
 }
 
-/// A rule that was not kept.
-pub(crate) fn broken(rule: &str, found: impl Into<String>, asked: impl Into<String>) -> RuleCheck {
-    told(Check::new(rule, found, asked, false))
+/// A violated rule.
+pub(crate) fn broken(
+    rule: &str,
+    measured: impl Into<String>,
+    required: impl Into<String>,
+) -> RuleCheck {
+    told(Check::new(rule, measured, required, false))
 }

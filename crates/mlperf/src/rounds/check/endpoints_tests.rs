@@ -34,7 +34,7 @@ fn run(change: impl Fn(&mut Value, &mut Value)) -> Performance {
 fn broken(checks: Vec<Check>) -> Vec<String> {
     let broken = checks.into_iter().filter(|check| !check.passed);
     broken
-        .map(|check| format!("{}: {}", check.rule, check.found))
+        .map(|check| format!("{}: {}", check.rule, check.measured))
         .collect()
 }
 

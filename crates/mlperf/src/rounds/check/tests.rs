@@ -53,7 +53,12 @@ fn tokens(ttft: f64, tpot: f64) -> impl Fn(&str) -> Option<(f64, String)> {
 fn failing(checks: &[Check]) -> Vec<String> {
     let failed = checks.iter().filter(|check| !check.passed);
     failed
-        .map(|check| format!("{}: {}; required {}", check.rule, check.found, check.asked))
+        .map(|check| {
+            format!(
+                "{}: {}; required {}",
+                check.rule, check.measured, check.required
+            )
+        })
         .collect()
 }
 
@@ -267,6 +272,6 @@ fn equal_issue_by_round_and_division(
     let of_issue = checks
         .iter()
         .filter(|check| check.rule == "sample_concatenate_permutation" && !check.passed);
-    let broken: Vec<&str> = of_issue.map(|check| check.found.as_str()).collect();
+    let broken: Vec<&str> = of_issue.map(|check| check.measured.as_str()).collect();
     assert_eq!(broken, found);
 }
