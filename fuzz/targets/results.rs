@@ -4,7 +4,7 @@ use retrial::telemetry::{Row, Summary, table};
 use retrial_mlperf::accuracy::{self, Reader};
 use retrial_mlperf::compliance::{self, Files, Test, TestRequirements};
 use retrial_mlperf::endpoints::{self, AccuracyResults, Performance};
-use retrial_mlperf::{check::Check, submission};
+use retrial_mlperf::{check::RuleCheck, submission};
 
 use super::{first_line, pieces};
 
@@ -91,7 +91,7 @@ pub fn telemetry(data: &[u8]) {
     }
 }
 
-fn told(checks: &[Check]) {
+fn told(checks: &[RuleCheck]) {
     for check in checks {
         assert!(
             !check.rule.is_empty() && check.measured.len() < 1 << 16,

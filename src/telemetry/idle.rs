@@ -28,8 +28,8 @@ pub struct Idle {
     pub gpus: Vec<u32>,
     /// How many were watched.
     pub of: usize,
-    /// How many the recipe asks for.
-    pub asked: usize,
+    /// How many the recipe requires.
+    pub required: usize,
 }
 
 impl Idle {
@@ -57,25 +57,25 @@ impl Idle {
             "{} of {} GPUs were idle during the benchmark, and it asks for {}: idle were {}",
             self.gpus.len(),
             self.of,
-            self.asked,
+            self.required,
             list.join(", ")
         )
     }
 }
 
-/// The GPUs that did nothing, where fewer worked than were asked for.
-pub(super) fn look(series: &[Series], began: Timestamp, asked: usize) -> Option<Idle> {
+/// The GPUs that did nothing, where fewer worked than are required.
+pub(super) fn look(series: &[Series], began: Timestamp, required: usize) -> Option<Idle> {
     let idle: Vec<u32> = series
         .iter()
         .filter(|one| one.is_idle(began))
         .map(|one| one.index)
         .collect();
     let worked = series.len() - idle.len();
-    let too_few = worked == 0 || worked < asked.min(series.len());
-    (asked > 0 && !idle.is_empty() && too_few).then_some(Idle {
+    let too_few = worked == 0 || worked < required.min(series.len());
+    (required > 0 && !idle.is_empty() && too_few).then_some(Idle {
         gpus: idle,
         of: series.len(),
-        asked,
+        required,
     })
 }
 

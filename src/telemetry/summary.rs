@@ -94,14 +94,14 @@ const LATE: f64 = 2.0;
 const LATE_S: f64 = 2.0;
 
 impl Summary {
-    /// What rows of a step say between two moments; none where there is no row. `asked`: GPUs that
+    /// What rows of a step say between two moments; none where there is no row. `required`: GPUs that
     /// the recipe asks for. `began`: when the step began.
     #[must_use]
     pub fn of(
         rows: &[Row],
         (from, to): (Timestamp, Timestamp),
         began: Timestamp,
-        asked: usize,
+        required: usize,
     ) -> Option<Self> {
         let rows: Vec<&Row> = rows
             .iter()
@@ -124,7 +124,7 @@ impl Summary {
         };
         summary.of_gpus(&series, &moments);
         summary.of_container(&rows);
-        summary.idle = idle::look(&series, began, asked);
+        summary.idle = idle::look(&series, began, required);
         Some(summary)
     }
 

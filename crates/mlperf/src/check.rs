@@ -1,10 +1,15 @@
 //! A rule that was checked: its measured and its required value.
 
-/// One rule of a benchmark, checked in the files of one result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Check {
-    /// The rule: `TEST06 end of sequence`.
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A rule that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RuleCheck {
+    /// What was checked: `LoadGen's result`, or a figure's name.
     pub rule: String,
+    /// On which trial.
+    pub trial: Option<u32>,
     /// The measured value.
     pub measured: String,
     /// The required value.
@@ -13,8 +18,8 @@ pub struct Check {
     pub passed: bool,
 }
 
-impl Check {
-    /// Returns a check of a rule.
+impl RuleCheck {
+    /// Returns a check of a result that has one trial.
     pub fn new(
         rule: impl Into<String>,
         measured: impl Into<String>,
@@ -23,9 +28,25 @@ impl Check {
     ) -> Self {
         Self {
             rule: rule.into(),
+            trial: None,
             measured: measured.into(),
             required: required.into(),
             passed,
         }
+    }
+
+    /// Returns a check that failed.
+    pub fn failed(
+        rule: impl Into<String>,
+        measured: impl Into<String>,
+        required: impl Into<String>,
+    ) -> Self {
+        Self::new(rule, measured, required, false)
+    }
+
+    /// Returns the same check, made on one of several trials.
+    #[must_use]
+    pub fn on(self, trial: Option<u32>) -> Self {
+        Self { trial, ..self }
     }
 }

@@ -9,9 +9,11 @@ use crate::app::options::JudgeRequest;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::report::content::suites;
-use crate::report::content::tree::{self as told, Fault, Style, Tree, TreeVerdict};
+use crate::report::content::tree::{self as told, Style, Tree, TreeVerdict};
 use crate::report::{Entry, junit, markdown};
-use crate::results::evidence::tree::{self, JudgeContext, Judged, Published, SubmissionTrees};
+use crate::results::evidence::tree::{
+    self, Fault, JudgeContext, Judged, Published, SubmissionTrees,
+};
 use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_recipe::model::JudgeRules;
@@ -128,7 +130,7 @@ pub fn judge(
             out.benchmark(judged);
         }
     }
-    if found.faults.iter().any(|fault| fault.is_wrong) {
+    if found.faults.iter().any(|fault| fault.is_violation) {
         exit = ExitCode::first([exit, ExitCode::NotReproduced]);
     }
     out.end(found);
@@ -185,19 +187,14 @@ impl Out {
     }
 
     fn end(self, found: &SubmissionTrees) {
-        let faults = found.faults.iter().map(|fault| Fault {
-            path: fault.path.display().to_string(),
-            found: fault.found.clone(),
-            asked: fault.asked.clone(),
-        });
-        let faults: Vec<Fault> = faults.collect();
+        let faults = &found.faults;
         let text = match self.output {
             Output::Text | Output::Html | Output::Csv => {
-                return terminal::show_blocks(&self.tree.end(&faults));
+                return terminal::show_blocks(&self.tree.end(faults));
             }
-            Output::Junit => junit::render(&suites::tree(&self.entries(), &faults)),
-            Output::Markdown => markdown::render(&told::document(&self.entries(), &faults)),
-            Output::Json => return terminal::print_json(&self.json(faults)),
+            Output::Junit => junit::render(&suites::tree(&self.entries(), faults)),
+            Output::Markdown => markdown::render(&told::document(&self.entries(), faults)),
+            Output::Json => return terminal::print_json(&self.json(faults.clone())),
         };
         terminal::print(&text);
     }

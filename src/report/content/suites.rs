@@ -6,11 +6,11 @@
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::tree::Fault;
 use super::verdict::title;
 use crate::batch::verdict::{BatchVerdict, ClaimOutcome};
 use crate::report::Entry;
 use crate::report::document::clean;
+use crate::results::evidence::tree::Fault;
 use retrial_stats::Decision;
 
 use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison};

@@ -1,7 +1,5 @@
 //! The results of a submission tree, one line each, as they are judged; what was broken below.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,6 +7,7 @@ use super::{marks, verdict};
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Document, Item, Line, Section};
+use crate::results::evidence::tree::Fault;
 use crate::results::verdict::{
     BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number,
 };
@@ -30,27 +29,6 @@ pub struct TreeVerdict {
     pub counts: Counts,
     /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
     pub notice: Option<String>,
-}
-
-/// Something that is wrong with the tree itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Fault {
-    /// Where, below its root.
-    pub path: String,
-    /// What is there.
-    pub found: String,
-    /// What should be.
-    pub asked: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{}: {}; required: {}",
-            self.path, self.found, self.asked
-        )
-    }
 }
 
 /// How a tree is told.

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::results::verdict::{FigureValue, TrialEvidence};
 use crate::store::{blocks, open};
 use retrial_mlperf::accuracy::{Accuracy, Reader};
-use retrial_mlperf::check::Check;
+use retrial_mlperf::check::RuleCheck;
 
 /// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
 pub const ACCURACY: &str = "accuracy.txt";
@@ -79,9 +79,9 @@ pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
 /// The rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
 /// short, and each figure was printed once. `log` is the log's length, where there is one.
 #[must_use]
-pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
+pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     let hash = accuracy.hash.as_deref();
-    let mut checks = vec![Check::new(
+    let mut checks = vec![RuleCheck::new(
         "accuracy log's hash",
         hash.map_or_else(
             || format!("no line hash=… in {ACCURACY}"),
@@ -93,7 +93,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
     let most = crate::format::size(MOST_LOG);
     let found = log.map_or_else(|| format!("no {LOG}"), crate::format::size);
     let is_short = log.is_some_and(|length| length <= MOST_LOG);
-    checks.push(Check::new(
+    checks.push(RuleCheck::new(
         CUT_SHORT,
         found,
         format!("{LOG} of at most {most}"),
@@ -103,7 +103,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<Check> {
         if !found.others.is_empty() {
             let values = found.others.iter().chain([&found.value]);
             let values: Vec<String> = values.map(ToString::to_string).collect();
-            checks.push(Check::new(
+            checks.push(RuleCheck::new(
                 format!("{name} in {ACCURACY}"),
                 values.join(", then "),
                 "one value",

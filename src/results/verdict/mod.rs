@@ -37,12 +37,11 @@ pub use context::Context;
 pub use evidence::{Evidence, FigureMeta, FigureValue, StepOutcome, TrialEvidence, Validity};
 pub use exit::ExitCode;
 pub use judge::judge;
-pub use model::{
-    Bounds, Judgement, Noise, Reference, ResultVerdict, RuleCheck, TrialVerdict, Verdict,
-};
+pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
 pub use notice::notice;
 pub use outcome::Outcome;
 pub use qualifier::{Qualifier, QualifierKind};
+pub use retrial_mlperf::check::RuleCheck;
 pub use retrial_stats::MoreTrials;
 pub use stages::{StageDecision, decide_stage};
 

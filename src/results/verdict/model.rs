@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, StepOutcome};
+use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, RuleCheck, StepOutcome};
 use crate::telemetry::Summary;
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
 
@@ -112,21 +112,6 @@ pub struct TrialVerdict {
     /// What was seen of GPUs and container meanwhile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Summary>,
-}
-
-/// A rule that was checked.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RuleCheck {
-    /// What was checked: `LoadGen's result`, or a figure's name.
-    pub rule: String,
-    /// On which trial.
-    pub trial: Option<u32>,
-    /// The measured value.
-    pub measured: String,
-    /// The required value.
-    pub required: String,
-    /// Whether the rule passed.
-    pub passed: bool,
 }
 
 /// One published figure, judged.

@@ -2,7 +2,7 @@
 
 use super::rules::Checked;
 use super::{Evidence, TrialEvidence, Validity};
-use retrial_mlperf::check::Check;
+use retrial_mlperf::check::RuleCheck;
 use retrial_mlperf::rounds::SAID_BY_LOADGEN;
 use retrial_recipe::model::Mode;
 
@@ -26,7 +26,7 @@ pub(crate) fn check(
         _ => Vec::new(),
     };
     // What LoadGen says itself is a reason already.
-    let is_told = |check: &Check| {
+    let is_told = |check: &RuleCheck| {
         matches!(trial.validity, Validity::Invalid(_))
             && SAID_BY_LOADGEN.contains(&check.rule.as_str())
     };
@@ -39,6 +39,6 @@ pub(crate) fn check(
                 check.rule, check.measured, check.required
             ));
         }
-        checked.add(Some(trial.trial), check);
+        checked.rules.push(check.on(Some(trial.trial)));
     }
 }

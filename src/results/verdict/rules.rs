@@ -8,7 +8,6 @@ use super::{
     Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
     round,
 };
-use retrial_mlperf::check::Check;
 use retrial_mlperf::loadgen::ResultWord;
 use retrial_readings::nearest::listed;
 use retrial_recipe::model::{Limit, Mode};
@@ -27,23 +26,14 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
-    /// Lists a rule.
-    pub fn add(&mut self, trial: Option<u32>, check: Check) {
-        self.rules.push(RuleCheck {
-            rule: check.rule,
-            trial,
-            measured: check.measured,
-            required: check.required,
-            passed: check.passed,
-        });
+    fn pass(&mut self, trial: Option<u32>, rule: &str, measured: String, required: &str) {
+        let check = RuleCheck::new(rule, measured, required, true);
+        self.rules.push(check.on(trial));
     }
 
-    fn pass(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
-        self.add(trial, Check::new(rule, found, asked, true));
-    }
-
-    fn fail(&mut self, trial: Option<u32>, rule: &str, found: String, asked: &str) {
-        self.add(trial, Check::new(rule, found, asked, false));
+    fn fail(&mut self, trial: Option<u32>, rule: &str, measured: String, required: &str) {
+        let check = RuleCheck::failed(rule, measured, required);
+        self.rules.push(check.on(trial));
     }
 }
 

@@ -4,14 +4,14 @@ use super::performance::{check_names, percent};
 use super::words::{Word, check_none, check_word, lines, number};
 use super::{Files, TestRequirements};
 use crate::accuracy::Accuracy;
-use crate::check::Check;
+use crate::check::RuleCheck;
 use crate::loadgen::Scenario;
 
 const VERIFY: &str = "verify_accuracy.txt";
 
 /// TEST01: the answers of a performance run, sampled, are those of the accuracy run. Where they
 /// are not (a system need not be deterministic), their accuracy must be the same.
-pub(super) fn sampled(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn sampled(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
     const LOGS: [&str; 4] = [
         "mlperf_log_accuracy.json",
         "accuracy.txt",
@@ -23,7 +23,7 @@ pub(super) fn sampled(asked: &TestRequirements, files: &Files, checks: &mut Vec<
         Ok(text) => text,
         Err(because) => {
             let asked = format!("TEST PASS in {VERIFY}, or the accuracies of both runs");
-            checks.push(Check::new(
+            checks.push(RuleCheck::new(
                 RULE,
                 format!("{VERIFY}: {because}"),
                 asked,
@@ -60,7 +60,12 @@ pub(super) fn sampled(asked: &TestRequirements, files: &Files, checks: &mut Vec<
     );
     if asked.deltas.is_empty() {
         let asked = "which accuracies to compare, from the rules of the round";
-        checks.push(Check::new(RULE, "TEST FAIL, and no rules", asked, false));
+        checks.push(RuleCheck::new(
+            RULE,
+            "TEST FAIL, and no rules",
+            asked,
+            false,
+        ));
     }
     // What is not there was told with the logs above; it says nothing of the answers.
     let both = ["baseline_accuracy.txt", "compliance_accuracy.txt"];
@@ -90,18 +95,18 @@ pub(super) fn sampled(asked: &TestRequirements, files: &Files, checks: &mut Vec<
             (Err(because), _) => (format!("{because} in baseline_accuracy.txt"), false),
             (_, Err(because)) => (format!("{because} in compliance_accuracy.txt"), false),
         };
-        checks.push(Check::new(format!("TEST01 {name}"), found, asked, kept));
+        checks.push(RuleCheck::new(format!("TEST01 {name}"), found, asked, kept));
     }
 }
 
 /// TEST06: the first token is the one that was reported, the sequence ends once, its length is
 /// the reported one.
-pub(super) fn tokens(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn tokens(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
     let text = match &files.verify_accuracy {
         Ok(text) => text.as_str(),
         Err(because) => {
             let asked = format!("{VERIFY} with its three checks");
-            checks.push(Check::new(
+            checks.push(RuleCheck::new(
                 "TEST06",
                 format!("{VERIFY}: {because}"),
                 asked,
@@ -133,19 +138,19 @@ pub(super) fn tokens(asked: &TestRequirements, files: &Files, checks: &mut Vec<C
             retrial_readings::nearest::shortened(&all.join(", "))
         };
         let asked = if skip { "True or Skipped" } else { "True" };
-        checks.push(Check::new(rule, found, asked, passed));
+        checks.push(RuleCheck::new(rule, found, asked, passed));
     }
 }
 
 /// TEST07: the accuracy of a performance run is above its threshold.
-pub(super) fn threshold(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn threshold(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
     if let Some((_, text)) = check_word("TEST07 accuracy", VERIFY, &files.verify_accuracy, checks) {
         check_limit(asked, "TEST07 score", text, "Accuracy score", checks);
     }
 }
 
 /// TEST08: the normalized entropy of each answer is that of the accuracy run.
-pub(super) fn entropy(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn entropy(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
     if let Some((_, text)) = check_word("TEST08 entropy", VERIFY, &files.verify_accuracy, checks) {
         check_none(
             "TEST08 answers without a counterpart",
@@ -163,7 +168,7 @@ pub(super) fn entropy(asked: &TestRequirements, files: &Files, checks: &mut Vec<
         if let (Some(used), Some(most)) = (number(text, "tolerance"), asked.within) {
             let kept = used <= most * 100.0 + 1e-9;
             let asked = format!("at most {}", percent(most));
-            checks.push(Check::new(
+            checks.push(RuleCheck::new(
                 "TEST08 tolerance",
                 format!("{used} %"),
                 asked,
@@ -174,7 +179,7 @@ pub(super) fn entropy(asked: &TestRequirements, files: &Files, checks: &mut Vec<
 }
 
 /// TEST09: the mean number of output tokens lies in its range.
-pub(super) fn output_length(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn output_length(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
     const FILE: &str = "verify_output_len.txt";
     if let Some((_, text)) = check_word(
         "TEST09 output length",
@@ -198,7 +203,7 @@ fn check_limit(
     rule: &str,
     text: &str,
     name: &str,
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<RuleCheck>,
 ) {
     let Some(value) = number(text, name) else {
         return;
@@ -216,7 +221,7 @@ fn check_limit(
             .into_iter()
             .filter_map(|(word, bound)| Some(format!("{word} {}", bound?)));
         let words: Vec<String> = words.collect();
-        checks.push(Check::new(
+        checks.push(RuleCheck::new(
             rule,
             value.to_string(),
             words.join(" and "),

@@ -12,7 +12,7 @@ mod tests;
 mod words;
 
 use super::accuracy::Accuracy;
-use super::check::Check;
+use super::check::RuleCheck;
 use super::loadgen::Scenario;
 use retrial_readings::Limit;
 pub use test::{Test, UnknownTest};
@@ -94,7 +94,7 @@ pub struct ComplianceResult {
     /// The test.
     pub test: Test,
     /// What was looked at; a test passes that keeps them all.
-    pub checks: Vec<Check>,
+    pub checks: Vec<RuleCheck>,
 }
 
 impl ComplianceResult {

@@ -2,7 +2,7 @@
 
 use super::words::{check_word, number};
 use super::{Files, TestRequirements};
-use crate::check::Check;
+use crate::check::RuleCheck;
 use crate::loadgen::Scenario;
 
 /// Files that may lie beside the required ones.
@@ -14,7 +14,7 @@ const OPTIONAL: [&str; 4] = [
 ];
 
 /// The word of `verify_performance.txt`, its two scores, and the run's logs.
-pub(super) fn check(asked: &TestRequirements, files: &Files, checks: &mut Vec<Check>) {
+pub(super) fn check(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
     const FILE: &str = "verify_performance.txt";
     let rule = format!("{} performance", asked.test);
     if let Some((_, text)) = check_word(&rule, FILE, &files.verify_performance, checks) {
@@ -32,7 +32,7 @@ pub(super) fn check(asked: &TestRequirements, files: &Files, checks: &mut Vec<Ch
 }
 
 /// The two scores that the script printed, against its own rule.
-fn check_scores(asked: &TestRequirements, text: &str, checks: &mut Vec<Check>) {
+fn check_scores(asked: &TestRequirements, text: &str, checks: &mut Vec<RuleCheck>) {
     let scores = ["reference score", "test score"].map(|name| number(text, name));
     let [Some(reference), Some(tested)] = scores else {
         return;
@@ -42,7 +42,7 @@ fn check_scores(asked: &TestRequirements, text: &str, checks: &mut Vec<Check>) {
     if let Some(share) = asked.within {
         let share = widened(asked.scenario, reference, share);
         let kept = (reference * (1.0 - share)..=reference * (1.0 + share)).contains(&tested);
-        checks.push(Check::new(
+        checks.push(RuleCheck::new(
             rule,
             found,
             format!("within {}", percent(share)),
@@ -51,7 +51,7 @@ fn check_scores(asked: &TestRequirements, text: &str, checks: &mut Vec<Check>) {
     } else if let Some(share) = asked.above {
         let share = widened(asked.scenario, reference, share);
         let kept = tested < reference * (1.0 + share);
-        checks.push(Check::new(
+        checks.push(RuleCheck::new(
             rule,
             found,
             format!("less than {} above", percent(share)),
@@ -85,11 +85,11 @@ pub(super) fn check_names(
     folder: &str,
     names: Option<&[String]>,
     required: &[&str],
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<RuleCheck>,
 ) {
     let asked = format!("{} in {folder}", required.join(", "));
     let Some(names) = names else {
-        checks.push(Check::new(
+        checks.push(RuleCheck::new(
             rule,
             format!("no folder {folder}"),
             asked,
@@ -114,5 +114,5 @@ pub(super) fn check_names(
     } else {
         wrong.join(", ")
     };
-    checks.push(Check::new(rule, found, asked, wrong.is_empty()));
+    checks.push(RuleCheck::new(rule, found, asked, wrong.is_empty()));
 }

@@ -1,6 +1,6 @@
 //! What a test's script wrote: its word, and figures by what stands before them.
 
-use crate::check::Check;
+use crate::check::RuleCheck;
 use retrial_readings::figure::parse_number;
 use retrial_readings::nearest::shortened;
 
@@ -62,28 +62,33 @@ pub(super) fn check_word<'a>(
     rule: &str,
     file: &str,
     text: &'a Result<String, String>,
-    checks: &mut Vec<Check>,
+    checks: &mut Vec<RuleCheck>,
 ) -> Option<(Word, &'a str)> {
     let asked = format!("TEST PASS in {file}");
     match text {
         Ok(text) => {
             let word = Word::of(text);
             let passed = word == Word::Pass;
-            checks.push(Check::new(rule, word.shown(), asked, passed));
+            checks.push(RuleCheck::new(rule, word.shown(), asked, passed));
             Some((word, text))
         }
         Err(because) => {
-            checks.push(Check::new(rule, format!("{file}: {because}"), asked, false));
+            checks.push(RuleCheck::new(
+                rule,
+                format!("{file}: {because}"),
+                asked,
+                false,
+            ));
             None
         }
     }
 }
 
 /// A figure that must be nothing.
-pub(super) fn check_none(rule: &str, text: &str, name: &str, checks: &mut Vec<Check>) {
+pub(super) fn check_none(rule: &str, text: &str, name: &str, checks: &mut Vec<RuleCheck>) {
     if let Some(count) = number(text, name) {
         let is_none = count.abs() < 0.5;
-        checks.push(Check::new(
+        checks.push(RuleCheck::new(
             rule,
             format!("{name} = {count}"),
             format!("{name} = 0"),

@@ -8,7 +8,7 @@ mod endpoints;
 mod performance;
 
 use super::Rules;
-use crate::check::Check;
+use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use retrial_readings::Limit;
 use retrial_readings::number::{figure, grouped};
@@ -25,7 +25,11 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 impl Rules {
     /// Everything that is asked of a performance run.
     #[must_use]
-    pub fn check_performance(&self, run_settings: &RunSettings, figures: Lookup<'_>) -> Vec<Check> {
+    pub fn check_performance(
+        &self,
+        run_settings: &RunSettings,
+        figures: Lookup<'_>,
+    ) -> Vec<RuleCheck> {
         performance::check(self, run_settings, figures)
     }
 
@@ -35,8 +39,8 @@ impl Rules {
         &self,
         run_settings: Option<&RunSettings>,
         figures: Lookup<'_>,
-    ) -> Vec<Check> {
-        let mut checks: Vec<Check> = self
+    ) -> Vec<RuleCheck> {
+        let mut checks: Vec<RuleCheck> = self
             .accuracy
             .iter()
             // An upper limit alone asks for no figure: gpt-oss-120b's script prints no tokens.
@@ -48,13 +52,18 @@ impl Rules {
     }
 
     /// The whole data set, no more and no less; left out where the logs do not tell.
-    fn accuracy_samples_of(&self, run_settings: &RunSettings) -> Option<Check> {
+    fn accuracy_samples_of(&self, run_settings: &RunSettings) -> Option<RuleCheck> {
         let asked = self.accuracy_samples?;
         // v6.x tells the samples of the accuracy set; before, the library was it.
         let of_settings = run_settings.settings.accuracy_sample_count;
         let found = of_settings.or(run_settings.library_samples)?;
         let rule = "accuracy sample count";
-        Some(Check::new(rule, count(found), count(asked), found == asked))
+        Some(RuleCheck::new(
+            rule,
+            count(found),
+            count(asked),
+            found == asked,
+        ))
     }
 
     /// What the published results of another scenario may stand for, on edge systems.
@@ -68,7 +77,7 @@ impl Rules {
 }
 
 /// A figure within its limit.
-fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> Check {
+fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck {
     let unit = found.map_or("", |(_, unit)| unit.as_str());
     let bounds = [
         ("at least", limit.min),
@@ -81,14 +90,14 @@ fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> Check {
         .collect();
     let asked = words.join(" and ");
     let Some((value, unit)) = found else {
-        return Check::new(name, "no such figure", asked, false);
+        return RuleCheck::new(name, "no such figure", asked, false);
     };
     // Written so that NaN keeps no limit.
     let kept = value.is_finite()
         && limit.min.is_none_or(|min| *value >= min)
         && limit.max.is_none_or(|max| *value <= max)
         && limit.below.is_none_or(|below| *value < below);
-    Check::new(name, figure(*value, unit), asked, kept)
+    RuleCheck::new(name, figure(*value, unit), asked, kept)
 }
 
 /// A whole number, exactly.

@@ -7,7 +7,7 @@ mod tests;
 
 use serde_json::{Map, Value};
 
-use super::check::Check;
+use super::check::RuleCheck;
 use fields::Must;
 use retrial_readings::nearest::{listed, shortened};
 
@@ -25,7 +25,11 @@ pub fn object(text: &str) -> Result<Map<String, Value>, String> {
 
 /// What is asked of a system's description in a division's folder of a submitter.
 #[must_use]
-pub fn check_system(system: &Map<String, Value>, division: &str, submitter: &str) -> Vec<Check> {
+pub fn check_system(
+    system: &Map<String, Value>,
+    division: &str,
+    submitter: &str,
+) -> Vec<RuleCheck> {
     let is_network = word(system, "is_network").eq_ignore_ascii_case("true");
     let network = fields::NETWORK.iter().map(|name| (*name, Must::Stand));
     let asked = fields::SYSTEM.into_iter();
@@ -37,7 +41,7 @@ pub fn check_system(system: &Map<String, Value>, division: &str, submitter: &str
     let same = |rule: &str, name: &str, asked: &str| {
         let found = word(system, name);
         let kept = found.eq_ignore_ascii_case(asked);
-        Check::new(
+        RuleCheck::new(
             rule,
             quoted(found),
             format!("\"{asked}\", as its folder"),
@@ -47,7 +51,7 @@ pub fn check_system(system: &Map<String, Value>, division: &str, submitter: &str
     let status = word(system, "status").to_lowercase();
     let mut checks = vec![
         all_there("system's fields", system, &fields),
-        Check::new(
+        RuleCheck::new(
             "system's status",
             quoted(word(system, "status")),
             fields::STATUS.join(", "),
@@ -68,7 +72,7 @@ pub fn check_system(system: &Map<String, Value>, division: &str, submitter: &str
     };
     if !kept {
         let asked = format!("as the division {division} has it");
-        checks.push(Check::new(
+        checks.push(RuleCheck::new(
             "system's network mode",
             over_network,
             asked,
@@ -80,7 +84,7 @@ pub fn check_system(system: &Map<String, Value>, division: &str, submitter: &str
 
 /// What is asked of a benchmark's measurements.
 #[must_use]
-pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<Check> {
+pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
     let fields = fields::MEASUREMENTS.map(|name| (name, Must::Say));
     vec![all_there("measurements' fields", measurements, &fields)]
 }
@@ -94,7 +98,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Every field is there, and says something where it must.
-fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -> Check {
+fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -> RuleCheck {
     let wrong: Vec<String> = fields
         .iter()
         .filter_map(|(name, must)| match object.get(*name) {
@@ -111,7 +115,7 @@ fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -
         listed(wrong.iter().map(String::as_str))
     };
     let asked = format!("{} fields, the important ones not empty", fields.len());
-    Check::new(rule, found, asked, wrong.is_empty())
+    RuleCheck::new(rule, found, asked, wrong.is_empty())
 }
 
 /// What Python takes for false: the checker asks `not value`.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::files::Missing;
-use super::gather::{broken, empty, measurement, told};
+use super::gather::{empty, measurement};
 use super::performance::missing;
 use super::submission::ScenarioFolder;
 use crate::results::evidence::accuracy::{self, ACCURACY, CUT_SHORT, LOG};
@@ -11,7 +11,6 @@ use crate::results::evidence::folder::{self, Logs};
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, RuleCheck, TrialEvidence};
 use crate::store::{StoreError, open};
-use retrial_mlperf::check::Check;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
@@ -56,12 +55,14 @@ pub(crate) fn gather(
             let checks = accuracy::checks(&found, log).into_iter();
             // What is not there was told above, and is not too long either.
             let checks = checks.filter(|check| log.is_some() || check.rule != CUT_SHORT);
-            evidence.checks.extend(checks.map(told));
+            evidence.checks.extend(checks);
             accuracy::add(&mut trial, &found);
         }
         Err(because) => {
             let asked = "what the benchmark's accuracy script prints";
-            evidence.checks.push(broken(ACCURACY, because, asked));
+            evidence
+                .checks
+                .push(RuleCheck::failed(ACCURACY, because, asked));
         }
     }
     evidence.rules = rules.map(|rules| rules.clone().submitted_to(&place.submitter.division));
@@ -77,12 +78,12 @@ fn performance_log(logs: &Logs) -> Option<RuleCheck> {
         .run
         .mode()
         .filter(|mode| *mode == loadgen::Mode::Performance)?;
-    Some(told(Check::new(
+    Some(RuleCheck::new(
         "mode of the accuracy run's log",
         mode.to_string(),
         "AccuracyOnly; the checker of MLCommons does not look, so this is only told",
         true,
-    )))
+    ))
 }
 
 /// Whether a place has any accuracy at all.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::Missing;
 use super::find::folders;
-use super::gather::{broken, empty, measurement, told};
+use super::gather::{empty, measurement};
 use super::inferred;
 use super::layout::is_test;
 use super::performance::missing;
@@ -13,7 +13,6 @@ use crate::results::evidence::compliance;
 use crate::results::evidence::folder;
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
-use retrial_mlperf::check::Check;
 use retrial_mlperf::compliance::{Test, TestRequirements};
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::{ComplianceTest, Rules};
@@ -67,9 +66,8 @@ fn one(
         Some((rules, &tests.find(|(known, _)| known == name)?.1))
     });
     if let Some(because) = not_asked(place, rules.is_some(), asked.is_some()) {
-        evidence
-            .checks
-            .push(told(Check::new("asked for", because, name, true)));
+        let check = RuleCheck::new("asked for", because, name, true);
+        evidence.checks.push(check);
         evidence.trials.push(trial);
         return evidence;
     }
@@ -83,7 +81,7 @@ fn one(
             for check in found.checks {
                 // That a log is missing beside verify_*.txt, which are there, is a file's matter.
                 if check.passed || !check.rule.ends_with(" logs") {
-                    evidence.checks.push(told(check));
+                    evidence.checks.push(check);
                 } else {
                     files.push(Missing(path.join(check.measured)));
                 }
@@ -99,7 +97,7 @@ fn one(
             }
         }
         Err(error) => {
-            let check = broken("test", error.to_string(), "a test of the audit");
+            let check = RuleCheck::failed("test", error.to_string(), "a test of the audit");
             evidence.checks.push(check);
         }
     }
@@ -154,7 +152,7 @@ fn speed(
         Some((found.figure.value, found.figure.unit.into_owned()))
     };
     let checks = rules.check_performance(&run_settings, &figures);
-    evidence.checks.extend(checks.into_iter().map(told));
+    evidence.checks.extend(checks);
 }
 
 /// The test's speed next to the published run's. Where both were run in another scenario than they
@@ -191,7 +189,7 @@ fn against(
         (None, None) => return None,
     };
     let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
-    Some(told(Check::new(
+    Some(RuleCheck::new(
         "speed next to the performance run",
         format!(
             "{}, {} of {}",
@@ -201,7 +199,7 @@ fn against(
         ),
         asked,
         kept,
-    )))
+    ))
 }
 
 /// Leaves the error out that every run with an `audit.config` has.
@@ -238,7 +236,7 @@ pub(crate) fn passed(
     asked
         .map(|(name, _)| {
             let Some(test) = tests.iter().find(|test| test.name == *name) else {
-                return broken(name, "missing", "by this benchmark");
+                return RuleCheck::failed(name, "missing", "by this benchmark");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
             let said = test
@@ -250,15 +248,15 @@ pub(crate) fn passed(
                     _ => None,
                 });
             match (failed.next(), said) {
-                (Some(first), _) => broken(
+                (Some(first), _) => RuleCheck::failed(
                     name,
                     format!("{}: {}", first.rule, first.measured),
                     "passed",
                 ),
                 (None, Some(reasons)) => {
-                    broken(name, format!("its run is INVALID ({reasons})"), "passed")
+                    RuleCheck::failed(name, format!("its run is INVALID ({reasons})"), "passed")
                 }
-                (None, None) => told(Check::new(name, "passed", "passed", true)),
+                (None, None) => RuleCheck::new(name, "passed", "passed", true),
             }
         })
         .collect()

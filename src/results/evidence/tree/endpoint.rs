@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::gather::{broken, empty, told};
+use super::gather::empty;
 use super::submission::ScenarioFolder;
 use crate::results::evidence::endpoints;
 use crate::results::evidence::folder::{DETAIL, SUMMARY};
@@ -57,9 +57,7 @@ pub(crate) fn performance(
             trial.figures.insert(name.clone(), value);
         }
         evidence.published_metric = Some(name);
-        evidence
-            .checks
-            .extend(rules.check_endpoint(&run).into_iter().map(told));
+        evidence.checks.extend(rules.check_endpoint(&run));
     }
     trial.run_settings = Some(run.run_settings());
     evidence.trials.push(trial);
@@ -81,7 +79,7 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
     if let Some(rules) = rules {
         let checks = rules.check_endpoint_accuracy(&results);
         if !place.submitter.is_open() {
-            evidence.checks.extend(checks.into_iter().map(told));
+            evidence.checks.extend(checks);
         }
         for (name, value) in rules.endpoint_accuracy(&results) {
             trial.figures.insert(name, FigureValue::new(value, ""));
@@ -111,7 +109,7 @@ fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evid
     let mut evidence = empty(place, mode, path);
     evidence.loadgen = false;
     if !allowed {
-        evidence.checks.push(broken(
+        evidence.checks.push(RuleCheck::failed(
             "LoadGen's logs",
             "an endpoint's results",
             "LoadGen's logs, which this round's results are made of",
@@ -121,7 +119,7 @@ fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evid
 }
 
 fn unreadable(because: String) -> RuleCheck {
-    broken(
+    RuleCheck::failed(
         "endpoint's files",
         because,
         "config.yaml, and the results of its runs",

@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::gather::{broken, told};
 use super::submission::ScenarioFolder;
 use crate::results::evidence::folder::is_missing;
 use crate::results::verdict::RuleCheck;
@@ -47,7 +46,7 @@ pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>)
     let file = folder.join(name);
     let checks = match described(&place.submitter.root, &file) {
         Ok(checks) => checks,
-        Err(because) => vec![broken("measurements", because, "a JSON object")],
+        Err(because) => vec![RuleCheck::failed("measurements", because, "a JSON object")],
     };
     let of_file = |mut check: RuleCheck| {
         check.rule = format!("{}: {}", place.folder, check.rule);
@@ -66,7 +65,7 @@ fn described(root: &Path, file: &Path) -> Result<Vec<RuleCheck>, String> {
     })?;
     let object = submission::object(&text)?;
     let checks = submission::check_measurements(&object);
-    Ok(checks.into_iter().map(told).collect())
+    Ok(checks)
 }
 
 /// All that are missing of a benchmark, as one rule.
@@ -88,6 +87,6 @@ pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> 
     };
     (!names.is_empty()).then(|| {
         let found = format!("missing: {}{more}", names.join(", "));
-        broken("files", found, "every file of a submission")
+        RuleCheck::failed("files", found, "every file of a submission")
     })
 }

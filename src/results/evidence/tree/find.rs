@@ -2,10 +2,13 @@
 //! Only folders are looked at; nothing is opened but a submitter's own names of benchmarks.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::layout::{self, DIVISIONS, Position, is_test};
 use super::submission::{Benchmark, Part, ScenarioFolder, Submitter};
@@ -31,16 +34,40 @@ pub struct SubmissionTrees {
 }
 
 /// Something that is wrong with the tree itself, and belongs to no result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fault {
-    /// Where, below the root.
-    pub path: PathBuf,
+    /// Where, below its root.
+    pub path: String,
     /// What is there.
-    pub found: String,
+    pub actual: String,
     /// What should be.
-    pub asked: String,
-    /// It breaks a rule; else it is only told.
-    pub is_wrong: bool,
+    pub required: String,
+    /// Whether it violates a rule; else it is only a remark.
+    #[serde(skip)]
+    pub is_violation: bool,
+}
+
+impl Fault {
+    fn new(path: &Path, actual: impl Into<String>, required: impl Into<String>) -> Self {
+        Self {
+            path: path.display().to_string(),
+            actual: actual.into(),
+            required: required.into(),
+            is_violation: true,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            actual,
+            required,
+            ..
+        } = self;
+        write!(formatter, "{path}: {actual}; required: {required}")
+    }
 }
 
 /// Everything in a directory, which may be a whole tree, several, or any folder of one; `None`
@@ -115,12 +142,9 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
     let names = match names(&position.root, &relative.join(NAMES)) {
         Ok(names) => names,
         Err(because) => {
-            found.faults.push(Fault {
-                path: relative.join(NAMES),
-                found: because,
-                asked: "a JSON object of names".to_owned(),
-                is_wrong: true,
-            });
+            let required = "a JSON object of names";
+            let fault = Fault::new(&relative.join(NAMES), because, required);
+            found.faults.push(fault);
             BTreeMap::new()
         }
     };
@@ -159,12 +183,9 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
             }
         }
         if found.benchmarks.len() == before {
-            found.faults.push(Fault {
-                path: relative.join("results").join(system),
-                found: "no result".to_owned(),
-                asked: "results of a benchmark".to_owned(),
-                is_wrong: true,
-            });
+            let path = relative.join("results").join(system);
+            let fault = Fault::new(&path, "no result", "results of a benchmark");
+            found.faults.push(fault);
         }
     }
     if position.system.is_none() {
@@ -185,12 +206,10 @@ fn holds_results(place: &ScenarioFolder) -> bool {
 fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mut SubmissionTrees) {
     let described = submitter.relative().join("systems");
     let Ok(entries) = std::fs::read_dir(submitter.root.join(&described)) else {
-        found.faults.push(Fault {
-            path: described,
-            found: "missing".to_owned(),
-            asked: "a description of each system".to_owned(),
-            is_wrong: true,
-        });
+        let required = "a description of each system";
+        found
+            .faults
+            .push(Fault::new(&described, "missing", required));
         return;
     };
     let mut names: Vec<String> = entries
@@ -202,11 +221,10 @@ fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mu
         .collect();
     names.sort();
     for name in names.iter().filter(|name| !systems.contains(name)) {
+        let path = submitter.system_file(name);
         found.faults.push(Fault {
-            path: submitter.system_file(name),
-            found: "a system without results".to_owned(),
-            asked: format!("results/{name}"),
-            is_wrong: false,
+            is_violation: false,
+            ..Fault::new(&path, "a system without results", format!("results/{name}"))
         });
     }
 }

@@ -6,7 +6,6 @@ use super::{JudgeContext, accuracy, compliance, endpoint, files, names, performa
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::run::without_trials;
 use crate::results::verdict::{Evidence, RuleCheck};
-use retrial_mlperf::check::Check;
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::{Mode, Trials};
 
@@ -101,24 +100,4 @@ pub(crate) fn measurement(place: &ScenarioFolder, mode: Mode) -> MeasurementPlan
         limits: Vec::new(),
         rules: None,
     }
-}
-
-/// A check as a verdict has it.
-pub(crate) fn told(check: Check) -> RuleCheck {
-    RuleCheck {
-        rule: check.rule,
-        trial: None,
-        measured: check.measured,
-        required: check.required,
-        passed: check.passed,
-    }
-}
-
-/// A violated rule.
-pub(crate) fn broken(
-    rule: &str,
-    measured: impl Into<String>,
-    required: impl Into<String>,
-) -> RuleCheck {
-    told(Check::new(rule, measured, required, false))
 }

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use super::files::Missing;
 use super::find::folders;
-use super::gather::{broken, empty, measurement, told};
+use super::gather::{empty, measurement};
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, inferred, power};
 use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
-use retrial_mlperf::check::Check;
 use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
@@ -92,9 +91,17 @@ pub(crate) fn missing(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec
     for (name, _) in there.into_iter().filter(|(_, there)| !there) {
         match logs.faults.iter().find(|(file, _)| *file == name) {
             Some((_, because)) => {
-                checks.push(broken(name, because.as_str(), "LoadGen's log of this run"));
+                checks.push(RuleCheck::failed(
+                    name,
+                    because.as_str(),
+                    "LoadGen's log of this run",
+                ));
             }
-            None if none => checks.push(broken(name, "missing", "LoadGen's log of this run")),
+            None if none => checks.push(RuleCheck::failed(
+                name,
+                "missing",
+                "LoadGen's log of this run",
+            )),
             None => files.push(Missing(path.join(name))),
         }
     }
@@ -114,7 +121,7 @@ fn cut(logs: &Logs) -> Option<RuleCheck> {
             format!("it ends before its test does, and {lines} of its lines cannot be read")
         }
     };
-    Some(broken(DETAIL, found, "the whole log"))
+    Some(RuleCheck::failed(DETAIL, found, "the whole log"))
 }
 
 /// The log of an accuracy run says nothing of speed.
@@ -124,7 +131,7 @@ fn other_mode(logs: &Logs) -> Option<RuleCheck> {
         .mode()
         .filter(|mode| *mode != loadgen::Mode::Performance)?;
     let asked = loadgen::Mode::Performance.to_string();
-    Some(broken("mode", mode.to_string(), asked))
+    Some(RuleCheck::failed("mode", mode.to_string(), asked))
 }
 
 /// Runs beside the one that counts are told, so that nobody takes them for it.
@@ -139,11 +146,11 @@ fn other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
         .filter(|name| name.starts_with("run_") && Path::new(name) != Path::new("run_1"))
         .collect();
     (!others.is_empty()).then(|| {
-        told(Check::new(
+        RuleCheck::new(
             "runs",
             format!("run_1, and beside it {}", others.join(", ")),
             "run_1, which is published; the others do not count",
             true,
-        ))
+        )
     })
 }

@@ -5,7 +5,6 @@ use std::io::Read;
 use std::path::Path;
 
 use super::files::Missing;
-use super::gather::broken;
 use super::submission::ScenarioFolder;
 use crate::results::verdict::{FigureValue, RuleCheck};
 use crate::store::{blocks, open};
@@ -43,7 +42,7 @@ pub(crate) fn figure(
     let files = FILES.iter().map(|name| place.results().join(name));
     missing.extend(files.filter(|file| !root.join(file).exists()).map(Missing));
     Some(measured(place, run, root, &log).map_err(|because| {
-        broken(
+        RuleCheck::failed(
             "power",
             because,
             "samples of the meter between the run's power_begin and power_end",

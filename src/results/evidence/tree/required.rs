@@ -1,6 +1,5 @@
 //! What a benchmark on a system must have beside the results that are there.
 
-use super::gather::broken;
 use super::submission::Benchmark;
 use super::{JudgeContext, names};
 use crate::results::verdict::RuleCheck;
@@ -19,7 +18,7 @@ pub(crate) fn check(
         .iter()
         .filter(|place| place.scenario().is_none())
     {
-        checks.push(broken(
+        checks.push(RuleCheck::failed(
             "scenario",
             format!("folder {}", place.folder),
             "one of MLPerf's scenarios",
@@ -32,7 +31,7 @@ pub(crate) fn check(
         names::official(&benchmark.submitter, &benchmark.name, judge_context.round)
     });
     let Some((official, rules)) = round.benchmark(named) else {
-        checks.push(broken(
+        checks.push(RuleCheck::failed(
             "benchmark",
             named,
             format!(
@@ -58,7 +57,7 @@ pub(crate) fn check(
             })
         });
         if !taken {
-            checks.push(broken(
+            checks.push(RuleCheck::failed(
                 "scenario",
                 scenario.to_string(),
                 format!("a scenario of {official} for this type of system"),
@@ -67,7 +66,7 @@ pub(crate) fn check(
     }
     if let (Some(system), true) = (system, benchmark.whole) {
         for missing in round.missing_scenarios(named, system, &found) {
-            checks.push(broken(
+            checks.push(RuleCheck::failed(
                 "required scenario",
                 format!("{missing} is missing"),
                 missing,

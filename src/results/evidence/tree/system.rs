@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::gather::{broken, told};
 use super::submission::Benchmark;
 use crate::results::evidence::folder::is_missing;
 use crate::results::verdict::RuleCheck;
@@ -34,7 +33,7 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
         Ok(object) => object,
         Err(because) => {
             return System {
-                checks: vec![broken(&rule, because, asked)],
+                checks: vec![RuleCheck::failed(&rule, because, asked)],
                 ..System::default()
             };
         }
@@ -45,11 +44,13 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
         Ok(kind) => system.kind = Some(kind),
         Err(error) => {
             let asked = "system_type datacenter, edge or both";
-            system.checks.push(broken(&rule, error.to_string(), asked));
+            system
+                .checks
+                .push(RuleCheck::failed(&rule, error.to_string(), asked));
         }
     }
     let checks = submission::check_system(&object, &submitter.division, &submitter.name);
-    system.checks.extend(checks.into_iter().map(told));
+    system.checks.extend(checks);
     system
 }
 

@@ -3,7 +3,7 @@
 
 use super::performance::{min_duration, seeds, token_latencies};
 use super::{NOT_TOLD, count, time, within};
-use crate::check::Check;
+use crate::check::RuleCheck;
 use crate::endpoints::{AccuracyResults, Performance};
 use crate::loadgen::Scenario;
 use crate::rounds::Rules;
@@ -11,7 +11,7 @@ use crate::rounds::Rules;
 impl Rules {
     /// Everything that is asked of an endpoint's performance run.
     #[must_use]
-    pub fn check_endpoint(&self, run: &Performance) -> Vec<Check> {
+    pub fn check_endpoint(&self, run: &Performance) -> Vec<RuleCheck> {
         let said = run.run_settings();
         let figure = |name: &str| {
             let found = run.figures.get(name)?;
@@ -24,7 +24,7 @@ impl Rules {
         checks.extend([sample_index, schedule]);
         checks.extend(run.differing.iter().map(|(name, asked, told)| {
             let asked = format!("{asked}, as config.yaml has it");
-            Check::new(format!("{name} of the run"), told.clone(), asked, false)
+            RuleCheck::new(format!("{name} of the run"), told.clone(), asked, false)
         }));
         checks.extend(self.endpoint_latency(run));
         checks.extend(token_latencies(self, &said, &figure));
@@ -34,10 +34,10 @@ impl Rules {
 
     /// Everything that is asked of an endpoint's accuracy run.
     #[must_use]
-    pub fn check_endpoint_accuracy(&self, results: &AccuracyResults) -> Vec<Check> {
+    pub fn check_endpoint_accuracy(&self, results: &AccuracyResults) -> Vec<RuleCheck> {
         let figures = self.endpoint_accuracy(results);
         let unit = String::new();
-        let mut checks: Vec<Check> = self
+        let mut checks: Vec<RuleCheck> = self
             .accuracy
             .iter()
             .map(|(name, limit)| {
@@ -52,7 +52,7 @@ impl Rules {
             let found = results.samples();
             let shown = found.map_or_else(|| NOT_TOLD.to_owned(), count);
             let kept = found == Some(asked);
-            checks.push(Check::new(
+            checks.push(RuleCheck::new(
                 "accuracy sample count",
                 shown,
                 count(asked),
@@ -67,7 +67,7 @@ impl Rules {
             .collect();
         if !open.is_empty() {
             let found = format!("{} did not come to its end", open.join(", "));
-            checks.push(Check::new("accuracy run", found, "complete", false));
+            checks.push(RuleCheck::new("accuracy run", found, "complete", false));
         }
         checks
     }
@@ -86,17 +86,17 @@ impl Rules {
     }
 
     /// `online` may be any scenario but Offline.
-    fn endpoint_scenario(&self, run: &Performance) -> Check {
+    fn endpoint_scenario(&self, run: &Performance) -> RuleCheck {
         let shown = run.scenario.map_or(NOT_TOLD, Scenario::as_str);
         let is_offline = self.scenario == Scenario::Offline;
         let kept = run.scenario.is_some_and(|found| {
             found == self.scenario || (found == Scenario::Server && !is_offline)
         });
-        Check::new("scenario", shown, self.scenario.as_str(), kept)
+        RuleCheck::new("scenario", shown, self.scenario.as_str(), kept)
     }
 
     /// The 99th percentile of a query, where token latencies do not stand for it.
-    fn endpoint_latency(&self, run: &Performance) -> Vec<Check> {
+    fn endpoint_latency(&self, run: &Performance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
         let asks_for_latency = self
             .latency
@@ -110,7 +110,7 @@ impl Rules {
                 "not estimated"
             };
             let asked = "estimated: percentiles are held against limits";
-            checks.push(Check::new(
+            checks.push(RuleCheck::new(
                 "early stopping",
                 shown,
                 asked,
@@ -125,14 +125,19 @@ impl Rules {
             let shown = found.map_or_else(|| NOT_TOLD.to_owned(), time);
             let asked = format!("at most {}", time(limit));
             let kept = found.is_some_and(|found| found <= limit);
-            checks.push(Check::new("latency, 99th percentile", shown, asked, kept));
+            checks.push(RuleCheck::new(
+                "latency, 99th percentile",
+                shown,
+                asked,
+                kept,
+            ));
         }
         checks
     }
 }
 
 /// What `LoadGen` says by VALID: the run came to its end, and every sample was answered.
-fn came_to_its_end(run: &Performance) -> [Check; 2] {
+fn came_to_its_end(run: &Performance) -> [RuleCheck; 2] {
     let shown = match run.complete {
         Some(true) => "complete",
         Some(false) => "not complete",
@@ -145,8 +150,8 @@ fn came_to_its_end(run: &Performance) -> [Check; 2] {
         && run.completed == run.issued
         && run.failed == Some(0);
     [
-        Check::new("run", shown, "complete", run.complete == Some(true)),
-        Check::new(
+        RuleCheck::new("run", shown, "complete", run.complete == Some(true)),
+        RuleCheck::new(
             "samples answered",
             format!("{completed} of {issued}, {failed} failed"),
             "all, none failed",

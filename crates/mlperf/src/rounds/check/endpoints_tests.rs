@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::check::Check;
+use crate::check::RuleCheck;
 use crate::endpoints::{AccuracyResults, Performance};
 use crate::loadgen::Scenario;
 use crate::rounds::Rules;
@@ -31,7 +31,7 @@ fn run(change: impl Fn(&mut Value, &mut Value)) -> Performance {
     Performance::read(&object(config), &object(summary))
 }
 
-fn broken(checks: Vec<Check>) -> Vec<String> {
+fn broken(checks: Vec<RuleCheck>) -> Vec<String> {
     let broken = checks.into_iter().filter(|check| !check.passed);
     broken
         .map(|check| format!("{}: {}", check.rule, check.measured))

@@ -1,12 +1,12 @@
 //! The rules of a performance run.
 
 use super::{Lookup, NOT_TOLD, SAID_BY_LOADGEN, count, milliseconds, time};
-use crate::check::Check;
+use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use crate::rounds::Rules;
 
 /// In the order in which the official checker asks.
-pub(super) fn check(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<Check> {
+pub(super) fn check(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
     let mut checks = vec![scenario(rules, said)];
     checks.extend(errors(said));
     checks.extend(equal_issue(rules, said));
@@ -24,7 +24,7 @@ fn ran(rules: &Rules, said: &RunSettings) -> Scenario {
     said.scenario.unwrap_or(rules.scenario)
 }
 
-fn scenario(rules: &Rules, said: &RunSettings) -> Check {
+fn scenario(rules: &Rules, said: &RunSettings) -> RuleCheck {
     let asked = match rules.scenario {
         // LoadGen does not know it.
         Scenario::Interactive => Scenario::Server,
@@ -38,13 +38,13 @@ fn scenario(rules: &Rules, said: &RunSettings) -> Check {
         }
         Some(found) => found.to_string(),
     };
-    Check::new("scenario", shown, asked.as_str(), kept)
+    RuleCheck::new("scenario", shown, asked.as_str(), kept)
 }
 
 /// VALID can stand beside errors; that any are there is told by LoadGen's own validity.
-fn errors(said: &RunSettings) -> Option<Check> {
+fn errors(said: &RunSettings) -> Option<RuleCheck> {
     let found = said.errors?;
-    Some(Check::new(
+    Some(RuleCheck::new(
         SAID_BY_LOADGEN[0],
         count(found),
         "none",
@@ -52,7 +52,7 @@ fn errors(said: &RunSettings) -> Option<Check> {
     ))
 }
 
-fn equal_issue(rules: &Rules, said: &RunSettings) -> Option<Check> {
+fn equal_issue(rules: &Rules, said: &RunSettings) -> Option<RuleCheck> {
     let found = said.settings.sample_concatenate_permutation;
     // Only a detail log tells.
     let is_told = said.has_detail && !rules.unlogged_issue;
@@ -61,19 +61,19 @@ fn equal_issue(rules: &Rules, said: &RunSettings) -> Option<Check> {
     }
     let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |found| found.to_string());
     let rule = "sample_concatenate_permutation";
-    Some(Check::new(rule, shown, "true", found == Some(true)))
+    Some(RuleCheck::new(rule, shown, "true", found == Some(true)))
 }
 
-fn performance_samples(rules: &Rules, said: &RunSettings) -> Check {
+fn performance_samples(rules: &Rules, said: &RunSettings) -> RuleCheck {
     let found = said.settings.performance_sample_count;
     least("performance sample count", found, rules.performance_samples)
 }
 
-pub(super) fn seeds(rules: &Rules, said: &RunSettings) -> [Check; 3] {
+pub(super) fn seeds(rules: &Rules, said: &RunSettings) -> [RuleCheck; 3] {
     let (asked, found) = (rules.seeds, &said.settings);
     let seed = |rule: &str, found: Option<u64>, asked: u64| {
         let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |seed| seed.to_string());
-        Check::new(rule, shown, asked.to_string(), found == Some(asked))
+        RuleCheck::new(rule, shown, asked.to_string(), found == Some(asked))
     };
     [
         seed("qsl_rng_seed", found.qsl_rng_seed, asked.qsl),
@@ -87,7 +87,7 @@ pub(super) fn seeds(rules: &Rules, said: &RunSettings) -> [Check; 3] {
 }
 
 /// How much was measured: in Offline the samples of its query, elsewhere early stopping.
-fn queries(rules: &Rules, said: &RunSettings) -> Vec<Check> {
+fn queries(rules: &Rules, said: &RunSettings) -> Vec<RuleCheck> {
     let settings = &said.settings;
     if ran(rules, said) != Scenario::Offline {
         let [_, rule] = SAID_BY_LOADGEN;
@@ -98,7 +98,7 @@ fn queries(rules: &Rules, said: &RunSettings) -> Vec<Check> {
             None => NOT_TOLD,
         };
         let kept = said.constraints.early_stopping == Some(true);
-        return vec![Check::new(rule, shown, asked, kept)];
+        return vec![RuleCheck::new(rule, shown, asked, kept)];
     }
     let mut checks = Vec::new();
     if let Some(asked) = rules.min_queries {
@@ -116,7 +116,7 @@ fn queries(rules: &Rules, said: &RunSettings) -> Vec<Check> {
 
 /// The 99th percentile of queries, and the target that early stopping held it against. Where token
 /// latencies are measured `LoadGen` uses neither.
-fn query_latency(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<Check> {
+fn query_latency(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<RuleCheck> {
     let Some(limit) = rules.latency.query_ns.filter(|_| !rules.token_latencies) else {
         return Vec::new();
     };
@@ -125,13 +125,13 @@ fn query_latency(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<
     let shown = |value: Option<f64>| value.map_or_else(|| NOT_TOLD.to_owned(), time);
     let p99 = figures("latency_p99_ns").map(|(value, _)| value);
     vec![
-        Check::new(
+        RuleCheck::new(
             "latency target",
             shown(target.map(to_f64)),
             asked.clone(),
             target.is_some_and(|target| target <= limit),
         ),
-        Check::new(
+        RuleCheck::new(
             "latency, 99th percentile",
             shown(p99),
             asked,
@@ -144,7 +144,7 @@ pub(super) fn token_latencies(
     rules: &Rules,
     said: &RunSettings,
     figures: Lookup<'_>,
-) -> Vec<Check> {
+) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     if rules.token_latencies {
         // The summary of such a run prints these limits in place of the query's.
@@ -160,7 +160,7 @@ pub(super) fn token_latencies(
         // Only a detail log tells that they are not.
         if measured.is_some() || said.has_detail {
             let kept = measured == Some(true);
-            checks.push(Check::new("token latencies", shown, "measured", kept));
+            checks.push(RuleCheck::new("token latencies", shown, "measured", kept));
         }
     }
     let limits = [
@@ -181,24 +181,24 @@ pub(super) fn token_latencies(
         let shown = found.map_or_else(|| NOT_TOLD.to_owned(), time);
         let asked = format!("below {}", time(to_f64(limit)));
         let kept = found.is_some_and(|found| found < to_f64(limit));
-        checks.push(Check::new(rule, shown, asked, kept));
+        checks.push(RuleCheck::new(rule, shown, asked, kept));
     }
     checks
 }
 
-pub(super) fn min_duration(rules: &Rules, said: &RunSettings) -> Option<Check> {
+pub(super) fn min_duration(rules: &Rules, said: &RunSettings) -> Option<RuleCheck> {
     let asked = rules.min_duration_ms?;
     let found = said.settings.min_duration_ms;
     let shown = found.map_or_else(|| NOT_TOLD.to_owned(), milliseconds);
     let words = format!("at least {}", milliseconds(asked));
     let kept = found.is_some_and(|found| found >= asked);
-    Some(Check::new("min_duration", shown, words, kept))
+    Some(RuleCheck::new("min_duration", shown, words, kept))
 }
 
-fn least(rule: &str, found: Option<u64>, asked: u64) -> Check {
+fn least(rule: &str, found: Option<u64>, asked: u64) -> RuleCheck {
     let shown = found.map_or_else(|| NOT_TOLD.to_owned(), count);
     let words = format!("at least {}", count(asked));
-    Check::new(
+    RuleCheck::new(
         rule,
         shown,
         words,

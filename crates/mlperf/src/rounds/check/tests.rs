@@ -50,7 +50,7 @@ fn tokens(ttft: f64, tpot: f64) -> impl Fn(&str) -> Option<(f64, String)> {
     }
 }
 
-fn failing(checks: &[Check]) -> Vec<String> {
+fn failing(checks: &[RuleCheck]) -> Vec<String> {
     let failed = checks.iter().filter(|check| !check.passed);
     failed
         .map(|check| {
@@ -233,7 +233,7 @@ fn what_an_edge_system_may_infer() {
     let checks = rules.check_performance(&said(Scenario::SingleStream), &|_| None);
     assert_eq!(
         checks[0],
-        Check::new(
+        RuleCheck::new(
             "scenario",
             "SingleStream, from which an edge system's Offline may be inferred",
             "Offline",
