@@ -33,6 +33,24 @@ pub struct MeasurementPlan {
 }
 
 impl MeasurementPlan {
+    /// A measurement of which nothing is known but what it is.
+    #[must_use]
+    pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
+        let scenario = scenario.into();
+        Self {
+            key: scenario.clone(),
+            scenario,
+            loadgen: false,
+            mode,
+            trials: Trials::default(),
+            target_qps: None,
+            figures: Vec::new(),
+            expect: Vec::new(),
+            limits: Vec::new(),
+            rules: None,
+        }
+    }
+
     /// `offline-performance`: the stem of the steps' names.
     #[must_use]
     pub fn stem(&self) -> String {

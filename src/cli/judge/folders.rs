@@ -19,7 +19,6 @@ use crate::results::evidence::folder;
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::evidence::readings::readings;
 use crate::results::evidence::result_path::ResultPath;
-use crate::results::evidence::run::without_trials;
 use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, Verdict};
 use retrial_recipe::model::{FigureSource, Find, Mode};
 
@@ -192,7 +191,7 @@ fn own_results(directory: &Path, plan: &Plan, asked: &JudgeRequest) -> Result<Ga
 }
 
 fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
-    let mut evidence = without_trials(measured);
+    let mut evidence = Evidence::from(measured.clone());
     evidence.path = directory.display().to_string();
     let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
     let trained = measured
@@ -261,7 +260,7 @@ fn add(
         one.mode == mode && one.scenario == measured.scenario && Path::new(&one.path) == trials_of
     });
     let index = existing.unwrap_or_else(|| {
-        let mut one = without_trials(&measured);
+        let mut one = Evidence::from(measured.clone());
         one.path = trials_of.display().to_string();
         one.loadgen = true;
         evidence.push(one);
@@ -270,7 +269,7 @@ fn add(
     let one = &mut evidence[index];
     let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
     let mut trial = verdict::TrialEvidence::finished(number, relative.display().to_string());
-    loadgen_evidence(&run, &measured, &mut trial, &mut one.published_metric);
+    loadgen_evidence(&run, one, &mut trial);
     let texts = |source: &FigureSource| {
         // The output of a step is not among the results; what a script prints is kept in this file.
         let file = source

@@ -9,7 +9,7 @@ use crate::results::evidence::tree::Published;
 use crate::results::evidence::tree::published::Wanted;
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::{Round, Rounds, Rules};
-use retrial_recipe::model::{Mode, Submission, Trials};
+use retrial_recipe::model::{Mode, Submission};
 
 use super::{reference, tree};
 
@@ -67,19 +67,13 @@ impl<'a> LooseResults<'a> {
                 Some((metric, vec![published.expectation(&wanted, unit)?]))
             });
         MeasurementPlan {
-            key: scenario.to_owned(),
-            scenario: scenario.to_owned(),
             loadgen: true,
-            mode,
-            trials: Trials::default(),
-            target_qps: None,
-            figures: Vec::new(),
             expect: expected
                 .filter(|_| mode == Mode::Performance)
                 .into_iter()
                 .collect(),
-            limits: Vec::new(),
             rules: rules.filter(|_| mode != Mode::Compliance),
+            ..MeasurementPlan::new(scenario, mode)
         }
     }
 

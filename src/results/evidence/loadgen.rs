@@ -1,18 +1,12 @@
 //! What `LoadGen`'s logs say of a trial.
 
-use crate::plan::measurement::MeasurementPlan;
-use crate::results::verdict::{FigureValue, TrialEvidence, Validity};
+use crate::results::verdict::{Evidence, FigureValue, TrialEvidence, Validity};
 use retrial_mlperf::loadgen::{self, Run};
 use retrial_recipe::model::Mode;
 
 /// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
 /// the recipe expects, validity, and what was asked for.
-pub fn loadgen_evidence(
-    run: &Run,
-    measured: &MeasurementPlan,
-    trial: &mut TrialEvidence,
-    published: &mut Option<String>,
-) {
+pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvidence) {
     let all = run.figures();
     let value =
         |figure: &retrial_readings::Figure| FigureValue::new(figure.value, figure.unit.clone());
@@ -20,28 +14,28 @@ pub fn loadgen_evidence(
         all.iter()
             .map(|(name, figure)| (name.to_string(), value(figure))),
     );
-    let named = measured
+    let named = evidence
         .expect
         .iter()
         .map(|(name, _)| name)
-        .chain(measured.limits.iter().map(|(name, _)| name));
+        .chain(evidence.limits.iter().map(|(name, _)| name));
     for name in named {
         if let Some(found) = run.resolve(name) {
             trial.figures.insert(name.clone(), value(&found.figure));
         }
     }
-    if let (Some(scenario), Mode::Performance) = (run.scenario(), measured.mode) {
+    if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.mode) {
         let tokens = all
             .keys()
             .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
-        let of_round = measured
+        let of_round = evidence
             .rules
             .as_ref()
             .map(|rules| rules.metric.figure.as_str());
         let metric = of_round
             .filter(|name| all.contains_key(*name))
             .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
-        *published = Some(metric.to_owned());
+        evidence.published_metric = Some(metric.to_owned());
     }
     let validity = run.validity();
     let reasons = validity.reasons;

@@ -1,7 +1,6 @@
 //! What a comparison needs of a run that was judged before, from its plan and its verdict alone: no
 //! log is read again. An index keeps it for every run of a history.
 
-use super::run::without_trials;
 use crate::plan::Plan;
 use crate::results::verdict::comparison::Measurement;
 use crate::results::verdict::{Context, Evidence, ResultVerdict, TrialEvidence, Verdict};
@@ -20,7 +19,7 @@ pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
         let result = results.find(|result| {
             result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
         })?;
-        let evidence = with_trials(without_trials(measured), result);
+        let evidence = with_trials(measured.clone().into(), result);
         let mut found = Measurement::of(&context, &evidence, result);
         // By reference convergence points, whose logs are not read again.
         for figure in &mut found.figures {

@@ -1,15 +1,12 @@
 //! The evidence of one run: its plan, its journal, and what the steps left.
 
-use std::collections::BTreeMap;
-
 use super::trial::Trial;
-use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::Plan;
-use crate::results::verdict::{Evidence, FigureMeta, TrialEvidence};
+use crate::results::verdict::{Evidence, TrialEvidence};
 use crate::store::RunDirectory;
 use crate::store::journal::State;
 use crate::telemetry::Row;
-use retrial_recipe::model::{Find, Mode};
+use retrial_recipe::model::Mode;
 
 /// The files of a run.
 pub struct RunFiles<'a> {
@@ -37,7 +34,7 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     let Some(measured) = files.plan.measurements.get(index) else {
         return Evidence::new("unknown", Mode::Performance);
     };
-    let mut evidence = without_trials(measured);
+    let mut evidence = Evidence::from(measured.clone());
     evidence.stages = measured.trials.stages();
     for trial in 1..=measured.trials.max {
         let one = Trial {
@@ -46,9 +43,8 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
             measured,
             number: trial,
         };
-        evidence
-            .trials
-            .extend(one.gather(&mut evidence.published_metric));
+        let trials = one.gather(&mut evidence);
+        evidence.trials.extend(trials);
     }
     // A step that trained several times gave as many trials.
     let several = |pair: &[TrialEvidence]| pair[0].trial == pair[1].trial;
@@ -58,38 +54,4 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         }
     }
     evidence
-}
-
-/// What the plan says of a measurement, before any trial.
-#[must_use]
-pub fn without_trials(measured: &MeasurementPlan) -> Evidence {
-    let mut evidence = Evidence::new(measured.scenario.clone(), measured.mode);
-    evidence.loadgen = measured.loadgen;
-    evidence.expect.clone_from(&measured.expect);
-    evidence.limits.clone_from(&measured.limits);
-    evidence.rules.clone_from(&measured.rules);
-    evidence.published_target_qps = measured.target_qps;
-    evidence.first_figure = measured.figures.first().map(|(name, _)| name.clone());
-    evidence.figure_meta = figure_meta(measured);
-    evidence
-}
-
-/// What is known of the figures that the recipe defines.
-fn figure_meta(measured: &MeasurementPlan) -> BTreeMap<String, FigureMeta> {
-    let figures = measured.figures.iter();
-    figures
-        .map(|(name, figure)| {
-            let meta = FigureMeta {
-                better: figure.better,
-                aggregate: figure.aggregate,
-                noise: figure.noise,
-                unit: figure.unit.clone(),
-                rcp: match &figure.find {
-                    Find::Mllog(figure) => figure.rcp.clone(),
-                    _ => None,
-                },
-            };
-            (name.clone(), meta)
-        })
-        .collect()
 }

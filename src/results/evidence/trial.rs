@@ -13,7 +13,7 @@ use super::window::measured_window;
 use super::{accuracy, telemetry};
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
-use crate::results::verdict::{StepOutcome, TrialEvidence};
+use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
 use crate::store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use crate::telemetry::Summary;
 use retrial_mlperf::loadgen::Run;
@@ -33,7 +33,7 @@ pub(crate) struct Trial<'a> {
 impl Trial<'_> {
     /// What it gave: nothing where it was not needed, several trials where its step trained several
     /// times.
-    pub fn gather(&self, published: &mut Option<String>) -> Vec<TrialEvidence> {
+    pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
         let Some(Begun {
             mut trial,
             measure,
@@ -48,7 +48,7 @@ impl Trial<'_> {
             return vec![trial];
         };
         if self.measured.loadgen
-            && let Some(run) = self.read_loadgen(measure, &folder, &mut trial, published)
+            && let Some(run) = self.read_loadgen(measure, &folder, &mut trial, evidence)
             && let Some(window) = measured_window(&run)
         {
             trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
@@ -142,7 +142,7 @@ impl Trial<'_> {
         measure: &Step,
         folder: &Path,
         trial: &mut TrialEvidence,
-        published: &mut Option<String>,
+        evidence: &mut Evidence,
     ) -> Option<Run> {
         let run = match folder::read(folder) {
             Ok(run) => run,
@@ -159,7 +159,7 @@ impl Trial<'_> {
             trial.outcome = StepOutcome::NoNewResult { because };
             return None;
         }
-        loadgen_evidence(&run, self.measured, trial, published);
+        loadgen_evidence(&run, evidence, trial);
         Some(run)
     }
 

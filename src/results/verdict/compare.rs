@@ -3,8 +3,7 @@
 
 use super::{Context, Evidence, FigureValue, convergence, reference};
 use retrial_recipe::model::{Aggregate, Better, Expectation};
-use retrial_stats::{AcceptanceRegion, Decision, step_down};
-use retrial_stats::{Comparison, Estimate, aggregate};
+use retrial_stats::{AcceptanceRegion, Comparison, Decision, Estimate, step_down};
 
 /// One published figure and its trials.
 #[derive(Debug, Clone)]
@@ -66,7 +65,7 @@ fn compare_one(
         .collect();
     let values = values.unwrap_or_default();
     let unit = unit(evidence, name);
-    let meta = reference::meta(evidence, name, &unit);
+    let (better, aggregate) = reference::aggregation(evidence, name, &unit);
     let sigma = expectation
         .sigma
         .filter(|sigma| sigma.is_finite() && *sigma > 0.0)
@@ -74,8 +73,8 @@ fn compare_one(
     let comparison = Comparison {
         reference: expectation.value,
         sigma,
-        better: meta.better,
-        aggregate: meta.aggregate,
+        better,
+        aggregate,
         noise: reference::noise(context, evidence, name, Some(expectation)),
     };
     // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
@@ -83,14 +82,14 @@ fn compare_one(
         .and_then(Result::ok)
         .map(|convergence| convergence.factor);
     let estimate = (!values.is_empty() && usable(expectation.value))
-        .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), meta.better));
+        .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
     let margin = reference::margin(context, evidence.mode, expectation);
     Some(Compared {
         figure: name.to_owned(),
         unit,
         values,
-        aggregate: meta.aggregate,
-        better: meta.better,
+        aggregate,
+        better,
         expectations: expectations.to_vec(),
         decisive,
         estimate,
@@ -110,7 +109,7 @@ pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
         .filter_map(|trial| trial.figure(name))
         .map(|figure| figure.unit.clone())
         .find(|unit| !unit.is_empty())
-        .or_else(|| evidence.meta_of(name)?.unit.clone())
+        .or_else(|| evidence.source_of(name)?.unit.clone())
         .unwrap_or_default()
 }
 
@@ -140,7 +139,8 @@ impl Compared {
 
     /// The trials made one.
     pub fn measured(&self) -> Option<FigureValue> {
-        let value = aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
+        let value =
+            retrial_stats::aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
         Some(FigureValue::new(value, self.unit.clone()))
     }
 

@@ -9,7 +9,7 @@
 //! lines.
 
 use super::{Evidence, number};
-use retrial_recipe::model::{Aggregate, Better, ReferenceConvergence};
+use retrial_recipe::model::{Aggregate, Better, Find, MllogFigure, ReferenceConvergence};
 use retrial_stats::quantile;
 
 /// A trial's parameter: samples (or epochs) until the target was met; infinite where it was not.
@@ -101,7 +101,9 @@ pub(crate) fn of(
     evidence: &Evidence,
     figure: &str,
 ) -> Option<Result<Convergence, ConvergenceError>> {
-    let rcp = evidence.meta_of(figure)?.rcp.as_ref()?;
+    let Find::Mllog(MllogFigure { rcp: Some(rcp), .. }) = &evidence.source_of(figure)?.find else {
+        return None;
+    };
     if evidence.trials.len() < FEWEST {
         return None;
     }
@@ -297,8 +299,8 @@ pub(crate) fn is_infinite(value: f64) -> bool {
 /// The trial that did not converge and is the slowest that an Olympic mean drops, as `MLPerf`
 /// Training's rules allow one.
 pub(crate) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
-    let meta = evidence.meta_of(figure)?;
-    let olympic = meta.aggregate == Aggregate::Olympic && meta.better == Better::Lower;
+    let source = evidence.source_of(figure)?;
+    let olympic = source.aggregate == Aggregate::Olympic && source.better == Better::Lower;
     if !olympic || evidence.trials.len() < FEWEST_WITH_ONE_LOST {
         return None;
     }

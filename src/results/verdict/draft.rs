@@ -225,7 +225,7 @@ impl<'a> Draft<'a> {
 /// Server and Interactive compare at the published target rate only.
 fn other_target(evidence: &Evidence) -> Option<Qualifier> {
     let published = evidence
-        .published_target_qps
+        .target_qps
         .filter(|rate| rate.is_finite() && *rate > 0.0)?;
     let scenario = evidence.scenario.to_ascii_lowercase();
     if scenario != "server" && scenario != "interactive" {

@@ -3,74 +3,68 @@
 //! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
 
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RuleCheck;
+use crate::plan::measurement::MeasurementPlan;
 use crate::telemetry::Summary;
 use retrial_mlperf::loadgen::RunSettings;
-use retrial_mlperf::rounds::Rules;
-use retrial_recipe::model::{
-    Aggregate, Better, Expectation, Limit, Mode, Ordered, ReferenceConvergence,
-};
+use retrial_recipe::model::{FigureSource, Mode};
 
 /// One scenario in one mode, all trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// `MLPerf`'s spelling where it is one of its scenarios, else the recipe's key.
-    pub scenario: String,
-    /// The mode.
-    pub mode: Mode,
+    /// What is known of it before any trial; the trials hold its figures under their names.
+    pub plan: MeasurementPlan,
     /// Where the results lie below the run's directory.
     pub path: String,
-    /// The results are `LoadGen`'s: a performance result must say that it is valid.
-    pub loadgen: bool,
     /// The figure by which the suite publishes this scenario, if it is known.
     pub published_metric: Option<String>,
-    /// The target rate of the published result, queries per second, if it is known.
-    pub published_target_qps: Option<f64>,
-    /// Numbers of trials after which the evidence is looked at; the error is split between them.
+    /// Numbers of trials after which the evidence is analysed; the error is split between them.
     /// Empty or one: a fixed number of trials.
     pub stages: Vec<u32>,
-    /// The figure that the recipe names first of its own.
-    pub first_figure: Option<String>,
-    /// What is known of figures that the recipe defines, by name.
-    pub figure_meta: BTreeMap<String, FigureMeta>,
-    /// Published figures: per figure one or several. The trials hold them under these names.
-    pub expect: Ordered<Vec<Expectation>>,
-    /// The benchmark's own limits, as the recipe has them.
-    pub limits: Ordered<Limit>,
-    /// What the result's round asks, where it is known.
-    pub rules: Option<Rules>,
     /// Rules that were checked where the files are: a round's seeds and durations, files that are
-    /// missing, compliance tests. One that is not kept makes the result invalid.
+    /// missing, compliance tests. One that is violated makes the result invalid.
     pub checks: Vec<RuleCheck>,
     /// The trials, in the order in which they ran.
     pub trials: Vec<TrialEvidence>,
+}
+
+impl Deref for Evidence {
+    type Target = MeasurementPlan;
+
+    fn deref(&self) -> &MeasurementPlan {
+        &self.plan
+    }
+}
+
+impl DerefMut for Evidence {
+    fn deref_mut(&mut self) -> &mut MeasurementPlan {
+        &mut self.plan
+    }
+}
+
+impl From<MeasurementPlan> for Evidence {
+    fn from(plan: MeasurementPlan) -> Self {
+        Self {
+            path: format!("results/{}/{}", plan.scenario, plan.mode),
+            plan,
+            published_metric: None,
+            stages: Vec::new(),
+            checks: Vec::new(),
+            trials: Vec::new(),
+        }
+    }
 }
 
 impl Evidence {
     /// Evidence without trials, expectations or limits.
     #[must_use]
     pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
-        let scenario = scenario.into();
-        Self {
-            path: format!("results/{scenario}/{mode}"),
-            scenario,
-            mode,
-            loadgen: false,
-            published_metric: None,
-            published_target_qps: None,
-            stages: Vec::new(),
-            first_figure: None,
-            figure_meta: BTreeMap::new(),
-            expect: Vec::new(),
-            limits: Vec::new(),
-            rules: None,
-            checks: Vec::new(),
-            trials: Vec::new(),
-        }
+        MeasurementPlan::new(scenario, mode).into()
     }
 
     /// The figures that have limits, by the recipe or by the round's rules.
@@ -82,31 +76,18 @@ impl Evidence {
     }
 
     /// What the recipe says of a figure; of a table's entry, what it says of the table.
-    pub(crate) fn meta_of(&self, figure: &str) -> Option<&FigureMeta> {
-        self.figure_meta
-            .get(figure)
-            .or_else(|| self.figure_meta.get(table_of(figure)?))
+    pub(crate) fn source_of(&self, figure: &str) -> Option<&FigureSource> {
+        let named = |wanted: &str| {
+            let mut figures = self.figures.iter();
+            Some(&figures.find(|(name, _)| name == wanted)?.1)
+        };
+        named(figure).or_else(|| named(table_of(figure)?))
     }
 }
 
 /// The table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
 pub(crate) fn table_of(figure: &str) -> Option<&str> {
     figure.split_once('[').map(|(table, _)| table)
-}
-
-/// What is known of a figure that the recipe defines.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct FigureMeta {
-    /// Which way is better.
-    pub better: Better,
-    /// How trials are made one figure.
-    pub aggregate: Aggregate,
-    /// Assumed noise of one trial, as a fraction.
-    pub noise: Option<f64>,
-    /// Its unit.
-    pub unit: Option<String>,
-    /// Reference convergence points, by which `MLCommons` normalises it.
-    pub rcp: Option<ReferenceConvergence>,
 }
 
 /// One trial.

@@ -18,10 +18,9 @@ pub(crate) fn main_figure(
         .clone()
         .filter(|name| figures.contains_key(name));
     // What is measured is told before what it is held to: a limit on the model's size is no result.
-    let first = evidence
-        .first_figure
-        .clone()
-        .filter(|name| evidence.mode == Mode::Performance && figures.contains_key(name));
+    let first = evidence.figures.first().map(|(name, _)| name.clone());
+    let first =
+        first.filter(|name| evidence.mode == Mode::Performance && figures.contains_key(name));
     metric
         .or(first)
         .or_else(|| {
@@ -76,7 +75,7 @@ pub(crate) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
         .into_iter()
         .filter_map(|(name, values)| {
             let unit = unit(evidence, name);
-            let how = reference::meta(evidence, name, &unit).aggregate;
+            let (_, how) = reference::aggregation(evidence, name, &unit);
             // Counts and differences may be zero or less: those have no logarithm.
             let value = aggregate(&values, how).or_else(|| finite_mean(&values))?;
             let factor = convergence::of(evidence, name)

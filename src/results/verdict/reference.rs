@@ -1,8 +1,8 @@
 //! Which published figure decides, which way a figure goes, and how noisy one trial is.
 
 use super::context::usable_margin;
-use super::{Context, Evidence, FigureMeta};
-use retrial_recipe::model::{Better, Claim, Expectation, Mode};
+use super::{Context, Evidence};
+use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
 /// Assumed noise of one trial of a performance figure by which `MLPerf` publishes: same-system
 /// repeatability, from the submitted runs of v5.1 against their TEST01 runs (130 pairs).
@@ -15,15 +15,13 @@ pub(crate) fn decisive(expectations: &[Expectation]) -> Option<usize> {
     (0..expectations.len()).min_by_key(|position| expectations[*position].kind)
 }
 
-/// What is known of a figure: from the recipe, else from its name and unit.
-pub(crate) fn meta(evidence: &Evidence, figure: &str, unit: &str) -> FigureMeta {
-    evidence
-        .meta_of(figure)
-        .cloned()
-        .unwrap_or_else(|| FigureMeta {
-            better: direction(figure, unit),
-            ..FigureMeta::default()
-        })
+/// Which way a figure goes and how its trials are aggregated: from the recipe, else from its name
+/// and unit.
+pub(crate) fn aggregation(evidence: &Evidence, figure: &str, unit: &str) -> (Better, Aggregate) {
+    evidence.source_of(figure).map_or_else(
+        || (direction(figure, unit), Aggregate::default()),
+        |source| (source.better, source.aggregate),
+    )
 }
 
 /// The margin of a figure: its own, else the run's; in accuracy mode 1 %. What is to be better has
@@ -44,7 +42,7 @@ pub(crate) fn noise(
     figure: &str,
     expectation: Option<&Expectation>,
 ) -> Option<f64> {
-    let of_meta = || evidence.meta_of(figure).and_then(|meta| meta.noise);
+    let of_figure = || evidence.source_of(figure)?.noise;
     let of_run = || match evidence.mode {
         Mode::Performance => context
             .rules
@@ -55,7 +53,7 @@ pub(crate) fn noise(
     };
     expectation
         .and_then(|expectation| expectation.noise)
-        .or_else(of_meta)
+        .or_else(of_figure)
         .or_else(of_run)
         .filter(|noise| noise.is_finite() && *noise >= 0.0)
 }

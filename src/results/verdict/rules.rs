@@ -70,8 +70,8 @@ fn check_outside(checked: &mut Checked, checks: &[RuleCheck]) {
 /// MLPerf Training: not faster than chance explains.
 fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
     const RULE: &str = "convergence";
-    let named = evidence.figure_meta.keys();
-    for found in named.filter_map(|name| convergence::of(evidence, name)) {
+    let named = evidence.figures.iter();
+    for found in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
         match found {
             Ok(found) => {
                 let asked = format!("at least {} samples", number::grouped(found.fewest));

@@ -1,10 +1,11 @@
 //! Whole verdicts: stages, several figures, equivalence.
 
 use retrial::results::verdict::{
-    Context, Evidence, FigureMeta, FigureValue, Outcome, StageDecision, TrialEvidence,
-    decide_stage, judge,
+    Context, Evidence, FigureValue, Outcome, StageDecision, TrialEvidence, decide_stage, judge,
 };
-use retrial_recipe::model::{Aggregate, Claim, Expectation, ExpectationKind, Mode};
+use retrial_recipe::model::{
+    Aggregate, Better, Claim, Expectation, ExpectationKind, FigureSource, Find, Mode, Take,
+};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};
@@ -25,11 +26,17 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
         claim,
     };
     evidence.expect = vec![(FIGURE.to_owned(), vec![published])];
-    let meta = FigureMeta {
+    let source = FigureSource {
+        find: Find::Pattern(String::new()),
+        file: None,
+        by: Vec::new(),
+        unit: None,
+        better: Better::Higher,
+        take: Take::Last,
         aggregate,
-        ..FigureMeta::default()
+        noise: None,
     };
-    evidence.figure_meta.insert(FIGURE.to_owned(), meta);
+    evidence.figures.push((FIGURE.to_owned(), source));
     evidence.trials = (1..)
         .zip(logs)
         .map(|(number, log)| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::files::Missing;
-use super::gather::{empty, measurement};
+use super::gather::empty;
 use super::performance::missing;
 use super::submission::ScenarioFolder;
 use crate::results::evidence::accuracy::{self, ACCURACY, CUT_SHORT, LOG};
@@ -32,8 +32,7 @@ pub(crate) fn gather(
     evidence.checks.extend(performance_log(&logs));
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
     if logs.run.summary.is_some() || logs.run.detail.is_some() {
-        let measured = measurement(place, Mode::Accuracy);
-        loadgen_evidence(&logs.run, &measured, &mut trial, &mut None);
+        loadgen_evidence(&logs.run, &mut evidence, &mut trial);
     }
     // The log's own figures are no accuracy: where it is one of a performance run, its speed is not
     // this result's.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::files::Missing;
 use super::find::folders;
-use super::gather::{empty, measurement};
+use super::gather::empty;
 use super::inferred;
 use super::layout::is_test;
 use super::performance::missing;
@@ -133,8 +133,7 @@ fn speed(
         return;
     }
     without_audit_config(&mut logs.run);
-    let measured = measurement(place, Mode::Compliance);
-    loadgen_evidence(&logs.run, &measured, trial, &mut None);
+    loadgen_evidence(&logs.run, evidence, trial);
     let Some((rules, test)) = asked else {
         return;
     };

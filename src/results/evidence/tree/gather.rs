@@ -3,11 +3,9 @@
 use super::files::Missing;
 use super::submission::{Part, ScenarioFolder};
 use super::{JudgeContext, accuracy, compliance, endpoint, files, names, performance};
-use crate::plan::measurement::MeasurementPlan;
-use crate::results::evidence::run::without_trials;
 use crate::results::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
-use retrial_recipe::model::{Mode, Trials};
+use retrial_recipe::model::Mode;
 
 /// What the files of a place say.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,25 +77,8 @@ fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rul
 
 /// Evidence of a place without trials.
 pub(crate) fn empty(place: &ScenarioFolder, mode: Mode, path: &std::path::Path) -> Evidence {
-    let mut evidence = without_trials(&measurement(place, mode));
+    let mut evidence = Evidence::new(place.scenario_name(), mode);
     evidence.path = path.display().to_string();
     evidence.loadgen = true;
     evidence
-}
-
-/// A measurement of which nothing is known but what it is.
-pub(crate) fn measurement(place: &ScenarioFolder, mode: Mode) -> MeasurementPlan {
-    let scenario = place.scenario_name();
-    MeasurementPlan {
-        key: scenario.clone(),
-        scenario,
-        loadgen: true,
-        mode,
-        trials: Trials::default(),
-        target_qps: None,
-        figures: Vec::new(),
-        expect: Vec::new(),
-        limits: Vec::new(),
-        rules: None,
-    }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::files::Missing;
 use super::find::folders;
-use super::gather::{empty, measurement};
+use super::gather::empty;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, inferred, power};
 use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
@@ -31,13 +31,7 @@ pub(crate) fn gather(
         return evidence;
     }
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
-    let measured = measurement(place, Mode::Performance);
-    loadgen_evidence(
-        &logs.run,
-        &measured,
-        &mut trial,
-        &mut evidence.published_metric,
-    );
+    loadgen_evidence(&logs.run, &mut evidence, &mut trial);
     if let Some(rules) = rules {
         let metric = rules.metric.name();
         if let Some(figure) = inferred::figure(&logs.run, rules) {

@@ -188,7 +188,7 @@ fn told<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
     names.extend(
         given
             .iter()
-            .filter(|name| accuracy || evidence.meta_of(name).is_some()),
+            .filter(|name| accuracy || evidence.source_of(name).is_some()),
     );
     let given: BTreeSet<&str> = given.into_iter().collect();
     let mut seen = BTreeSet::new();
@@ -198,14 +198,14 @@ fn told<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
 
 fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure {
     let unit = compare::unit(evidence, name);
-    let meta = reference::meta(evidence, name, &unit);
+    let (better, aggregate) = reference::aggregation(evidence, name, &unit);
     let mut expectations = evidence.expect.iter();
     let expectations = expectations.find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::decisive(list)?));
     MeasuredFigure {
         name: name.to_owned(),
-        better: meta.better,
-        aggregate: meta.aggregate,
+        better,
+        aggregate,
         noise: reference::noise(context, evidence, name, decides),
         trials: values(evidence, name),
         unit,

@@ -5,8 +5,9 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-use crate::results::verdict::tests::build::{context, official, own};
-use crate::results::verdict::{FigureMeta, Outcome, judge};
+use crate::results::verdict::tests::build::{context, official, own, source};
+use crate::results::verdict::{Outcome, judge};
+use retrial_recipe::model::FigureSource;
 
 const TIME: &str = "time_to_train";
 
@@ -186,13 +187,17 @@ fn trained(
     batch_size: u32,
     rcp: ReferenceConvergence,
 ) -> Evidence {
-    let mut evidence = own("training", TIME, "min", minutes).with_meta(
+    let mut evidence = own("training", TIME, "min", minutes).with_source(
         TIME,
-        FigureMeta {
+        FigureSource {
             better: Better::Lower,
             aggregate: Aggregate::Olympic,
-            rcp: Some(rcp),
-            ..FigureMeta::default()
+            find: Find::Mllog(MllogFigure {
+                key: "time_to_train".to_owned(),
+                target: None,
+                rcp: Some(rcp),
+            }),
+            ..source()
         },
     );
     for (trial, samples) in evidence.trials.iter_mut().zip(samples) {

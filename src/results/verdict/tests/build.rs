@@ -1,9 +1,10 @@
 //! Evidence that reads like a sentence.
 
-use crate::results::verdict::{
-    Context, Evidence, FigureMeta, FigureValue, TrialEvidence, Validity,
+use crate::results::verdict::{Context, Evidence, FigureValue, TrialEvidence, Validity};
+use retrial_recipe::model::{
+    Aggregate, Better, Claim, Expectation, ExpectationKind, FigureSource, Find, Limit, Mode,
+    Submission, Take,
 };
-use retrial_recipe::model::{Claim, Expectation, ExpectationKind, Limit, Mode, Submission};
 
 pub const TOKENS: &str = "tokens_per_second";
 
@@ -74,6 +75,20 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
     evidence
 }
 
+/// A recipe's own figure, as it is where the recipe says nothing more of it.
+pub fn source() -> FigureSource {
+    FigureSource {
+        find: Find::Pattern(String::new()),
+        file: None,
+        by: Vec::new(),
+        unit: None,
+        better: Better::default(),
+        take: Take::default(),
+        aggregate: Aggregate::default(),
+        noise: None,
+    }
+}
+
 impl Evidence {
     pub(crate) fn expecting(mut self, figure: &str, expectation: Expectation) -> Self {
         match self.expect.iter_mut().find(|(name, _)| name == figure) {
@@ -88,8 +103,8 @@ impl Evidence {
         self
     }
 
-    pub(crate) fn with_meta(mut self, figure: &str, meta: FigureMeta) -> Self {
-        self.figure_meta.insert(figure.to_owned(), meta);
+    pub(crate) fn with_source(mut self, figure: &str, source: FigureSource) -> Self {
+        self.figures.push((figure.to_owned(), source));
         self
     }
 

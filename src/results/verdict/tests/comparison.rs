@@ -3,8 +3,10 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::results::verdict::{Evidence, FigureMeta, MoreTrials, Noise, Outcome, Verdict, judge};
-use retrial_recipe::model::{Aggregate, Better, Expectation, ExpectationKind, JudgeRules};
+use crate::results::verdict::{Evidence, MoreTrials, Noise, Outcome, Verdict, judge};
+use retrial_recipe::model::{
+    Aggregate, Better, Expectation, ExpectationKind, FigureSource, JudgeRules,
+};
 
 fn outcome(evidence: Evidence) -> Outcome {
     judge(&context(), &[evidence]).outcome
@@ -147,12 +149,12 @@ fn a_noise_may_come_from_expectation_figure_or_recipe(
         noise: expectation,
         ..official(1500.0)
     };
-    let meta = FigureMeta {
+    let meta = FigureSource {
         noise: figure,
-        ..FigureMeta::default()
+        ..source()
     };
     let evidence = own("gemm", "tflops", "TFLOP/s", &[1500.0])
-        .with_meta("tflops", meta)
+        .with_source("tflops", meta)
         .expecting("tflops", published);
     let verdict = judge(&context, &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Reproduced);
@@ -241,15 +243,15 @@ fn official_decides_and_the_others_are_shown() {
 #[case(&[30.0, 30.1, 29.9, 30.05, 29.95, 45.0], Outcome::Reproduced)]
 #[case(&[33.0, 33.1, 32.9, 33.05, 32.95, 20.0], Outcome::NotReproduced)]
 fn olympic(#[case] minutes: &[f64], #[case] expected: Outcome) {
-    let meta = FigureMeta {
+    let meta = FigureSource {
         better: Better::Lower,
         aggregate: Aggregate::Olympic,
         noise: Some(0.001),
         unit: Some("min".to_owned()),
-        ..FigureMeta::default()
+        ..source()
     };
     let evidence = own("training", "time_to_train", "", minutes)
-        .with_meta("time_to_train", meta)
+        .with_source("time_to_train", meta)
         .expecting("time_to_train", official(30.0));
     assert_eq!(outcome(evidence), expected);
 }
@@ -260,12 +262,12 @@ fn olympic(#[case] minutes: &[f64], #[case] expected: Outcome) {
 #[case(&[90.0, 91.0, 89.0, 90.5, 90.2], Outcome::NotReproduced)]
 #[case(&[100.0, 100.1, 99.9], Outcome::Reproduced)]
 fn median(#[case] values: &[f64], #[case] expected: Outcome) {
-    let meta = FigureMeta {
+    let meta = FigureSource {
         aggregate: Aggregate::Median,
-        ..FigureMeta::default()
+        ..source()
     };
     let evidence = own("gemm", "tflops", "TFLOP/s", values)
-        .with_meta("tflops", meta)
+        .with_source("tflops", meta)
         .expecting("tflops", official(100.0));
     assert_eq!(outcome(evidence), expected);
 }

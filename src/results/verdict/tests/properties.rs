@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::build::*;
-use crate::results::verdict::{Evidence, FigureMeta, Outcome, Validity, Verdict, judge};
-use retrial_recipe::model::{Aggregate, Better, Expectation, Limit, Mode};
+use crate::results::verdict::{Evidence, Outcome, Validity, Verdict, judge};
+use retrial_recipe::model::{Aggregate, Better, Expectation, FigureSource, Limit, Mode};
 
 fn aggregates() -> impl Strategy<Value = Aggregate> {
     prop_oneof![
@@ -42,14 +42,14 @@ prop_compose! {
         let mut evidence = offline(&values);
         evidence.mode = mode;
         evidence.stages = (1..=looks).collect();
-        evidence.published_target_qps = target;
+        evidence.target_qps = target;
         for trial in &mut evidence.trials {
             trial.validity = if valid { Validity::Valid } else { Validity::NotStated };
         }
-        let meta = FigureMeta { better, aggregate, noise, ..FigureMeta::default() };
+        let meta = FigureSource { better, aggregate, noise, ..source() };
         let published = Expectation { sigma, noise, margin, ..official(published) };
         let limit = Limit { min, max: None, below };
-        evidence.with_meta(TOKENS, meta).expecting(TOKENS, published).limited(TOKENS, limit)
+        evidence.with_source(TOKENS, meta).expecting(TOKENS, published).limited(TOKENS, limit)
     }
 }
 
@@ -69,13 +69,13 @@ proptest! {
     fn one_trial_is_never_judged_worse_for_being_better(
         value in 80.0_f64..110.0, better in 1.0_f64..1.2, way in direction(),
     ) {
-        let meta = FigureMeta { better: way, noise: Some(0.01), ..FigureMeta::default() };
+        let meta = FigureSource { better: way, noise: Some(0.01), ..source() };
         let improved = match way {
             Better::Higher => value * better,
             Better::Lower => value / better,
         };
         let judged = |value| {
-            let evidence = offline(&[value]).with_meta(TOKENS, meta.clone());
+            let evidence = offline(&[value]).with_source(TOKENS, meta.clone());
             rank(judge(&context(), &[evidence.expecting(TOKENS, official(100.0))]).outcome)
         };
         prop_assert!(judged(value) <= judged(improved));
@@ -88,9 +88,9 @@ proptest! {
         factor in 1.0_f64..1.2,
         aggregate in aggregates(),
     ) {
-        let meta = FigureMeta { aggregate, noise: Some(0.01), ..FigureMeta::default() };
+        let meta = FigureSource { aggregate, noise: Some(0.01), ..source() };
         let judged = |values: &[f64]| {
-            let evidence = offline(values).with_meta(TOKENS, meta.clone());
+            let evidence = offline(values).with_source(TOKENS, meta.clone());
             rank(judge(&context(), &[evidence.expecting(TOKENS, official(100.0))]).outcome)
         };
         let faster: Vec<f64> = values.iter().map(|value| value * factor).collect();
@@ -101,8 +101,8 @@ proptest! {
     #[test]
     fn higher_and_lower_are_mirrored(values in prop::collection::vec(85.0_f64..110.0, 1..9)) {
         let judged = |better, values: Vec<f64>, published: f64| {
-            let meta = FigureMeta { better, noise: Some(0.01), ..FigureMeta::default() };
-            let evidence = offline(&values).with_meta(TOKENS, meta);
+            let meta = FigureSource { better, noise: Some(0.01), ..source() };
+            let evidence = offline(&values).with_source(TOKENS, meta);
             let verdict = judge(&context(), &[evidence.expecting(TOKENS, official(published))]);
             (verdict.outcome, verdict.results[0].ratio.unwrap())
         };

@@ -37,7 +37,7 @@ fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
         &[100.0],
     )
     .expecting("completed_tokens_per_second", official(100.0));
-    evidence.published_target_qps = published;
+    evidence.target_qps = published;
     if let Some(target) = target {
         let mut run_settings = RunSettings::default();
         run_settings.settings.target_qps = Some(target);
