@@ -150,7 +150,10 @@ fn the_guide_of_v4_1() {
         ran.text()
     );
     // The quantized weights are kept, and the person's own directory has none.
-    let kept = ran.home.path().join("cache/kept/llama2-70b-quark-fp8-v4.1");
+    let kept = ran
+        .home
+        .path()
+        .join("cache/directories/llama2-70b-quark-fp8-v4.1");
     let names = fs::read_dir(kept).unwrap();
     let names: Vec<_> = names.map(|name| name.unwrap().path()).collect();
     assert_eq!(names.len(), 1);

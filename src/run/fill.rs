@@ -7,14 +7,14 @@ use std::path::Path;
 use super::container;
 use super::error::RunError;
 use super::follow::disk_full;
-use super::kept::{image, interruptible, looked_at, mounts, place, tidy, wait_for, wanted};
+use super::kept::{image, interruptible, looked_at, mounts, place, tidy, wait_for};
 use super::session::Session;
 use super::{exec, host, seed};
 use crate::plan::cached::{CachedDirectory, PopulateStep};
 use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition, Step};
+use crate::store::cache::{CacheState, Manifest, Origin, Stage};
 use crate::store::journal::{StepEnd, StepFault, What};
-use crate::store::kept::{CacheState, Filled, Manifest, Stage};
 use retrial_container::Mount;
 use retrial_engine::api::ExecSpec;
 use retrial_recipe::model::Place;
@@ -38,9 +38,9 @@ pub async fn fill(
     let stage = place.stage(session.run.id());
     match looked_at(session, &place, kept).await? {
         None => return Ok(StepEnd::Stopped),
-        Some(CacheState::Whole(manifest)) => {
+        Some(CacheState::Valid(manifest)) => {
             discard(session, step, &stage).await?;
-            let Filled { run, at, .. } = &manifest.filled;
+            let Origin { run, at, .. } = &manifest.origin;
             let size = size(&manifest);
             let decision = format!(
                 "kept already as {}: {size}, by run {run}, {at}",
@@ -48,7 +48,7 @@ pub async fn fill(
             );
             return decided(session, step, decision);
         }
-        Some(CacheState::Broken(because)) => {
+        Some(CacheState::Invalid(because)) => {
             let text = format!(
                 "{} is not whole: {because}; it is filled anew",
                 place.label()
@@ -72,7 +72,7 @@ pub async fn fill(
         }
         return Ok(end);
     }
-    let filled = Filled {
+    let origin = Origin {
         recipe: session.plan.recipe.clone(),
         run: session.run.id().to_owned(),
         image,
@@ -82,11 +82,11 @@ pub async fn fill(
     let line = "looking through what it gave".to_owned();
     session.show(step, What::Output { line });
     let content = stage.content();
-    let made = interruptible(session, move |stop| Manifest::make(&content, filled, stop)).await?;
+    let made = interruptible(session, move |stop| Manifest::make(&content, origin, stop)).await?;
     let Some(manifest) = made else {
         return Ok(StepEnd::Stopped);
     };
-    if let Some(because) = manifest.lacks(&wanted(kept)) {
+    if let Some(because) = manifest.mismatch(&kept.files) {
         discard(session, step, &stage).await?;
         return Ok(StepEnd::failed(
             StepFault::Command,
@@ -112,7 +112,7 @@ impl Filling<'_> {
     /// Has the command done what it does; the stage is then marked.
     async fn run(&self, again: bool) -> Result<StepEnd, RunError> {
         let Self { session, step, .. } = self;
-        if self.stage.is_filled() {
+        if self.stage.is_populated() {
             container::remove(session).await?;
             return Ok(StepEnd::Done { exit_code: None });
         }
@@ -142,7 +142,7 @@ impl Filling<'_> {
         };
         let end = disk_full_first(&self.stage.content(), end);
         if end.is_done() {
-            self.stage.mark_filled()?;
+            self.stage.mark_populated()?;
             container::remove(session).await?;
         }
         Ok(end)

@@ -13,8 +13,8 @@ use super::session::Session;
 use crate::plan::cached::CachedDirectory;
 use crate::plan::step::Step;
 use crate::store::StoreError;
+use crate::store::cache::{CacheEntry, CacheLock, CacheState, LockAttempt};
 use crate::store::journal::{StepEnd, What};
-use crate::store::kept::{CacheState, KeptLock, KeptPlace, Wanted};
 use retrial_container::Mount;
 
 /// Between two tries to take a lock that another run has.
@@ -51,14 +51,14 @@ pub struct Kept {
 pub async fn wait_for(
     session: &Session,
     step: &Step,
-    place: &KeptPlace,
-) -> Result<Option<KeptLock>, RunError> {
+    place: &CacheEntry,
+) -> Result<Option<CacheLock>, RunError> {
     let me = format!("run {} (process {})", session.run.id(), std::process::id());
     let mut told = false;
     loop {
         let holder = match place.lock(&me)? {
-            Ok(lock) => return Ok(Some(lock)),
-            Err(holder) => holder,
+            LockAttempt::Acquired(lock) => return Ok(Some(lock)),
+            LockAttempt::HeldBy(holder) => holder,
         };
         // Whoever took it just now has not written its name yet.
         if !told && !holder.is_empty() {
@@ -76,18 +76,18 @@ pub async fn wait_for(
 /// Looks whether a kept directory is whole; none if the run is to stop meanwhile.
 pub async fn looked_at(
     session: &Session,
-    place: &KeptPlace,
+    place: &CacheEntry,
     kept: &CachedDirectory,
 ) -> Result<Option<CacheState>, RunError> {
-    let (place, wanted) = (place.clone(), wanted(kept));
+    let (place, files) = (place.clone(), kept.files.clone());
     let (writable, thorough) = (kept.writable, session.plan.verify_cache);
     // What is listed is right, whatever it was made from.
     let models = kept.of_image.then(|| session.state().models);
     let look = move |stop: &AtomicBool| {
-        let standing = place.check(&wanted, writable, thorough, stop)?;
+        let standing = place.check(&files, writable, thorough, stop)?;
         Ok(match (standing, models) {
-            (CacheState::Whole(manifest), Some(models)) if manifest.filled.models != models => {
-                CacheState::Broken("it was made with another commit of a model".to_owned())
+            (CacheState::Valid(manifest), Some(models)) if manifest.origin.models != models => {
+                CacheState::Invalid("it was made with another commit of a model".to_owned())
             }
             (standing, _) => standing,
         })
@@ -95,22 +95,10 @@ pub async fn looked_at(
     Ok(interruptible(session, look).await?)
 }
 
-/// What the recipe lists.
-pub fn wanted(kept: &CachedDirectory) -> Vec<Wanted> {
-    let files = kept.files.iter();
-    files
-        .map(|(name, file)| Wanted {
-            name: name.clone(),
-            size: file.size,
-            sha256: file.sha256.clone(),
-        })
-        .collect()
-}
-
 /// Where it lies.
-pub fn place(session: &Session, kept: &CachedDirectory, image: &str) -> KeptPlace {
+pub fn place(session: &Session, kept: &CachedDirectory, image: &str) -> CacheEntry {
     let cache = Path::new(&session.plan.cache);
-    KeptPlace::new(cache, &kept.key, &kept.name(image))
+    CacheEntry::new(cache, &kept.key, &kept.name(image))
 }
 
 /// The id of the image that is launched.
@@ -155,7 +143,7 @@ pub async fn interruptible<T: Send + 'static>(
 
 /// Removes what is in nobody's use any more: what was not whole, and what others had begun to fill
 /// before this one was there. A run whose container lives puts its own away.
-pub async fn tidy(session: &Session, place: &KeptPlace) -> Result<(), RunError> {
+pub async fn tidy(session: &Session, place: &CacheEntry) -> Result<(), RunError> {
     let containers = session.engine.containers(RUN_LABEL).await?;
     let label = |name: &str| {
         let labels = containers.iter().filter_map(|one| one.labels.get(name));
@@ -166,6 +154,6 @@ pub async fn tidy(session: &Session, place: &KeptPlace) -> Result<(), RunError> 
     let in_use = mounted
         .iter()
         .any(|all| all.split(',').any(|one| one == mine));
-    place.tidy(&runs, in_use);
+    place.remove_stale(&runs, in_use);
     Ok(())
 }

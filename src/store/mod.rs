@@ -3,12 +3,12 @@
 
 pub mod batch_directory;
 pub mod blocks;
+pub mod cache;
 pub mod dir_handle;
 pub mod error;
 pub mod home;
 pub mod import;
 pub mod journal;
-pub mod kept;
 pub mod lock;
 pub mod lookup;
 pub mod open;

@@ -5,11 +5,11 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::{KEPT_LABEL, RUN_LABEL};
-use crate::store::kept::{Kept, KeptPlace, list};
+use crate::store::cache::{CacheEntry, CacheUsage, LockAttempt, list};
 use retrial_engine::api::Engine;
 
-/// Without a key: says what is kept. With one: removes it, unless a container of ours has it
-/// mounted (`all`: all the same).
+/// Without a key: lists the cached directories. With one: removes it, unless a container of ours has
+/// it mounted and `all` is not given.
 pub fn clean(
     global: &GlobalOptions,
     key: Option<&str>,
@@ -20,17 +20,17 @@ pub fn clean(
     let kept = list(cache);
     let Some(key) = key else {
         let lines: Vec<(String, u64, String)> = kept.iter().map(row).collect();
-        print(global, "kept", &lines, |label, size, about| {
+        print(global, "directories", &lines, |label, size, about| {
             format!("{label}  {size}  {about}")
         });
         return Ok(ExitCode::Success);
     };
-    let wanted: Vec<&Kept> = kept
+    let wanted: Vec<&CacheUsage> = kept
         .iter()
         .filter(|kept| kept.key == key || kept.label == key)
         .collect();
     if wanted.is_empty() {
-        let path = cache.join("kept");
+        let path = cache.join("directories");
         return Err(Failure::usage(format!(
             "no cached directory {key} in {}\n  list them: retrial clean --cached",
             path.display()
@@ -48,10 +48,10 @@ pub fn clean(
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();
-        let place = KeptPlace::new(cache, &kept.key, name);
+        let place = CacheEntry::new(cache, &kept.key, name);
         let _lock = match place.lock("retrial clean")? {
-            Ok(lock) => lock,
-            Err(holder) => {
+            LockAttempt::Acquired(lock) => lock,
+            LockAttempt::HeldBy(holder) => {
                 terminal::note(&format!("{label}: left alone: {holder} is at it"));
                 continue;
             }
@@ -72,16 +72,16 @@ pub fn clean(
     Ok(ExitCode::Success)
 }
 
-fn row(kept: &Kept) -> (String, u64, String) {
+fn row(kept: &CacheUsage) -> (String, u64, String) {
     let about = match &kept.manifest {
-        None => "not whole".to_owned(),
+        None => "incomplete".to_owned(),
         Some(manifest) => {
-            let filled = &manifest.filled;
+            let origin = &manifest.origin;
             let files = match manifest.files.len() {
                 1 => "1 file".to_owned(),
                 count => format!("{count} files"),
             };
-            format!("{files}, by {}, {}", filled.run, filled.at)
+            format!("{files}, by {}, {}", origin.run, origin.at)
         }
     };
     (kept.label.clone(), kept.bytes, about)
@@ -97,7 +97,7 @@ fn print(
         Output::Json => {
             let rows: Vec<_> = rows
                 .iter()
-                .map(|(label, bytes, _)| serde_json::json!({ "kept": label, "bytes": bytes }))
+                .map(|(label, bytes, _)| serde_json::json!({ "directory": label, "bytes": bytes }))
                 .collect();
             terminal::print(&format!("{}\n", serde_json::json!({ key: rows })));
         }

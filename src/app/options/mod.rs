@@ -15,7 +15,7 @@ pub use results::{CompareRequest, JudgeRequest, ReportRequest};
 use crate::plan::PlanOptions;
 use crate::plan::options::name_and_value;
 use crate::store::Home;
-use crate::store::kept::standard_cache;
+use crate::store::cache::standard_cache;
 use crate::telemetry::rate::Interval;
 
 /// Options of every command.

@@ -14,7 +14,7 @@ pub(super) fn header(plan: &Plan) -> String {
     }
     let cache = plan.cache.replace('}', "\\}");
     format!(
-        "\n# directories that are filled once, and shared with `retrial run`\nkept=\"${{RETRIAL_CACHE:-{cache}}}/kept\"\n"
+        "\n# directories that are filled once, and shared with `retrial run`\ncached=\"${{RETRIAL_CACHE:-{cache}}}/directories\"\n"
     )
 }
 
@@ -26,7 +26,7 @@ pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
     let mounts = earlier.map(|(number, kept)| {
         let rights = if kept.writable { "" } else { ":ro" };
         format!(
-            "--volume=\"$kept_{number}/current/content\":{}{rights}",
+            "--volume=\"$cached_{number}/current/content\":{}{rights}",
             quote(&kept.path)
         )
     });
@@ -43,14 +43,14 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) ->
     let number = step.number;
     let (image, path) = (quote(&plan.image), quote(&kept.path));
     let mut out = String::new();
-    let _ = writeln!(out, "kept_{number}={}", directory(kept, &image));
-    let _ = writeln!(out, "if [ ! -d \"$kept_{number}/current\" ]; then");
+    let _ = writeln!(out, "cached_{number}={}", directory(kept, &image));
+    let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let mut lines = String::new();
     let owner = match on {
         Place::Container => "''",
         Place::Host => "\"$(id -u):$(id -g)\"",
     };
-    let _ = writeln!(lines, "stage=$kept_{number}/stage-shell");
+    let _ = writeln!(lines, "stage=$cached_{number}/stage-shell");
     lines.push_str("rm -rf \"$stage\"; mkdir -p \"$stage/content\"\n");
     let _ = writeln!(
         lines,
@@ -88,14 +88,14 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) ->
             );
         }
     }
-    let _ = writeln!(lines, "sync; mv \"$stage\" \"$kept_{number}/current\"");
+    let _ = writeln!(lines, "sync; mv \"$stage\" \"$cached_{number}/current\"");
     out.push_str(&lines);
     out.push_str("fi");
     out
 }
 
 fn directory(kept: &CachedDirectory, image: &str) -> String {
-    let shared = format!("$kept/{}/{}", kept.key, kept.identity);
+    let shared = format!("$cached/{}/{}", kept.key, kept.identity);
     if !kept.of_image {
         return shared;
     }

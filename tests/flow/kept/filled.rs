@@ -94,7 +94,7 @@ fn what_is_not_as_listed_is_not_kept() {
         (listed(9, HASH), "file has 8 bytes; the recipe says 9"),
         (
             "cache: { path: /data, key: data, files: { absent: { size: 1 } } }".to_owned(),
-            "absent is not there",
+            "absent is missing",
         ),
     ] {
         let lab = Lab::new()
@@ -211,7 +211,7 @@ fn what_is_not_whole_any_more_is_filled_anew() {
     // Longer; the same length and another time; nothing but another time.
     for (spoiled, said) in [
         (Some("content and more\n"), "file has 17 bytes; it had 8"),
-        (Some("contenT\n"), "the content of file is not what it was"),
+        (Some("contenT\n"), "the content of file changed"),
         (None, ""),
     ] {
         fs::write(&file, spoiled.unwrap_or("content\n")).unwrap();
@@ -238,7 +238,7 @@ fn what_is_not_whole_any_more_is_filled_anew() {
     again
         .run(&["--verify-cache"])
         .expect_exit(0)
-        .says("the content of file is not what it was");
+        .says("the content of file changed");
     assert_eq!(
         again.output("04-main-performance"),
         "content\nspeed: 42.5 MB/s\n"

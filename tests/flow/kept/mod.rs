@@ -37,7 +37,7 @@ fn kept(cache: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()
     };
-    let keys = below(&cache.join("kept")).into_iter();
+    let keys = below(&cache.join("directories")).into_iter();
     let names = keys
         .filter(|key| !key.ends_with(".locks"))
         .flat_map(|key| below(&key));

@@ -41,7 +41,7 @@ fn a_waiting_run_can_be_stopped() {
     first.end().expect_exit(130);
     assert_eq!(lab.containers(), [""; 0]);
     assert!(kept(&lab.path("cache")).is_empty());
-    let left = fs::read_dir(lab.path("cache/kept/data")).unwrap();
+    let left = fs::read_dir(lab.path("cache/directories/data")).unwrap();
     assert_eq!(left.count(), 0, "nothing of it is left");
 }
 

@@ -1,33 +1,33 @@
-//! What is kept, and how much room it takes.
+//! The cached directories and the disk space that they take.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
 use crate::store::error::StoreError;
+use crate::store::remove::frees;
 
-/// One directory below a key.
+/// A cached directory and its size.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct CacheUsage {
     /// The recipe's name for it.
     pub key: String,
     /// `key/name`
     pub label: String,
-    /// What it is, where it is whole.
+    /// Its manifest, if it is complete.
     pub manifest: Option<Manifest>,
-    /// Bytes on disk, with what is being filled and what was not whole.
+    /// Bytes on disk, including stages and invalid copies.
     pub bytes: u64,
     path: PathBuf,
 }
 
-impl Kept {
+impl CacheUsage {
     /// Removes it.
     ///
     /// # Errors
     /// Where something in it is not ours to remove.
     pub fn remove(&self) -> Result<(), StoreError> {
-        // First its name: half of it is never taken for the whole.
+        // Renamed first: half of it is never taken for complete.
         let current = self.path.join("current");
         let gone = self.path.join("gone");
         if current.exists() {
@@ -40,20 +40,20 @@ impl Kept {
     }
 }
 
-/// Everything that is kept below a cache, by name.
+/// Every cached directory, sorted by name.
 #[must_use]
-pub fn list(cache: &Path) -> Vec<Kept> {
+pub fn list(cache: &Path) -> Vec<CacheUsage> {
     let mut all = Vec::new();
     for (key, directory) in directories(&super::root(cache)) {
         if key.starts_with('.') {
             continue;
         }
         for (name, path) in directories(&directory) {
-            all.push(Kept {
+            all.push(CacheUsage {
                 label: format!("{key}/{name}"),
                 key: key.clone(),
                 manifest: Manifest::read(&path.join("current/manifest.json")),
-                bytes: size(&path),
+                bytes: frees(&path),
                 path,
             });
         }
@@ -68,17 +68,4 @@ fn directories(path: &Path) -> Vec<(String, PathBuf)> {
     directories
         .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
         .collect()
-}
-
-/// Bytes on disk below a directory; links are not followed.
-fn size(path: &Path) -> u64 {
-    let mut bytes = 0;
-    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-        match fs::symlink_metadata(entry.path()) {
-            Ok(status) if status.is_dir() => bytes += size(&entry.path()),
-            Ok(status) => bytes += status.blocks() * 512,
-            Err(_) => {}
-        }
-    }
-    bytes
 }

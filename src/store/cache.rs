@@ -1,15 +1,15 @@
-//! Directories that are filled once and kept for later runs, below the cache:
+//! Cached directories: populated once, and mounted by later runs.
 //!
 //! ```text
-//! <cache>/kept/<key>/<name>/current/content/        what containers see
-//!                          /current/manifest.json   what it is, file by file
-//!                          /stage-<run>/content/    being filled
-//!                          /old-<n>/                not whole any more, and perhaps still in use
-//! <cache>/kept/.locks/<key>@<name>                  held while one is looked at or filled
+//! <cache>/directories/<key>/<name>/current/content/        what containers see
+//!                                 /current/manifest.json   its files, with their hashes
+//!                                 /stage-<run>/content/    being populated
+//!                                 /old-<n>/                invalid, and perhaps still in use
+//! <cache>/directories/.locks/<key>@<name>                  held while one is checked or populated
 //! ```
 //!
-//! `current` appears by one rename, after everything below it was synced: it is there whole or
-//! not at all, whenever the power goes.
+//! `current` appears by one rename, after everything below it was synced: it is complete or absent,
+//! even after a power failure.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -18,39 +18,49 @@ use std::sync::atomic::AtomicBool;
 
 use super::error::StoreError;
 use super::run_directory::{rename_synced, set_mode, write_atomically};
+use retrial_recipe::model::CachedFile;
 
 mod list;
 mod manifest;
 
-pub use list::{Kept, list};
-pub use manifest::{Filled, Manifest, Wanted};
+pub use list::{CacheUsage, list};
+pub use manifest::{Manifest, Origin};
 
-/// Where one directory is kept.
+/// One cached directory: its key in the recipe and its name below that.
 #[derive(Debug, Clone)]
-pub struct KeptPlace {
+pub struct CacheEntry {
     root: PathBuf,
     key: String,
     name: String,
 }
 
-/// How a kept directory stands.
+/// The state of a cached directory.
 #[derive(Debug)]
 pub enum CacheState {
-    /// Nothing is kept.
+    /// It is not there.
     Missing,
-    /// It is whole.
-    Whole(Manifest),
-    /// It is not: why.
-    Broken(String),
+    /// It has the files that it had when it was populated.
+    Valid(Manifest),
+    /// It has not: why.
+    Invalid(String),
 }
 
-/// Held while a kept directory is looked at or filled. The kernel's: it ends with the process.
+/// The outcome of one attempt to lock a cached directory.
 #[derive(Debug)]
-pub struct KeptLock {
+pub enum LockAttempt {
+    /// The lock, which the kernel releases at the latest when the process ends.
+    Acquired(CacheLock),
+    /// Another process has it: what that process wrote of itself.
+    HeldBy(String),
+}
+
+/// Held while a cached directory is checked or populated.
+#[derive(Debug)]
+pub struct CacheLock {
     _file: File,
 }
 
-impl KeptPlace {
+impl CacheEntry {
     /// The directory `name` of a key, below a cache.
     #[must_use]
     pub fn new(cache: &Path, key: &str, name: &str) -> Self {
@@ -75,17 +85,17 @@ impl KeptPlace {
         format!("{}/{}", self.key, self.name)
     }
 
-    /// What containers see, once it is there.
+    /// What containers see, once it is populated.
     #[must_use]
     pub fn content(&self) -> PathBuf {
         self.current().join("content")
     }
 
-    /// Takes the lock, and writes whose it is; else gives what its holder wrote.
+    /// Tries to take the lock, and writes `holder` into it.
     ///
     /// # Errors
     /// Where the cache cannot be written.
-    pub fn lock(&self, holder: &str) -> Result<Result<KeptLock, String>, StoreError> {
+    pub fn lock(&self, holder: &str) -> Result<LockAttempt, StoreError> {
         let locks = self.root.join(".locks");
         fs::create_dir_all(&locks).map_err(StoreError::io("create", &locks))?;
         set_mode(&self.root, 0o700)?;
@@ -103,25 +113,25 @@ impl KeptPlace {
                     .and_then(|()| file.rewind())
                     .and_then(|()| file.write_all(holder.as_bytes()))
                     .map_err(StoreError::io("write", &path))?;
-                Ok(Ok(KeptLock { _file: file }))
+                Ok(LockAttempt::Acquired(CacheLock { _file: file }))
             }
             Err(TryLockError::WouldBlock) => {
                 let mut holder = String::new();
                 let _ = file.take(1000).read_to_string(&mut holder);
-                Ok(Err(holder))
+                Ok(LockAttempt::HeldBy(holder))
             }
             Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
         }
     }
 
-    /// Looks whether it is there and whole: sizes and times, and byte by byte where they are not
-    /// as they were, or where it is asked for. Only whoever has the lock may.
+    /// Checks that it is there and unchanged: sizes and times, and the content of files whose times
+    /// changed, or of all if `thorough`. Only the holder of the lock may.
     ///
     /// # Errors
     /// Where it cannot be read, or `stop` is set meanwhile.
     pub fn check(
         &self,
-        wanted: &[Wanted],
+        required: &[(String, CachedFile)],
         writable: bool,
         thorough: bool,
         stop: &AtomicBool,
@@ -131,54 +141,46 @@ impl KeptPlace {
         }
         let path = self.current().join("manifest.json");
         let Some(manifest) = Manifest::read(&path) else {
-            return self.adopt(wanted, &path, stop);
+            return self.adopt(required, &path, stop);
         };
-        if let Some(because) = manifest.lacks(wanted) {
-            return Ok(CacheState::Broken(because));
+        if let Some(because) = manifest.mismatch(required) {
+            return Ok(CacheState::Invalid(because));
+        }
+        if !self.content().is_dir() {
+            return Ok(CacheState::Invalid("its content is missing".to_owned()));
         }
         if writable {
             // Steps may write to it: what they made of it is theirs.
-            return Ok(if self.content().is_dir() {
-                CacheState::Whole(manifest)
-            } else {
-                CacheState::Broken("its content is gone".to_owned())
-            });
+            return Ok(CacheState::Valid(manifest));
         }
-        let (broken, touched) = manifest.compare(&self.content(), thorough, stop)?;
-        if let Some(because) = broken {
-            return Ok(CacheState::Broken(because));
-        }
-        if let Some(touched) = &touched {
-            touched.write(&path)?;
-        }
-        Ok(CacheState::Whole(touched.unwrap_or(manifest)))
+        manifest.verify(&path, &self.content(), thorough, stop)
     }
 
-    /// What nobody wrote down (a person filled it by a shell plan) is whole where the recipe lists it.
+    /// A directory without a manifest, populated by a shell plan, is valid if the recipe lists its files.
     fn adopt(
         &self,
-        wanted: &[Wanted],
+        required: &[(String, CachedFile)],
         path: &Path,
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
-        if wanted.is_empty() || wanted.iter().any(|file| file.sha256.is_none()) {
-            return Ok(CacheState::Broken("its manifest is gone".to_owned()));
+        if required.is_empty() || required.iter().any(|(_, file)| file.sha256.is_none()) {
+            return Ok(CacheState::Invalid("its manifest is missing".to_owned()));
         }
-        let filled = Filled {
+        let origin = Origin {
             run: "no run of ours".to_owned(),
-            ..Filled::default()
+            ..Origin::default()
         };
-        let manifest = Manifest::make(&self.content(), filled, stop)?;
-        if let Some(because) = manifest.lacks(wanted) {
-            return Ok(CacheState::Broken(because));
+        let manifest = Manifest::make(&self.content(), origin, stop)?;
+        if let Some(because) = manifest.mismatch(required) {
+            return Ok(CacheState::Invalid(because));
         }
         manifest.write(path)?;
-        Ok(CacheState::Whole(manifest))
+        Ok(CacheState::Valid(manifest))
     }
 
-    /// Removes what was not whole, unless somebody has it mounted, and what runs had begun to fill,
-    /// but for those of `runs`. What is not ours to remove stays: `clean --cached` tells its size.
-    pub fn tidy(&self, runs: &[String], in_use: bool) {
+    /// Removes invalid copies, unless a container has the directory mounted, and the stages of runs
+    /// other than `runs`. What is not ours to remove stays: `clean --cached` lists its size.
+    pub fn remove_stale(&self, runs: &[String], in_use: bool) {
         for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
@@ -190,7 +192,7 @@ impl KeptPlace {
         }
     }
 
-    /// Takes what is not whole out of the way. It is not removed: a benchmark may be reading it.
+    /// Renames an invalid directory. It is not removed: a benchmark may be reading it.
     ///
     /// # Errors
     /// Where the file system says no.
@@ -198,7 +200,7 @@ impl KeptPlace {
         move_aside(&self.current())
     }
 
-    /// The directory in which a run fills it.
+    /// The directory in which a run populates it.
     #[must_use]
     pub fn stage(&self, run: &str) -> Stage {
         Stage {
@@ -206,7 +208,7 @@ impl KeptPlace {
         }
     }
 
-    /// Publishes what a run filled: from now on it is kept.
+    /// Publishes what a run populated, for later runs.
     ///
     /// # Errors
     /// Where the disk takes no more.
@@ -216,20 +218,20 @@ impl KeptPlace {
     }
 }
 
-/// A kept directory that is being filled.
+/// A cached directory that is being populated.
 #[derive(Debug, Clone)]
 pub struct Stage {
     path: PathBuf,
 }
 
 impl Stage {
-    /// What the filling step sees.
+    /// What the populating step sees.
     #[must_use]
     pub fn content(&self) -> PathBuf {
         self.path.join("content")
     }
 
-    /// Begins anew: what an earlier try left is removed.
+    /// Starts empty: what an earlier attempt left is removed.
     ///
     /// # Errors
     /// Where the cache cannot be written.
@@ -244,18 +246,18 @@ impl Stage {
         set_mode(&content, 0o777)
     }
 
-    /// The command has ended as it should: what is left to do is looking and publishing.
+    /// Marks it: its command succeeded, so that only checking and publishing remain.
     ///
     /// # Errors
     /// Where the disk takes no more.
-    pub fn mark_filled(&self) -> Result<(), StoreError> {
-        write_atomically(&self.path.join("filled"), b"")
+    pub fn mark_populated(&self) -> Result<(), StoreError> {
+        write_atomically(&self.path.join("populated"), b"")
     }
 
-    /// Whether [`Self::mark_filled`] was said of it.
+    /// Returns whether [`Self::mark_populated`] was called.
     #[must_use]
-    pub fn is_filled(&self) -> bool {
-        self.path.join("filled").exists()
+    pub fn is_populated(&self) -> bool {
+        self.path.join("populated").exists()
     }
 
     /// Removes it.
@@ -268,7 +270,7 @@ impl Stage {
                 Err(StoreError::io("remove", &self.path)(error))
             }
             _ => {
-                // Nothing is left where nothing was kept before.
+                // Nothing is left where nothing was cached before.
                 let _ = self.path.parent().map(fs::remove_dir);
                 Ok(())
             }
@@ -276,7 +278,7 @@ impl Stage {
     }
 }
 
-/// Gives a name free.
+/// Renames a directory to the first free `old-N`.
 fn move_aside(path: &Path) -> Result<(), StoreError> {
     let mut free = (1..10_000).map(|number| path.with_file_name(format!("old-{number}")));
     let aside = free.find(|path| !path.exists());
@@ -285,10 +287,10 @@ fn move_aside(path: &Path) -> Result<(), StoreError> {
 }
 
 fn root(cache: &Path) -> PathBuf {
-    cache.join("kept")
+    cache.join("directories")
 }
 
-/// Where things are kept where nothing is named: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
+/// The cache where none is named: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
 #[must_use]
 pub fn standard_cache() -> PathBuf {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
