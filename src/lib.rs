@@ -10,6 +10,9 @@
 //! `tests/architecture.rs` holds which folder may import which.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+#[macro_use]
+mod words;
+
 pub mod app;
 pub mod batch;
 pub mod cli;

@@ -46,39 +46,19 @@ pub struct PackageDatabase {
     pub packages: BTreeMap<String, String>,
 }
 
-/// Who installs packages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Manager {
-    /// Debian's.
-    Dpkg,
-    /// Red Hat's.
-    Rpm,
-    /// Alpine's.
-    Apk,
-    /// Python's own, by pip or uv.
-    Python,
-    /// Conda.
-    Conda,
-}
-
-impl Manager {
-    /// Its name.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Dpkg => "dpkg",
-            Self::Rpm => "rpm",
-            Self::Apk => "apk",
-            Self::Python => "python",
-            Self::Conda => "conda",
-        }
-    }
-
-    fn named(word: &str) -> Option<Self> {
-        [Self::Dpkg, Self::Rpm, Self::Apk, Self::Python, Self::Conda]
-            .into_iter()
-            .find(|manager| manager.word() == word)
+words! {
+    /// Who installs packages.
+    pub enum Manager {
+        /// Debian's.
+        Dpkg = "dpkg",
+        /// Red Hat's.
+        Rpm = "rpm",
+        /// Alpine's.
+        Apk = "apk",
+        /// Python's own, by pip or uv.
+        Python = "python",
+        /// Conda.
+        Conda = "conda",
     }
 }
 
@@ -172,7 +152,7 @@ impl Reader {
         self.package = None;
         self.installed = true;
         let (word, path) = heading.split_once(' ').unwrap_or((heading, ""));
-        self.section = match (word, Manager::named(word)) {
+        self.section = match (word, Manager::from_word(word)) {
             ("rocm", _) => Section::Rocm,
             (_, Some(manager)) if self.found.places.len() < MOST_PLACES => {
                 self.found.places.push(PackageDatabase {

@@ -1,6 +1,5 @@
 //! Names of runs and batches: new ones, those there are, and which one somebody means.
 
-use std::fmt;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -14,13 +13,14 @@ use super::error::StoreError;
 /// What makes a directory a run's or a batch's.
 const JOURNAL: &str = "journal.jsonl";
 
-/// What is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A run.
-    Run,
-    /// A batch.
-    Batch,
+words! {
+    /// What is looked for.
+    pub enum Kind {
+        /// A run.
+        Run = "run",
+        /// A batch.
+        Batch = "batch",
+    }
 }
 
 impl Kind {
@@ -31,15 +31,6 @@ impl Kind {
             Self::Run => "runs",
             Self::Batch => "batches",
         }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Run => "run",
-            Self::Batch => "batch",
-        })
     }
 }
 

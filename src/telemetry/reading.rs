@@ -1,10 +1,6 @@
 //! What one look gives. What a sensor does not say is absent, and absent is never zero.
 
-use std::fmt;
-use std::str::FromStr;
-
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// One look at a GPU.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,46 +34,15 @@ pub struct ContainerReading {
     pub memory: Option<u64>,
 }
 
-/// What holds a GPU's clocks down.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// The power limit.
-    Power,
-    /// Heat.
-    Heat,
-    /// The board: its power supply, or a signal from outside.
-    Board,
-}
-
-impl Cause {
-    /// All causes.
-    pub const ALL: [Self; 3] = [Self::Power, Self::Heat, Self::Board];
-
-    /// The word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Power => "power",
-            Self::Heat => "heat",
-            Self::Board => "board",
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
-    }
-}
-
-impl FromStr for Cause {
-    type Err = ();
-
-    fn from_str(word: &str) -> Result<Self, ()> {
-        let mut all = Self::ALL.into_iter();
-        all.find(|cause| cause.word() == word).ok_or(())
+words! {
+    /// What holds a GPU's clocks down.
+    #[derive(JsonSchema)]
+    pub enum Cause {
+        /// The power limit.
+        Power = "power",
+        /// Heat.
+        Heat = "heat",
+        /// The board: its power supply, or a signal from outside.
+        Board = "board",
     }
 }

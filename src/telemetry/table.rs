@@ -206,6 +206,6 @@ fn read_causes(cell: &str) -> Option<Vec<Cause>> {
     match cell {
         "" => None,
         "no" => Some(Vec::new()),
-        words => words.split('+').map(|word| word.parse().ok()).collect(),
+        words => words.split('+').map(Cause::from_word).collect(),
     }
 }

@@ -239,8 +239,7 @@ fn batch(columns: &mut Columns<'_>) -> rusqlite::Result<Option<OfBatch>> {
 }
 
 fn outcome(word: Option<&str>) -> Option<Outcome> {
-    let mut all = Outcome::ALL.into_iter();
-    all.find(|outcome| Some(outcome.word()) == word)
+    Outcome::from_word(word?)
 }
 
 fn json(value: &(impl Serialize + ?Sized)) -> String {

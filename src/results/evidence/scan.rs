@@ -5,18 +5,19 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
-use retrial_readings::pattern::{MOST_VALUES, Pattern, Reader, Take};
+use rayon::prelude::*;
+use retrial_readings::pattern::{Pattern, Reader, Take};
 use retrial_readings::scan::Scanner;
 
 /// A part of a file, at least. The same on every machine, so that sums are rounded the same.
 const PART: u64 = 1 << 20;
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// More threads than this only wait for memory.
-const MOST_THREADS: usize = 8;
+/// Parts read at first, at most: more threads than this only wait for memory.
+const MOST_AT_FIRST: usize = 8;
+/// Parts whose values are held at once, at most.
+const MOST_AT_ONCE: usize = 64;
 
 /// What a pattern takes from a file, as long as it is now.
 ///
@@ -28,78 +29,48 @@ pub fn file<'a>(pattern: &'a Pattern, file: &File) -> io::Result<Reader<'a>> {
 
 fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Reader<'a>> {
     let parts = parts(file, size)?;
-    let threads =
-        thread::available_parallelism().map_or(1, |threads| threads.get().min(MOST_THREADS));
     let mut whole = pattern.reader();
     let mut left = &parts[..];
     // Few at first: the first or the last match may be near.
-    let mut count = threads;
+    let mut count = rayon::current_num_threads().min(MOST_AT_FIRST);
     while !left.is_empty() && !whole.is_decided() {
         count = count.min(left.len());
         if pattern.take() == Take::Last {
             let (before, now) = left.split_at(left.len() - count);
             let mut joined = pattern.reader();
-            for part in in_threads(pattern, file, now, threads)? {
+            for part in side_by_side(pattern, file, now)? {
                 joined.join(part);
             }
             joined.join(whole);
             (whole, left) = (joined, before);
         } else {
             let (now, after) = left.split_at(count);
-            for part in in_threads(pattern, file, now, threads)? {
+            for part in side_by_side(pattern, file, now)? {
                 whole.join(part);
             }
             left = after;
         }
-        count *= 4;
+        count = (count * 4).min(MOST_AT_ONCE);
     }
     Ok(whole)
 }
 
-fn in_threads<'a>(
+fn side_by_side<'a>(
     pattern: &'a Pattern,
     file: &File,
     parts: &[(u64, u64)],
-    threads: usize,
 ) -> io::Result<Vec<Reader<'a>>> {
-    let next = AtomicUsize::new(0);
-    let work = || -> io::Result<Vec<(usize, Reader<'a>)>> {
-        let mut block = vec![0; BLOCK];
-        let mut done = Vec::new();
-        let mut matches = 0;
-        // More values make no figure, and later parts would only fill the memory.
-        while pattern.take() != Take::All || matches <= MOST_VALUES as u64 {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some((begin, end)) = parts.get(index) else {
-                break;
-            };
-            let reader = scanned(pattern, file, *begin, *end, &mut block)?;
-            matches += reader.matches();
-            done.push((index, reader));
-        }
-        Ok(done)
-    };
-    let mut done = thread::scope(|scope| {
-        let others = threads.min(parts.len()).saturating_sub(1);
-        let others: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
-        let mut done = work()?;
-        for other in others {
-            let found = other
-                .join()
-                .map_err(|_| io::Error::other("a thread panicked"))?;
-            done.extend(found?);
-        }
-        io::Result::Ok(done)
-    })?;
-    done.sort_by_key(|(index, _)| *index);
-    Ok(done.into_iter().map(|(_, reader)| reader).collect())
+    let block = || vec![0; BLOCK];
+    let parts = parts.par_iter();
+    parts
+        .map_init(block, |block, part| scanned(pattern, file, *part, block))
+        .collect()
 }
 
 fn scanned<'a>(
     pattern: &'a Pattern,
     file: &File,
-    begin: u64,
-    end: u64,
+    (begin, end): (u64, u64),
     block: &mut [u8],
 ) -> io::Result<Reader<'a>> {
     let mut scanner = Scanner::new(pattern);

@@ -4,96 +4,77 @@ use std::borrow::Borrow;
 
 use serde_json::Value;
 
+use crate::format::size;
 use crate::host::checks::{Condition, Settings};
 use crate::host::model::{Gpu, HostView};
 use crate::results::verdict::comparison::{Fact, FactGroup};
 
-/// The GPUs that were given to the container; all, where that is not known.
+/// The GPUs that were assigned to the container; all, where that is not known.
 pub fn gpus(written: &Value) -> Vec<Fact> {
     let host = view(written);
-    let conditions: Vec<Condition> = part(written, "conditions");
-    let given: Vec<u64> = written
-        .pointer("/assigned_gpus/gpus")
-        .and_then(Value::as_array)
+    let assigned = written.pointer("/assigned_gpus/gpus").and_then(Value::as_array);
+    let assigned: Vec<u64> = assigned
         .into_iter()
         .flatten()
         .filter_map(|gpu| gpu.get("index")?.as_u64())
         .collect();
-    let is_given = |index: usize| given.is_empty() || given.contains(&(index as u64));
-    let used: Vec<&Gpu> = host
-        .gpus
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| is_given(*index))
-        .map(|(_, gpu)| gpu)
-        .collect();
-    let states: Vec<&Condition> = conditions
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| is_given(*index))
-        .map(|(_, condition)| condition)
-        .collect();
-    let of_gpus =
-        |told: fn(&Gpu) -> Option<String>| distinct(used.iter().filter_map(|gpu| told(gpu)));
-    let of_states = |told: fn(&Condition) -> Option<String>| {
-        distinct(states.iter().filter_map(|state| told(state)))
+    let used: Vec<Gpu> = among(&assigned, host.gpus);
+    let states: Vec<Condition> = among(&assigned, part(written, "conditions"));
+    let of_gpus = |value: fn(&Gpu) -> Option<String>| distinct(used.iter().filter_map(value));
+    let of_states =
+        |value: fn(&Condition) -> Option<String>| distinct(states.iter().filter_map(value));
+    let partition = |gpu: &Gpu| {
+        let partition = gpu.partition.as_ref()?;
+        let memory = partition.memory.as_deref().unwrap_or_default();
+        Some(format!("{} {memory}", partition.compute).trim().to_owned())
     };
+    let power_limit = |state: &Condition| Some(format!("{} W", state.power_cap_w?));
     let facts = [
-        ("GPUs", models(&used)),
+        ("GPUs", Some(models(&used))),
         ("architecture", of_gpus(|gpu| gpu.gfx.clone())),
-        ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(bytes))),
-        (
-            "partition",
-            of_gpus(|gpu| {
-                let partition = gpu.partition.as_ref()?;
-                let memory = partition.memory.clone().unwrap_or_default();
-                Some(format!("{} {memory}", partition.compute).trim().to_owned())
-            }),
-        ),
-        (
-            "power limit",
-            of_states(|state| Some(format!("{} W", state.power_cap_w?))),
-        ),
+        ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(size))),
+        ("partition", of_gpus(partition)),
+        ("power limit", of_states(power_limit)),
         (
             "clocks set by the driver",
             of_states(|state| state.performance_level.clone()),
         ),
         ("divided (MIG)", of_states(|state| state.divided.map(yes))),
-        ("ROCm of the host", host.rocm.clone().unwrap_or_default()),
-        ("amdgpu driver", host.amdgpu.clone().unwrap_or_default()),
-        ("NVIDIA driver", host.nvidia.clone().unwrap_or_default()),
+        ("ROCm of the host", host.rocm),
+        ("amdgpu driver", host.amdgpu),
+        ("NVIDIA driver", host.nvidia),
     ];
     in_group(FactGroup::Gpus, facts)
+}
+
+/// The elements at these positions; all, where no positions are known.
+fn among<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
+    let is_one = |index: u64| positions.is_empty() || positions.contains(&index);
+    let all = (0..).zip(all).filter(|(index, _)| is_one(*index));
+    all.map(|(_, one)| one).collect()
 }
 
 /// The machine and its engine.
 pub fn machine(written: &Value) -> Vec<Fact> {
     let host = view(written);
     let text = |pointer: &str| {
-        let found = written.pointer(pointer).and_then(Value::as_str);
-        found.unwrap_or_default().to_owned()
+        let text = written.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
     };
     let engine = format!("{} {}", text("/engine/product"), text("/engine/version"));
+    let known = |count: u64| Some(count).filter(|count| *count > 0);
     let facts = [
-        ("host", host.hostname.clone()),
-        ("processor", host.cpu.clone()),
+        ("host", Some(host.hostname)),
+        ("processor", Some(host.cpu)),
+        ("sockets", host.sockets.map(|count| count.to_string())),
         (
-            "sockets",
-            host.sockets
-                .map(|count| count.to_string())
-                .unwrap_or_default(),
+            "logical processors",
+            known(host.cpus.into()).map(|count| count.to_string()),
         ),
-        ("logical processors", some(u64::from(host.cpus))),
-        (
-            "memory",
-            Some(host.memory)
-                .filter(|memory| *memory > 0)
-                .map(bytes)
-                .unwrap_or_default(),
-        ),
-        ("kernel", host.kernel.clone()),
-        ("engine", engine.trim().to_owned()),
-        ("retrial", text("/tool")),
+        ("memory", known(host.memory).map(size)),
+        ("kernel", Some(host.kernel)),
+        ("engine", Some(engine.trim().to_owned())),
+        ("retrial", Some(text("/tool"))),
     ];
     in_group(FactGroup::Host, facts)
 }
@@ -101,14 +82,11 @@ pub fn machine(written: &Value) -> Vec<Fact> {
 /// Settings that change what is measured.
 pub fn settings(written: &Value) -> Vec<Fact> {
     let found: Settings = part(written, "settings");
+    let deep_idle = found.deep_idle_disabled;
+    let deep_idle = deep_idle.map(|disabled| if disabled { "disabled" } else { "enabled" });
     let facts = [
         ("clock governor", found.governor),
-        (
-            "deep idle state (C2)",
-            found
-                .deep_idle_disabled
-                .map(|disabled| if disabled { "disabled" } else { "enabled" }.to_owned()),
-        ),
+        ("deep idle state (C2)", deep_idle.map(str::to_owned)),
         ("NMI watchdog", found.nmi_watchdog),
         ("NUMA balancing", found.numa_balancing),
         ("address randomization", found.randomize_va_space),
@@ -117,17 +95,18 @@ pub fn settings(written: &Value) -> Vec<Fact> {
         ("threads of a core (SMT)", found.smt),
         ("kernel command line", found.command_line),
     ];
-    in_group(
-        FactGroup::Settings,
-        facts.map(|(what, value)| (what, value.unwrap_or_default())),
-    )
+    in_group(FactGroup::Settings, facts)
 }
 
-fn in_group<const COUNT: usize>(group: FactGroup, facts: [(&str, String); COUNT]) -> Vec<Fact> {
-    let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    known
-        .map(|(what, value)| Fact::new(group, what, value))
-        .collect()
+fn in_group<const COUNT: usize>(
+    group: FactGroup,
+    facts: [(&str, Option<String>); COUNT],
+) -> Vec<Fact> {
+    let known = facts.into_iter().filter_map(|(what, value)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some(Fact::new(group, what, value))
+    });
+    known.collect()
 }
 
 fn view(written: &Value) -> HostView {
@@ -151,28 +130,16 @@ pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
     alike.join(", ")
 }
 
-fn distinct(values: impl Iterator<Item = String>) -> String {
+fn distinct(values: impl Iterator<Item = String>) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     for value in values {
         if !found.contains(&value) {
             found.push(value);
         }
     }
-    found.join(", ")
-}
-
-fn bytes(bytes: u64) -> String {
-    crate::format::size(bytes)
+    Some(found.join(", "))
 }
 
 fn yes(yes: bool) -> String {
     if yes { "yes" } else { "no" }.to_owned()
-}
-
-fn some(count: u64) -> String {
-    if count == 0 {
-        String::new()
-    } else {
-        count.to_string()
-    }
 }

@@ -1,7 +1,5 @@
 //! A comparison as it is shown and written.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -114,52 +112,29 @@ pub struct MeasuredSide {
     pub trials: Vec<f64>,
 }
 
-/// What an interval shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Change {
-    /// More speed than the baseline.
-    #[serde(rename = "faster")]
-    Faster,
-    /// Less.
-    #[serde(rename = "slower")]
-    Slower,
-    /// Of what is no speed, accuracy: better than the baseline.
-    #[serde(rename = "better")]
-    Better,
-    /// Worse.
-    #[serde(rename = "worse")]
-    Worse,
-    /// Neither is shown; that they are equal is not shown either.
-    #[serde(rename = "no difference shown")]
-    NoDifference,
-    /// One of them is invalid or failed, or has no usable figure.
-    #[serde(rename = "not compared")]
-    NotCompared,
+words! {
+    /// What an interval shows.
+    #[derive(JsonSchema)]
+    pub enum Change {
+        /// More speed than the baseline.
+        Faster = "faster",
+        /// Less.
+        Slower = "slower",
+        /// Of what is no speed, accuracy: better than the baseline.
+        Better = "better",
+        /// Worse.
+        Worse = "worse",
+        /// Neither is shown; that they are equal is not shown either.
+        NoDifference = "no difference shown",
+        /// One of them is invalid or failed, or has no usable figure.
+        NotCompared = "not compared",
+    }
 }
 
 impl Change {
-    /// The word, as JSON spells it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::NoDifference => "no difference shown",
-            Self::NotCompared => "not compared",
-        }
-    }
-
     /// One of the two is shown to be ahead.
     #[must_use]
     pub fn is_difference(self) -> bool {
         !matches!(self, Self::NoDifference | Self::NotCompared)
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
     }
 }
