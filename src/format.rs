@@ -91,6 +91,16 @@ fn whole(seconds: f64) -> u64 {
     seconds.max(0.0) as u64
 }
 
+/// The first of several names, and how many more there are: `a, b and 3 more`.
+#[must_use]
+pub fn first<Name: std::borrow::Borrow<str>>(names: &[Name], most: usize) -> String {
+    let shown = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;

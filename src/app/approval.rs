@@ -154,7 +154,7 @@ pub fn ask(
     }
     for one in &missing {
         if let Some(key) = &one.key {
-            home.remember_trust(key, &names(&one.powers))?;
+            home.remember_approval(key, &names(&one.powers))?;
         }
     }
     Ok(())
@@ -176,7 +176,7 @@ fn missing<'a>(home: &Home, asking: &Asking<'a>, allowed: &[String]) -> Option<M
     let key = key(plan, directory);
     let known = key
         .as_deref()
-        .map(|key| home.trusted(key))
+        .map(|key| home.approved(key))
         .unwrap_or_default();
     powers.retain(|power| !known.contains(&power.name));
     (!powers.is_empty()).then_some(Missing { plan, key, powers })

@@ -9,7 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::results::verdict::ExitCode;
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use crate::store::lookup::Kind;
 use crate::store::{Record, StoreError};
 
@@ -49,7 +49,7 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
     // Until it follows, `logs -f` and `stop` would find nobody.
     let since = Instant::now();
     let has_begun = || length(record) > before;
-    let is_followed = || has_begun() && RunLock::holder(&record.lock()).is_some();
+    let is_followed = || has_begun() && FileLock::holder(&record.lock()).is_some();
     while !is_followed() && since.elapsed() < TAKEN_OVER {
         if let Ok(Some(_)) = child.try_wait() {
             if has_begun() {

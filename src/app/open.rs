@@ -12,7 +12,7 @@ use crate::host::checks::requirements::UnmetRequirement;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::Origin;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use crate::store::import::Mark;
 use crate::store::{Home, RunDirectory, StoreError};
 use retrial_engine::docker::Docker;
@@ -26,7 +26,7 @@ pub enum RunOrBatch {
     /// A run.
     Run(RunDirectory),
     /// A batch.
-    Batch(BatchDirectory),
+    Batch(Record),
 }
 
 /// What an id, a part of it, a path or `last` (a run) names.

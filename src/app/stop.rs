@@ -12,10 +12,9 @@ use crate::app::{prepare, runtime, terminal};
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::results::verdict::ExitCode;
 use crate::run::{Options, Session, execute};
-use crate::store::BatchDirectory;
 use crate::store::journal::Journal;
 use crate::store::journal::{Event, State};
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use crate::store::{Record, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
@@ -30,7 +29,7 @@ pub fn stop(global: &GlobalOptions, wanted: &str) -> Result<ExitCode, Failure> {
 }
 
 /// Through its process, or the runs that go on without one.
-fn stop_batch(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     let id = directory.id();
     if through_its_follower(directory)? {
         return Ok(ExitCode::Success);
@@ -50,7 +49,7 @@ fn stop_batch(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Exit
 /// Whether a process followed it, and has stopped it.
 fn through_its_follower(record: &Record) -> Result<bool, Failure> {
     let id = record.id();
-    let Some(holder) = RunLock::holder(&record.lock()) else {
+    let Some(holder) = FileLock::holder(&record.lock()) else {
         return Ok(false);
     };
     let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
@@ -63,7 +62,7 @@ fn through_its_follower(record: &Record) -> Result<bool, Failure> {
         ))
     })?;
     let since = Instant::now();
-    while RunLock::holder(&record.lock()).is_some() {
+    while FileLock::holder(&record.lock()).is_some() {
         if since.elapsed() > PATIENCE {
             return Err(Failure::host(format!(
                 "{id}: process {holder} still follows it after {} s",

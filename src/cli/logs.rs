@@ -12,7 +12,7 @@ use crate::app::terminal;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
 
@@ -91,7 +91,7 @@ pub fn logs(
 
 /// Whether somebody follows the run, so that more may come.
 fn is_followed(directory: &RunDirectory) -> bool {
-    RunLock::holder(&directory.lock()).is_some()
+    FileLock::holder(&directory.lock()).is_some()
 }
 
 /// The end of one step's output.

@@ -3,6 +3,7 @@
 //!
 //! The container may be hostile: what it says is bounded, and nothing of it reaches a terminal raw.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -14,11 +15,11 @@ const SCHEMA: u32 = 1;
 /// The most packages that are kept, of all databases together.
 const MOST: usize = 50_000;
 /// The most databases.
-const MOST_PLACES: usize = 200;
+const MOST_DATABASES: usize = 200;
 /// The longest name, version or path.
 const LONGEST: usize = 200;
-/// The last line of a list that is whole.
-const END: &str = "@end";
+/// The heading that ends a complete list.
+const END: &str = "end";
 
 /// What is installed in a container: `packages.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +30,8 @@ pub struct Installed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rocm: Option<String>,
     /// The databases.
-    pub places: Vec<PackageDatabase>,
-    /// What could not be read, or is left out.
+    pub databases: Vec<PackageDatabase>,
+    /// What could not be read, or is omitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
@@ -62,153 +63,65 @@ words! {
     }
 }
 
-/// Reads what the script in the container printed.
+/// Reads what the script in the container printed: sections, each after a line `@manager path`.
 #[must_use]
 pub fn read(text: &str) -> Installed {
-    let mut reader = Reader {
-        found: Installed {
-            schema: SCHEMA,
-            ..Installed::default()
-        },
-        count: 0,
-        section: Section::Other,
-        package: None,
-        installed: true,
-        left_out: 0,
-    };
-    let mut whole = false;
+    let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines() {
-        whole |= line == END;
-        reader.line(line);
-    }
-    let mut found = reader.found;
-    if reader.left_out > 0 {
-        let left_out = reader.left_out;
-        found.remarks.push(format!(
-            "{left_out} packages are left out: the list ends at {MOST}"
-        ));
-    }
-    if !whole {
-        found
-            .remarks
-            .push("the list breaks off: packages may be missing".to_owned());
-    }
-    found.places.retain(|place| !place.packages.is_empty());
-    found
-}
-
-/// What the next lines are.
-enum Section {
-    /// A database's lines.
-    Of(Manager),
-    /// The file with the release of `ROCm`.
-    Rocm,
-    /// Nothing that is known.
-    Other,
-}
-
-struct Reader {
-    found: Installed,
-    count: usize,
-    section: Section,
-    /// The package that the last lines were about.
-    package: Option<String>,
-    /// It is installed, and not only its configuration is left.
-    installed: bool,
-    left_out: usize,
-}
-
-impl Reader {
-    fn line(&mut self, line: &str) {
-        if let Some(heading) = line.strip_prefix('@') {
-            return self.heading(heading);
-        }
-        match self.section {
-            Section::Of(Manager::Dpkg) => self.dpkg(line),
-            Section::Of(Manager::Apk) => self.apk(line),
-            Section::Of(Manager::Rpm) => {
-                if let Some((name, version)) = line.split_once(' ') {
-                    self.add(name, version);
-                }
-            }
-            Section::Of(Manager::Python) => {
-                if let Some((name, version)) = python(line) {
-                    self.add(&name, version);
-                }
-            }
-            Section::Of(Manager::Conda) => {
-                if let Some((name, version)) = conda(line) {
-                    self.add(name, version);
-                }
-            }
-            Section::Rocm if self.found.rocm.is_none() => {
-                self.found.rocm = Some(cut(line)).filter(|release| !release.is_empty());
-            }
-            Section::Rocm | Section::Other => {}
+        match (line.strip_prefix('@'), sections.last_mut()) {
+            (Some(heading), _) => sections.push((heading, Vec::new())),
+            (None, Some((_, lines))) => lines.push(line),
+            (None, None) => {}
         }
     }
-
-    fn heading(&mut self, heading: &str) {
-        self.package = None;
-        self.installed = true;
+    let mut installed = Installed {
+        schema: SCHEMA,
+        ..Installed::default()
+    };
+    let is_complete = sections.iter().any(|(heading, _)| *heading == END);
+    let (mut count, mut omitted) = (0, 0);
+    for (heading, lines) in sections {
         let (word, path) = heading.split_once(' ').unwrap_or((heading, ""));
-        self.section = match (word, Manager::from_word(word)) {
-            ("rocm", _) => Section::Rocm,
-            (_, Some(manager)) if self.found.places.len() < MOST_PLACES => {
-                self.found.places.push(PackageDatabase {
-                    manager,
-                    path: cut(path),
-                    packages: BTreeMap::new(),
-                });
-                Section::Of(manager)
-            }
-            _ => Section::Other,
+        if word == "rocm" {
+            let mut releases = lines.iter().map(|line| cut(line));
+            let release = releases.find(|release| !release.is_empty());
+            installed.rocm = installed.rocm.or(release);
+        }
+        let Some(manager) = Manager::from_word(word) else {
+            continue;
         };
-    }
-
-    /// `Package:`, `Status:` and `Version:`, in this order.
-    fn dpkg(&mut self, line: &str) {
-        match line.split_once(": ") {
-            Some(("Package", name)) => {
-                self.package = Some(name.to_owned());
-                self.installed = true;
-            }
-            // `deinstall ok config-files`: removed, but for its settings.
-            Some(("Status", status)) => self.installed = status.ends_with(" installed"),
-            Some(("Version", version)) if self.installed => self.version(version),
-            _ => {}
-        }
-    }
-
-    /// `P:` and `V:`.
-    fn apk(&mut self, line: &str) {
-        match line.split_once(':') {
-            Some(("P", name)) => self.package = Some(name.to_owned()),
-            Some(("V", version)) => self.version(version),
-            _ => {}
-        }
-    }
-
-    fn version(&mut self, version: &str) {
-        if let Some(name) = self.package.take() {
-            self.add(&name, version);
-        }
-    }
-
-    fn add(&mut self, name: &str, version: &str) {
-        let (name, version) = (cut(name), cut(version));
-        if name.is_empty() {
-            return;
-        }
-        if self.count >= MOST {
-            self.left_out += 1;
-            return;
-        }
-        let Some(place) = self.found.places.last_mut() else {
-            return;
+        let mut database = PackageDatabase {
+            manager,
+            path: cut(path),
+            packages: BTreeMap::new(),
         };
-        self.count += 1;
-        let versions = place.packages.entry(name).or_default();
+        for (name, version) in packages(manager, &lines) {
+            let name = cut(&name);
+            if count >= MOST {
+                omitted += usize::from(!name.is_empty());
+            } else if !name.is_empty() {
+                count += 1;
+                database.add(name, cut(version));
+            }
+        }
+        if !database.packages.is_empty() && installed.databases.len() < MOST_DATABASES {
+            installed.databases.push(database);
+        }
+    }
+    if omitted > 0 {
+        let remark = format!("{omitted} packages are omitted: the list ends at {MOST}");
+        installed.remarks.push(remark);
+    }
+    if !is_complete {
+        let remark = "the list breaks off: packages may be missing";
+        installed.remarks.push(remark.to_owned());
+    }
+    installed
+}
+
+impl PackageDatabase {
+    fn add(&mut self, name: String, version: String) {
+        let versions = self.packages.entry(name).or_default();
         // Two architectures, or two kernels: both are installed.
         if versions.is_empty() {
             *versions = version;
@@ -216,6 +129,55 @@ impl Reader {
             *versions = cut(&format!("{versions}, {version}"));
         }
     }
+}
+
+/// Name and version of each package in the lines of a database.
+fn packages<'a>(manager: Manager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
+    let lines = lines.iter().copied();
+    let borrowed = |(name, version): (&'a str, &'a str)| (Cow::Borrowed(name), version);
+    match manager {
+        Manager::Dpkg => dpkg(lines).into_iter().map(borrowed).collect(),
+        Manager::Apk => apk(lines).into_iter().map(borrowed).collect(),
+        Manager::Rpm => lines
+            .filter_map(|line| line.split_once(' '))
+            .map(borrowed)
+            .collect(),
+        Manager::Conda => lines.filter_map(conda).map(borrowed).collect(),
+        Manager::Python => lines
+            .filter_map(python)
+            .map(|(name, version)| (Cow::Owned(name), version))
+            .collect(),
+    }
+}
+
+/// `Package:`, `Status:` and `Version:`, in this order.
+fn dpkg<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
+    let mut package = None;
+    let mut found = Vec::new();
+    for line in lines {
+        match line.split_once(": ") {
+            Some(("Package", name)) => package = Some(name),
+            // `deinstall ok config-files`: removed, but for its settings.
+            Some(("Status", status)) if !status.ends_with(" installed") => package = None,
+            Some(("Version", version)) => found.extend(package.take().zip(Some(version))),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// `P:` and `V:`.
+fn apk<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
+    let mut package = None;
+    let mut found = Vec::new();
+    for line in lines {
+        match line.split_once(':') {
+            Some(("P", name)) => package = Some(name),
+            Some(("V", version)) => found.extend(package.take().zip(Some(version))),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// `torch-2.9.0+rocm7.1.dist-info`, `numpy-1.26.4-py3.12.egg-info`, `thing.egg-link`; the name as
@@ -265,7 +227,7 @@ mod tests {
 
     fn packages(text: &str) -> Vec<(Manager, String, String)> {
         read(text)
-            .places
+            .databases
             .into_iter()
             .flat_map(|place| {
                 let manager = place.manager;
@@ -368,12 +330,16 @@ mod tests {
         let mut text = lines.join("\n");
         text += &"@rpm again\nx 1\n".repeat(1000);
         let found = read(&text);
-        let count: usize = found.places.iter().map(|place| place.packages.len()).sum();
+        let count: usize = found
+            .databases
+            .iter()
+            .map(|place| place.packages.len())
+            .sum();
         assert_eq!(count, MOST);
-        assert!(found.places.len() <= MOST_PLACES);
-        assert!(found.remarks[0].contains("left out"), "{:?}", found.remarks);
+        assert!(found.databases.len() <= MOST_DATABASES);
+        assert!(found.remarks[0].contains("omitted"), "{:?}", found.remarks);
         let written = serde_json::to_string(&found).unwrap();
-        assert!(!written.contains("\\u001b"), "{}", found.places[0].path);
+        assert!(!written.contains("\\u001b"), "{}", found.databases[0].path);
     }
 
     proptest! {

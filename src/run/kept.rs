@@ -13,8 +13,9 @@ use super::session::Session;
 use crate::plan::cached::CachedDirectory;
 use crate::plan::step::Step;
 use crate::store::StoreError;
-use crate::store::cache::{CacheEntry, CacheLock, CacheState, LockAttempt};
+use crate::store::cache::{CacheEntry, CacheState};
 use crate::store::journal::{StepEnd, What};
+use crate::store::lock::{FileLock, LockAttempt};
 use retrial_container::Mount;
 
 /// Between two tries to take a lock that another run has.
@@ -52,7 +53,7 @@ pub async fn wait_for(
     session: &Session,
     step: &Step,
     place: &CacheEntry,
-) -> Result<Option<CacheLock>, RunError> {
+) -> Result<Option<FileLock>, RunError> {
     let me = format!("run {} (process {})", session.run.id(), std::process::id());
     let mut told = false;
     loop {

@@ -17,7 +17,7 @@ use crate::plan::step::{Plan, Step};
 use crate::store::journal::Journal;
 use crate::store::journal::State;
 use crate::store::journal::{Event, What};
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use crate::store::{RunDirectory, StoreError};
 use retrial_engine::api::Engine;
 
@@ -72,7 +72,7 @@ pub struct Session {
     events: UnboundedSender<Event>,
     /// The engine was away longer than it may be: it is not waited for again.
     pub(super) engine_lost: AtomicBool,
-    _lock: RunLock,
+    _lock: FileLock,
 }
 
 impl Session {
@@ -87,7 +87,7 @@ impl Session {
         secrets: BTreeMap<String, String>,
         options: Options,
     ) -> Result<Self, RunError> {
-        let lock = RunLock::take(&run.lock(), run.id())?;
+        let lock = FileLock::take(&run.lock(), run.id())?;
         let plan: Plan = run.read_json("plan.json")?;
         let path = run.journal();
         let before = if path.exists() {

@@ -11,12 +11,12 @@
 //! `current` appears by one rename, after everything below it was synced: it is complete or absent,
 //! even after a power failure.
 
-use std::fs::{self, File, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::error::StoreError;
+use super::lock::{FileLock, LockAttempt};
 use super::run_directory::{rename_synced, set_mode, write_atomically};
 use retrial_recipe::model::CachedFile;
 
@@ -43,21 +43,6 @@ pub enum CacheState {
     Valid(Manifest),
     /// It has not: why.
     Invalid(String),
-}
-
-/// The outcome of one attempt to lock a cached directory.
-#[derive(Debug)]
-pub enum LockAttempt {
-    /// The lock, which the kernel releases at the latest when the process ends.
-    Acquired(CacheLock),
-    /// Another process has it: what that process wrote of itself.
-    HeldBy(String),
-}
-
-/// Held while a cached directory is checked or populated.
-#[derive(Debug)]
-pub struct CacheLock {
-    _file: File,
 }
 
 impl CacheEntry {
@@ -100,28 +85,7 @@ impl CacheEntry {
         fs::create_dir_all(&locks).map_err(StoreError::io("create", &locks))?;
         set_mode(&self.root, 0o700)?;
         let path = locks.join(format!("{}@{}", self.key, self.name));
-        let mut file = File::options()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {
-                file.set_len(0)
-                    .and_then(|()| file.rewind())
-                    .and_then(|()| file.write_all(holder.as_bytes()))
-                    .map_err(StoreError::io("write", &path))?;
-                Ok(LockAttempt::Acquired(CacheLock { _file: file }))
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let _ = file.take(1000).read_to_string(&mut holder);
-                Ok(LockAttempt::HeldBy(holder))
-            }
-            Err(TryLockError::Error(error)) => Err(StoreError::io("lock", &path)(error)),
-        }
+        FileLock::attempt(&path, holder)
     }
 
     /// Checks that it is there and unchanged: sizes and times, and the content of files whose times

@@ -30,12 +30,12 @@ pub enum StoreError {
         because: String,
     },
     /// No run or batch of that name.
-    #[error("there is no {kind} {wanted:?} in {among}{hint}", among = among.display())]
+    #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]
     NoSuch {
         /// What was looked for.
         kind: Kind,
         /// What was typed.
-        wanted: String,
+        requested: String,
         /// Where they lie.
         among: PathBuf,
         /// How many it could be.

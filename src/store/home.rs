@@ -1,13 +1,16 @@
-//! The directory that holds everything of ours: runs, batches and remembered trust.
+//! The directory that holds everything of ours: runs, batches and remembered approvals.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::batch_directory::BatchDirectory;
 use super::error::StoreError;
 use super::lookup::{self, Kind};
-use super::run_directory::{RunDirectory, write_atomically};
+use super::record::Record;
+use super::run_directory::RunDirectory;
+
+/// The privileges that were approved, by recipe.
+const APPROVALS: &str = "approvals.json";
 
 /// `--home`, else `RETRIAL_HOME`, else the XDG data directory.
 #[derive(Debug, Clone)]
@@ -65,9 +68,9 @@ impl Home {
     ///
     /// # Errors
     /// Where it cannot be written.
-    pub fn new_batch(&self, stem: &str) -> Result<BatchDirectory, StoreError> {
+    pub fn new_batch(&self, stem: &str) -> Result<Record, StoreError> {
         let path = lookup::new_directory(Kind::Batch, &self.batches(), stem)?;
-        Ok(BatchDirectory::at(path))
+        Ok(Record::at(path))
     }
 
     /// Ids of the batches, oldest first.
@@ -88,41 +91,38 @@ impl Home {
     ///
     /// # Errors
     /// Where there is none, or more than one.
-    pub fn find_batch(&self, wanted: &str) -> Result<BatchDirectory, StoreError> {
-        lookup::find(Kind::Batch, &self.batches(), wanted).map(BatchDirectory::at)
+    pub fn find_batch(&self, wanted: &str) -> Result<Record, StoreError> {
+        lookup::find(Kind::Batch, &self.batches(), wanted).map(Record::at)
     }
 
-    /// Powers that were allowed before to a recipe with this hash.
+    /// Privileges that were approved before for a recipe with this hash.
     #[must_use]
-    pub fn trusted(&self, recipe_hash: &str) -> Vec<String> {
-        self.trust_file().remove(recipe_hash).unwrap_or_default()
+    pub fn approved(&self, recipe_hash: &str) -> Vec<String> {
+        self.approvals().remove(recipe_hash).unwrap_or_default()
     }
 
-    /// Remembers that these powers are allowed to a recipe with this hash.
+    /// Remembers that these privileges are approved for a recipe with this hash.
     ///
     /// # Errors
     /// Where the file cannot be written.
-    pub fn remember_trust(&self, recipe_hash: &str, powers: &[String]) -> Result<(), StoreError> {
-        let mut known = self.trust_file();
+    pub fn remember_approval(
+        &self,
+        recipe_hash: &str,
+        privileges: &[String],
+    ) -> Result<(), StoreError> {
+        let mut known = self.approvals();
         let entry = known.entry(recipe_hash.to_owned()).or_default();
-        for power in powers {
-            if !entry.contains(power) {
-                entry.push(power.clone());
+        for privilege in privileges {
+            if !entry.contains(privilege) {
+                entry.push(privilege.clone());
             }
         }
         fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
-        let path = self.root.join("trust.json");
-        let text = serde_json::to_string_pretty(&known).map_err(|error| StoreError::Unusable {
-            path: path.clone(),
-            because: error.to_string(),
-        })?;
-        write_atomically(&path, text.as_bytes())
+        Record::at(self.root.clone()).write_json(APPROVALS, &known)
     }
 
-    fn trust_file(&self) -> BTreeMap<String, Vec<String>> {
-        fs::read_to_string(self.root.join("trust.json"))
-            .ok()
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default()
+    fn approvals(&self) -> BTreeMap<String, Vec<String>> {
+        let known = Record::at(self.root.clone()).read_json(APPROVALS);
+        known.unwrap_or_default()
     }
 }

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::journal::Journal;
-use super::lock::RunLock;
+use super::lock::FileLock;
 use super::pack::STAYS;
 use super::stage::{Stage, clear_left};
 use super::unpack::{Limits, unpack_stream};
-use super::walk::{Found, walk};
+use super::walk::{Entry, walk};
 use super::{Home, RunDirectory};
 use crate::plan::Plan;
 use crate::store::journal::{Event, What};
@@ -81,9 +81,9 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
     let left_out = if source.is_dir() {
         copy_run(source, stage.path())?
     } else {
-        let most_bytes = room(&runs).min(LARGEST);
-        let manner = Limits::whole(most_bytes, MOST_FILES);
-        let unpacked = unpack_stream(open(source)?, source, stage.path(), &manner);
+        let most_bytes = free_space(&runs).min(LARGEST);
+        let limits = Limits::whole(most_bytes, MOST_FILES);
+        let unpacked = unpack_stream(open(source)?, source, stage.path(), &limits);
         unpacked
             .map_err(|error| no_archive(error, source))?
             .left_out
@@ -164,7 +164,7 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
             because: "it is no run: it has no journal.jsonl and plan.json".to_owned(),
         });
     }
-    if let Some(pid) = RunLock::holder(&run.lock()) {
+    if let Some(pid) = FileLock::holder(&run.lock()) {
         return Err(StoreError::Busy {
             run: run.id().to_owned(),
             pid: pid.to_string(),
@@ -173,18 +173,18 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     let to = stage.join(run.id());
     fs::create_dir(&to).map_err(StoreError::io("create", &to))?;
     let mut left_out = Vec::new();
-    walk(run.path(), &STAYS, &mut |relative, found| {
+    walk(run.path(), &STAYS, &mut |relative, entry| {
         let target = to.join(relative);
-        match found {
-            Found::Directory => fs::create_dir(&target).map_err(StoreError::io("create", &target)),
-            Found::File(mut file) => {
+        match entry {
+            Entry::Directory => fs::create_dir(&target).map_err(StoreError::io("create", &target)),
+            Entry::File(mut file) => {
                 let mut out =
                     File::create_new(&target).map_err(StoreError::io("create", &target))?;
                 io::copy(&mut file, &mut out)
                     .map(drop)
                     .map_err(StoreError::io("write", &target))
             }
-            Found::Other(because) => {
+            Entry::Other(because) => {
                 left_out.push(format!("{}: {because}", relative.display()));
                 Ok(())
             }
@@ -264,7 +264,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Bytes that the disk has room for, less some for whoever else is on it.
-fn room(directory: &Path) -> u64 {
+fn free_space(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |found| {
         let free = found.f_bavail.saturating_mul(found.f_frsize);

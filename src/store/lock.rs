@@ -1,4 +1,5 @@
-//! One process follows a run at a time. The lock is the kernel's, so it ends with the process.
+//! One process at a time follows a run, or populates a cached directory. The lock is the kernel's, so
+//! it ends with the process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -8,21 +9,30 @@ use std::time::Duration;
 use super::error::StoreError;
 
 /// How often, and how long apart, a lock is tried.
-const LOOKS: u32 = 20;
+const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// Held while a process follows a run.
+/// The outcome of one attempt to take a lock.
 #[derive(Debug)]
-pub struct RunLock {
+pub enum LockAttempt {
+    /// The lock.
+    Acquired(FileLock),
+    /// Another process has it: what that process wrote of itself.
+    HeldBy(String),
+}
+
+/// The lock of a run, a batch or a cached directory, held by this process.
+#[derive(Debug)]
+pub struct FileLock {
     _file: File,
 }
 
-impl RunLock {
-    /// Takes the lock, or says which process has it.
+impl FileLock {
+    /// Tries once to take the lock, and writes `holder` into its file.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] where another process follows the run.
-    pub fn take(path: &Path, run: &str) -> Result<Self, StoreError> {
+    /// Where the file cannot be opened or written.
+    pub fn attempt(path: &Path, holder: &str) -> Result<LockAttempt, StoreError> {
         let mut file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -30,27 +40,39 @@ impl RunLock {
             .write(true)
             .open(path)
             .map_err(StoreError::io("open", path))?;
-        for _ in 0..LOOKS {
-            match file.try_lock() {
-                Ok(()) => {
-                    file.set_len(0)
-                        .and_then(|()| file.rewind())
-                        .map_err(StoreError::io("write", path))?;
-                    write!(file, "{}", std::process::id())
-                        .map_err(StoreError::io("write", path))?;
-                    return Ok(Self { _file: file });
-                }
-                // Somebody may only be looking who has it: that takes no time.
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-                Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", path)(error)),
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)
+                    .and_then(|()| file.rewind())
+                    .and_then(|()| file.write_all(holder.as_bytes()))
+                    .map_err(StoreError::io("write", path))?;
+                Ok(LockAttempt::Acquired(Self { _file: file }))
             }
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                let _ = file.take(1000).read_to_string(&mut holder);
+                Ok(LockAttempt::HeldBy(holder))
+            }
+            Err(TryLockError::Error(error)) => Err(StoreError::io("lock", path)(error)),
         }
+    }
+
+    /// Takes the lock of a run, or says which process has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] where another process follows the run.
+    pub fn take(path: &Path, run: &str) -> Result<Self, StoreError> {
         let mut pid = String::new();
-        let _ = file.read_to_string(&mut pid);
-        Err(StoreError::Busy {
-            run: run.to_owned(),
-            pid,
-        })
+        for _ in 0..ATTEMPTS {
+            match Self::attempt(path, &std::process::id().to_string())? {
+                LockAttempt::Acquired(lock) => return Ok(lock),
+                // Somebody may only be reading who has it: that takes no time.
+                LockAttempt::HeldBy(holder) => pid = holder,
+            }
+            std::thread::sleep(PAUSE);
+        }
+        let run = run.to_owned();
+        Err(StoreError::Busy { run, pid })
     }
 
     /// The process that follows the run, if any does.
@@ -61,7 +83,7 @@ impl RunLock {
             return None;
         }
         // It is written just after the lock is taken.
-        for _ in 0..LOOKS {
+        for _ in 0..ATTEMPTS {
             let mut pid = String::new();
             file.rewind().ok()?;
             file.read_to_string(&mut pid).ok()?;
@@ -82,24 +104,24 @@ mod tests {
     fn looking_who_has_it_does_not_keep_anybody_from_taking_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
-        drop(RunLock::take(&path, "run").unwrap());
+        drop(FileLock::take(&path, "run").unwrap());
         let look = path.clone();
         let watcher = std::thread::spawn(move || {
             for _ in 0..2000 {
-                let _ = RunLock::holder(&look);
+                let _ = FileLock::holder(&look);
             }
         });
         for _ in 0..200 {
-            drop(RunLock::take(&path, "run").unwrap());
+            drop(FileLock::take(&path, "run").unwrap());
         }
         watcher.join().unwrap();
-        let held = RunLock::take(&path, "run").unwrap();
-        assert_eq!(RunLock::holder(&path), Some(std::process::id()));
+        let held = FileLock::take(&path, "run").unwrap();
+        assert_eq!(FileLock::holder(&path), Some(std::process::id()));
         assert!(matches!(
-            RunLock::take(&path, "run"),
+            FileLock::take(&path, "run"),
             Err(StoreError::Busy { .. })
         ));
         drop(held);
-        assert_eq!(RunLock::holder(&path), None);
+        assert_eq!(FileLock::holder(&path), None);
     }
 }

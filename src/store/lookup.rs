@@ -151,7 +151,7 @@ pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, S
     };
     Err(StoreError::NoSuch {
         kind,
-        wanted: wanted.to_owned(),
+        requested: wanted.to_owned(),
         among: parent.to_owned(),
         matches: matches.len(),
         hint,

@@ -1,7 +1,6 @@
 //! Run directories: where evidence lies, how it is written so that a kill loses nothing,
 //! and how it is opened again when the container that wrote it may be hostile.
 
-pub mod batch_directory;
 pub mod blocks;
 pub mod cache;
 pub mod dir_handle;
@@ -21,7 +20,6 @@ pub mod stage;
 pub mod unpack;
 mod walk;
 
-pub use batch_directory::BatchDirectory;
 pub use error::StoreError;
 pub use home::Home;
 pub use record::Record;

@@ -11,7 +11,7 @@ use tar::{Builder, EntryType, Header};
 
 use super::error::StoreError;
 use super::run_directory::RunDirectory;
-use super::walk::{Found, walk};
+use super::walk::{Entry, walk};
 
 /// What stays: the container's side of a run, its process's lock, what commands on this machine
 /// worked in.
@@ -85,16 +85,16 @@ fn append_all(
 ) -> Result<(), StoreError> {
     for run in runs {
         let top = PathBuf::from(run.id());
-        walk(run.path(), &STAYS, &mut |relative, found| {
+        walk(run.path(), &STAYS, &mut |relative, entry| {
             let path = top.join(relative);
-            match found {
-                Found::Directory => append(builder, &path, None, part),
-                Found::File(file) => {
+            match entry {
+                Entry::Directory => append(builder, &path, None, part),
+                Entry::File(file) => {
                     packed.files += 1;
                     packed.bytes += file.metadata().map_or(0, |found| found.len());
                     append(builder, &path, Some(file), part)
                 }
-                Found::Other(because) => {
+                Entry::Other(because) => {
                     packed
                         .left_out
                         .push(format!("{}: {because}", path.display()));

@@ -5,8 +5,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use walkdir::WalkDir;
+
 use super::error::StoreError;
-use super::lock::RunLock;
+use super::lock::FileLock;
 use super::run_directory::RunDirectory;
 use super::stage::Stage;
 
@@ -21,7 +23,7 @@ const BLOCK: u64 = 512;
 /// somebody else.
 pub fn remove(run: &RunDirectory) -> Result<(), StoreError> {
     is_own(run)?;
-    let lock = RunLock::take(&run.lock(), run.id())?;
+    let lock = FileLock::take(&run.lock(), run.id())?;
     let stage = Stage::going(run.path())?;
     drop(lock);
     stage.clear()
@@ -51,23 +53,14 @@ fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
 pub fn frees(directory: &Path) -> u64 {
     let mut bytes = 0;
     let mut linked: HashMap<(u64, u64), u64> = HashMap::new();
-    let mut left = vec![directory.to_owned()];
-    while let Some(path) = left.pop() {
-        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            let Ok(found) = entry.metadata() else {
-                continue;
-            };
-            let size = found.blocks() * BLOCK;
-            if found.is_dir() {
-                left.push(entry.path());
-                bytes += size;
-                continue;
-            }
-            let seen = linked.entry((found.dev(), found.ino())).or_default();
-            *seen += 1;
-            if *seen == found.nlink() {
-                bytes += size;
-            }
+    for entry in WalkDir::new(directory).min_depth(1).into_iter().flatten() {
+        let Ok(found) = entry.metadata() else {
+            continue;
+        };
+        let names = linked.entry((found.dev(), found.ino())).or_default();
+        *names += 1;
+        if found.is_dir() || *names == found.nlink() {
+            bytes += found.blocks() * BLOCK;
         }
     }
     bytes
@@ -97,7 +90,7 @@ mod tests {
     #[test]
     fn one_that_is_followed_stays() {
         let (_directory, run) = planted();
-        let held = RunLock::take(&run.lock(), "run").unwrap();
+        let held = FileLock::take(&run.lock(), "run").unwrap();
         assert!(matches!(remove(&run), Err(StoreError::Busy { .. })));
         drop(held);
         assert!(run.path().exists());

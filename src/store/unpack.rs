@@ -88,9 +88,9 @@ pub fn unpack_runnable(archive: &Path, to: &Path, most: u64) -> Result<Unpacked,
     unpack_file(archive, to, &Limits::results(most, true))
 }
 
-fn unpack_file(archive: &Path, to: &Path, manner: &Limits) -> Result<Unpacked, StoreError> {
+fn unpack_file(archive: &Path, to: &Path, limits: &Limits) -> Result<Unpacked, StoreError> {
     let file = File::open(archive).map_err(StoreError::io("open", archive))?;
-    unpack_stream(BufReader::new(file), archive, to, manner)
+    unpack_stream(BufReader::new(file), archive, to, limits)
 }
 
 /// Unpacks what is read of `archive` into the directory `to`.
@@ -101,7 +101,7 @@ pub fn unpack_stream(
     from: impl Read,
     archive: &Path,
     to: &Path,
-    manner: &Limits,
+    limits: &Limits,
 ) -> Result<Unpacked, StoreError> {
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
@@ -110,8 +110,8 @@ pub fn unpack_stream(
         path: archive.to_owned(),
         because: format!(
             "what is in it is larger than {} or {} files",
-            crate::format::size(manner.most_bytes),
-            manner.most_files
+            crate::format::size(limits.most_bytes),
+            limits.most_files
         ),
     };
     let mut entries = Archive::new(from);
@@ -122,10 +122,10 @@ pub fn unpack_stream(
             .map_err(StoreError::io("read", archive))?
             .into_owned();
         seen += 1;
-        if seen > manner.most_files {
+        if seen > limits.most_files {
             return Err(too_large());
         }
-        let Some(relative) = manner.place(&name) else {
+        let Some(relative) = limits.place(&name) else {
             unpacked.leave_out(&name, "leads out of the results");
             continue;
         };
@@ -141,11 +141,11 @@ pub fn unpack_stream(
                 fs::create_dir_all(&path).map_err(StoreError::io("create", &path))
             }
             EntryType::Regular | EntryType::Continuous => {
-                if unpacked.bytes.saturating_add(entry.size()) > manner.most_bytes {
+                if unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
                     return Err(too_large());
                 }
                 let mode = entry.header().mode().unwrap_or(0);
-                let mode = if manner.runnable && mode & 0o111 != 0 {
+                let mode = if limits.runnable && mode & 0o111 != 0 {
                     0o777
                 } else {
                     0o666

@@ -10,9 +10,9 @@ use super::error::StoreError;
 /// Nobody's results lie deeper.
 const DEEPEST: usize = 64;
 
-/// What was found.
+/// An entry of a directory.
 #[derive(Debug)]
-pub enum Found {
+pub enum Entry {
     /// A directory. What is in it comes next.
     Directory,
     /// A regular file.
@@ -28,7 +28,7 @@ pub enum Found {
 pub fn walk(
     root: &Path,
     skip: &[&str],
-    visit: &mut dyn FnMut(&Path, Found) -> Result<(), StoreError>,
+    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let directory = Directory::open(root)?;
     for name in directory.names()? {
@@ -44,22 +44,22 @@ fn step(
     name: &str,
     relative: &Path,
     depth: usize,
-    visit: &mut dyn FnMut(&Path, Found) -> Result<(), StoreError>,
+    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     if !parent.is_directory(name) {
         return match parent.file(Path::new(name)) {
-            Ok(file) => visit(relative, Found::File(file)),
-            Err(error) => visit(relative, Found::Other(error.because())),
+            Ok(file) => visit(relative, Entry::File(file)),
+            Err(error) => visit(relative, Entry::Other(error.because())),
         };
     }
     if depth > DEEPEST {
-        return visit(relative, Found::Other("it lies too deep".to_owned()));
+        return visit(relative, Entry::Other("it lies too deep".to_owned()));
     }
     let directory = match parent.directory(name) {
         Ok(directory) => directory,
-        Err(error) => return visit(relative, Found::Other(error.because())),
+        Err(error) => return visit(relative, Entry::Other(error.because())),
     };
-    visit(relative, Found::Directory)?;
+    visit(relative, Entry::Directory)?;
     for name in directory.names()? {
         step(&directory, &name, &relative.join(&name), depth + 1, visit)?;
     }

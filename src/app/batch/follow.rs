@@ -18,11 +18,11 @@ use crate::batch::run::{BatchEnded, BatchSession, Emitter, Taking, execute, work
 use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use retrial_engine::api::Engine;
 
 /// Judges a batch from its directory.
-pub type Judge<'a> = &'a dyn Fn(&BatchDirectory) -> Result<BatchVerdict, Failure>;
+pub type Judge<'a> = &'a dyn Fn(&Record) -> Result<BatchVerdict, Failure>;
 
 /// A batch of which everything is known that can be known without an engine.
 pub struct Taken {
@@ -64,7 +64,7 @@ pub struct Followed {
 pub async fn follow(
     global: &GlobalOptions,
     taken: Taken,
-    directory: BatchDirectory,
+    directory: Record,
     judge: Judge<'_>,
 ) -> Result<Followed, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);

@@ -10,7 +10,7 @@ use crate::app::terminal;
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::store::journal::Journal;
 use crate::store::run_directory::write_atomically;
-use crate::store::{BatchDirectory, Home};
+use crate::store::{Home, Record};
 
 /// Plans a batch in a new directory, or in that of the same batch if it is unfinished.
 pub fn start(
@@ -18,7 +18,7 @@ pub fn start(
     file: BatchFile,
     asked: Asked,
     new: bool,
-) -> Result<(Taken, BatchDirectory), Failure> {
+) -> Result<(Taken, Record), Failure> {
     let cells = Cells::open(&file.plan)?;
     let record = BatchRecord {
         recipe_hashes: cells.hashes(),
@@ -43,7 +43,7 @@ pub fn start(
 }
 
 /// Plans what is left of a batch.
-pub fn resume(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Taken, Failure> {
+pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<Taken, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
     let id = directory.id();
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
@@ -78,12 +78,12 @@ fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure>
 }
 
 /// The latest batch that was begun in the same way and not brought to its end.
-fn unfinished(home: &Home, record: &BatchRecord) -> Option<BatchDirectory> {
+fn unfinished(home: &Home, record: &BatchRecord) -> Option<Record> {
     let ids = home.batch_ids();
     let directories = ids
         .iter()
         .rev()
-        .map(|id| BatchDirectory::at(home.batches().join(id)));
+        .map(|id| Record::at(home.batches().join(id)));
     directories
         .filter(|directory| {
             let events = Journal::read::<BatchEvent>(&directory.journal()).unwrap_or_default();
@@ -96,9 +96,9 @@ fn unfinished(home: &Home, record: &BatchRecord) -> Option<BatchDirectory> {
 }
 
 /// The batch's own record of what it is, before anything is done.
-fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<BatchDirectory, Failure> {
+fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<Record, Failure> {
     let directory = home.new_batch(&stem(&record.plan.title))?;
-    write_atomically(&directory.yaml(), yaml.as_bytes())?;
+    write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
     directory.write_json("batch.json", record)?;
     Ok(directory)
 }

@@ -5,7 +5,8 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::{KEPT_LABEL, RUN_LABEL};
-use crate::store::cache::{CacheEntry, CacheUsage, LockAttempt, list};
+use crate::store::cache::{CacheEntry, CacheUsage, list};
+use crate::store::lock::LockAttempt;
 use retrial_engine::api::Engine;
 
 /// Without a key: lists the cached directories. With one: removes it, unless a container of ours has

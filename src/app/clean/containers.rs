@@ -9,7 +9,7 @@ use crate::results::verdict::ExitCode;
 use crate::run::{PATH_LABEL, RUN_LABEL};
 use crate::store::journal::Journal;
 use crate::store::journal::{Event, State};
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
 
 /// Removes containers that carry our label and that nobody follows.
@@ -68,7 +68,7 @@ fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
 fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> {
     let id = container.labels.get(RUN_LABEL)?;
     let path = container.labels.get(PATH_LABEL).map(Path::new);
-    if let Some(holder) = path.and_then(|path| RunLock::holder(&path.join("lock"))) {
+    if let Some(holder) = path.and_then(|path| FileLock::holder(&path.join("lock"))) {
         return Some(format!(
             "process {holder} follows its run; retrial stop {id}"
         ));

@@ -6,7 +6,7 @@ use crate::batch::journal::{BatchEvent, BatchState, TrialRunState};
 use crate::batch::verdict::{CellEvidence, Lost, RunEvidence};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use crate::store::journal::Journal;
 use crate::store::{Home, RunDirectory};
 
@@ -16,7 +16,7 @@ use crate::store::{Home, RunDirectory};
 /// Where the batch's journal cannot be read.
 pub fn evidence_of_cells(
     home: &Home,
-    directory: &BatchDirectory,
+    directory: &Record,
     plan: &BatchPlan,
 ) -> Result<Vec<CellEvidence>, BatchError> {
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);

@@ -13,10 +13,10 @@ use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
 use crate::batch::{BatchPlan, PullAhead, TrialRun};
 use crate::run::Options;
 use crate::run::quiet::MeasurementLock;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use crate::store::journal::Event;
 use crate::store::journal::Journal;
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use crate::store::{Home, StoreError};
 use retrial_engine::api::Engine;
 
@@ -41,7 +41,7 @@ pub struct Taking<'a> {
     /// The engine.
     pub engine: Arc<dyn Engine>,
     /// The batch's directory.
-    pub directory: BatchDirectory,
+    pub directory: Record,
     /// What is planned.
     pub plan: BatchPlan,
     /// Makes trial runs runs.
@@ -59,7 +59,7 @@ pub struct BatchSession<'a> {
     /// The engine.
     pub engine: Arc<dyn Engine>,
     /// The batch's directory.
-    pub directory: BatchDirectory,
+    pub directory: Record,
     /// What is planned.
     pub plan: BatchPlan,
     /// Cancelled when the batch is to stop.
@@ -71,7 +71,7 @@ pub struct BatchSession<'a> {
     journal: Arc<Mutex<Kept>>,
     pub(super) seen: UnboundedSender<Seen>,
     halted: Mutex<Option<String>>,
-    _lock: RunLock,
+    _lock: FileLock,
 }
 
 /// The journal and what it comes to.
@@ -94,7 +94,7 @@ impl<'a> BatchSession<'a> {
     /// Where another process has it, or its files cannot be read or written.
     pub fn open(taking: Taking<'a>) -> Result<Self, BatchError> {
         let directory = taking.directory;
-        let lock = match RunLock::take(&directory.lock(), directory.id()) {
+        let lock = match FileLock::take(&directory.lock(), directory.id()) {
             Err(StoreError::Busy { run: batch, pid }) => {
                 return Err(BatchError::Busy { batch, pid });
             }

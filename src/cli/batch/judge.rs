@@ -14,14 +14,14 @@ use crate::cli::judge as results;
 use crate::report::{self, content};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use crate::store::journal::Journal;
 use crate::store::{Home, RunDirectory};
 
 pub use crate::batch::verdict::BatchVerdict;
 
 /// Judges a batch as it stands.
-pub fn judge(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     has_form(global)?;
     let verdict = judged(global, directory)?;
     print(global, &verdict, directory);
@@ -36,7 +36,7 @@ pub fn judge(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitC
 }
 
 /// The verdict on a batch.
-pub fn judged(global: &GlobalOptions, directory: &BatchDirectory) -> Result<BatchVerdict, Failure> {
+pub fn judged(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
     let plan: BatchPlan = directory.read_json("batch.json")?;
     let home = global.home.clone();
     let cells = evidence_of_cells(&home, directory, &plan)?;
@@ -117,7 +117,7 @@ pub fn has_form(global: &GlobalOptions) -> Result<(), Failure> {
 }
 
 /// Prints the verdict as the command line asks.
-pub fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &BatchDirectory) {
+pub fn print(global: &GlobalOptions, verdict: &BatchVerdict, directory: &Record) {
     terminal::print(&match global.output {
         Output::Json => {
             let text = serde_json::to_string(verdict).unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{background, runtime, terminal};
 use crate::results::verdict::ExitCode;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use crate::store::lookup::Kind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
@@ -34,7 +34,7 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
 }
 
 /// Resumes a batch.
-pub fn resume(global: &GlobalOptions, directory: &BatchDirectory) -> Result<ExitCode, Failure> {
+pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     judge::has_form(global)?;
     let taken = start::resume(global, directory)?;
     to_its_end(global, taken, directory)
@@ -43,9 +43,9 @@ pub fn resume(global: &GlobalOptions, directory: &BatchDirectory) -> Result<Exit
 fn to_its_end(
     global: &GlobalOptions,
     taken: Taken,
-    directory: &BatchDirectory,
+    directory: &Record,
 ) -> Result<ExitCode, Failure> {
-    let judge = |directory: &BatchDirectory| judged(global, directory);
+    let judge = |directory: &Record| judged(global, directory);
     let followed = follow(global, taken, directory.clone(), &judge);
     let ended = runtime::runtime()?.block_on(followed)?;
     if let Some(verdict) = &ended.verdict {

@@ -229,10 +229,10 @@ fn add(
         .map_err(|error| Failure::usage(format!("{}: {error}", shown.display())))?;
     let mode = match (run.mode(), place.mode) {
         // An accuracy summary holds only its two last lines: then the folder's name tells.
-        (Some(retrial_mlperf::loadgen::Mode::Accuracy), _) | (None, Some("accuracy")) => {
+        (Some(retrial_mlperf::loadgen::Mode::Accuracy), _) | (None, Some(Mode::Accuracy)) => {
             Mode::Accuracy
         }
-        (_, Some("compliance")) => Mode::Compliance,
+        (_, Some(Mode::Compliance)) => Mode::Compliance,
         _ => Mode::Performance,
     };
     let said = run.scenario().map(|scenario| scenario.as_str().to_owned());

@@ -6,7 +6,7 @@ use crate::app::options::JudgeRequest;
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::result_path::ResultPath;
 use crate::results::evidence::tree::Published;
-use crate::results::evidence::tree::published::Wanted;
+use crate::results::evidence::tree::published::ResultKey;
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::{Round, Rounds, Rules};
 use retrial_recipe::model::{Mode, Submission};
@@ -54,17 +54,17 @@ impl<'a> LooseResults<'a> {
                 let official = rules
                     .as_ref()
                     .map_or(benchmark.as_str(), |rules| rules.benchmark.as_str());
-                let wanted = Wanted {
+                let key = ResultKey {
                     division: self.asked.division.as_deref(),
                     benchmark: &benchmark,
                     official,
                     scenario,
-                    ..Wanted::default()
+                    ..ResultKey::default()
                 };
                 let unit = rules
                     .as_ref()
                     .map_or("", |rules| rules.metric.unit.as_str());
-                Some((metric, vec![published.expectation(&wanted, unit)?]))
+                Some((metric, vec![published.expectation(&key, unit)?]))
             });
         MeasurementPlan {
             loadgen: true,

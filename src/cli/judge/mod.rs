@@ -16,7 +16,7 @@ use crate::app::{follow, terminal};
 use crate::results::evidence::tree::{SubmissionTrees, find};
 use crate::results::verdict::{self, Context, Evidence, ExitCode, Outcome, RuleCheck, Verdict};
 use crate::run::judge_run;
-use crate::store::BatchDirectory;
+use crate::store::Record;
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
 use crate::store::journal::{Event, State};
@@ -79,7 +79,7 @@ fn found(directory: &Path, asked: &JudgeRequest) -> Result<Option<SubmissionTree
 pub fn judge(global: &GlobalOptions, asked: &JudgeRequest) -> Result<ExitCode, Failure> {
     let path = Path::new(&asked.directory);
     if path.join("batch.json").exists() {
-        return batch::judge(global, &BatchDirectory::at(path.to_owned()));
+        return batch::judge(global, &Record::at(path.to_owned()));
     }
     if path.join("plan.json").exists() {
         let path = path

@@ -18,7 +18,7 @@ use crate::report::{Entry, html, junit, markdown};
 use crate::results::evidence::environment;
 use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{Fact, FactGroup, environments};
-use crate::store::{BatchDirectory, Home, RunDirectory};
+use crate::store::{Home, Record, RunDirectory};
 
 /// Environments of more cells side by side are no table that anybody reads.
 const CELLS: usize = 12;
@@ -28,7 +28,7 @@ pub fn report(
     global: &GlobalOptions,
     arguments: &ReportRequest,
     output: Output,
-    directory: &BatchDirectory,
+    directory: &Record,
 ) -> Result<ExitCode, Failure> {
     let verdict = batch::judged(global, directory)?;
     let target = write::target(arguments, output, Some(directory.path()));
@@ -82,7 +82,7 @@ fn entries(verdict: &BatchVerdict) -> Vec<Entry<'_>> {
         .collect()
 }
 
-fn text(verdict: &BatchVerdict, charts: Vec<Chart>, directory: &BatchDirectory) -> String {
+fn text(verdict: &BatchVerdict, charts: Vec<Chart>, directory: &Record) -> String {
     let evidence = directory.path().display().to_string();
     let mut document = content::batch::document(verdict, &evidence, &[]);
     document.blocks.extend(Block::charts(charts));

@@ -18,7 +18,7 @@ use crate::results::verdict::{self, RuleCheck, Verdict};
 use crate::run::evidence_of;
 use crate::store::journal::Event;
 use crate::store::journal::Journal;
-use crate::store::{BatchDirectory, RunDirectory};
+use crate::store::{Record, RunDirectory};
 use crate::telemetry::Row;
 
 /// Everything that is reported together.
@@ -130,17 +130,14 @@ pub fn gather(
 }
 
 /// The batch that is named; a batch is a report of its own.
-pub fn batch(
-    global: &GlobalOptions,
-    arguments: &ReportRequest,
-) -> Result<Option<BatchDirectory>, Failure> {
+pub fn batch(global: &GlobalOptions, arguments: &ReportRequest) -> Result<Option<Record>, Failure> {
     let mut batches = Vec::new();
     for name in &arguments.subjects {
         let path = Path::new(name);
         if path.join("batch.json").exists() {
             let path = path.canonicalize();
             let path = path.map_err(|error| Failure::host(format!("{name}: {error}")))?;
-            batches.push(BatchDirectory::at(path));
+            batches.push(Record::at(path));
         } else if !path.is_dir()
             && let RunOrBatch::Batch(directory) = open::run_or_batch(&global.home, name)?
         {

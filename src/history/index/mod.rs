@@ -21,7 +21,7 @@ use rusqlite::Connection;
 use self::file::IndexFile;
 use self::sync::Directories;
 use crate::history::{Filter, RunSummary, Stand};
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 use crate::store::{Home, RunDirectory};
 
 pub use listing::names;
@@ -97,7 +97,7 @@ impl Index {
         let rows = rows.unwrap_or_else(|_| self.read_again());
         let with_stand = rows.into_iter().map(|mut row| {
             if row.stand != Stand::Ended
-                && let Some(pid) = RunLock::holder(&row.path.join("lock"))
+                && let Some(pid) = FileLock::holder(&row.path.join("lock"))
             {
                 row.stand = Stand::Running { pid };
             }

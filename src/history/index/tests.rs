@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 
 use super::*;
-use crate::store::lock::RunLock;
+use crate::store::lock::FileLock;
 
 /// A home whose runs are a journal and a title.
 struct Scene {
@@ -306,7 +306,7 @@ fn who_follows_a_run_is_asked_each_time() {
         rows.iter().map(|row| row.stand).collect()
     };
     assert_eq!(stands(), [Stand::Interrupted, Stand::Ended]);
-    let held = RunLock::take(&scene.run("open").join("lock"), "open").unwrap();
+    let held = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();
     let pid = std::process::id();
     assert_eq!(stands(), [Stand::Running { pid }, Stand::Ended]);
     drop(held);

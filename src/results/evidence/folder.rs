@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use crate::store::{StoreError, blocks, open};
 use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
 
@@ -43,10 +45,7 @@ pub enum FolderError {
 /// # Errors
 /// Where there is none, there are several, or it cannot be read.
 pub fn read(folder: &Path) -> Result<Run, FolderError> {
-    let mut found = Vec::new();
-    find(folder, Path::new(""), DEPTH, &mut found);
-    found.sort();
-    let relative = match &found[..] {
+    let relative = match &find(folder, DEPTH)[..] {
         [] => return Err(FolderError::NoSummary),
         [one] => one.clone(),
         several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
@@ -133,10 +132,7 @@ pub fn is_missing(error: &StoreError) -> bool {
 /// Every folder in or below a directory that holds a summary, sorted; links are not followed.
 #[must_use]
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    find(directory, Path::new(""), 16, &mut found);
-    found.sort();
-    found
+    find(directory, 16)
 }
 
 /// Reads a detail log of any length in bounded memory.
@@ -146,18 +142,18 @@ fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
     Ok(parser.finish())
 }
 
-fn find(folder: &Path, relative: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder.join(relative)) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        if kind.is_dir() && depth > 0 {
-            find(folder, &relative.join(entry.file_name()), depth - 1, found);
-        } else if entry.file_name() == SUMMARY {
-            found.push(relative.to_owned());
-        }
-    }
+/// The folders with a summary, sorted; links are not followed.
+fn find(directory: &Path, depth: usize) -> Vec<PathBuf> {
+    let entries = WalkDir::new(directory).max_depth(depth + 1);
+    let summaries = entries
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry.file_name() == SUMMARY && !entry.file_type().is_dir());
+    let folders = summaries.filter_map(|entry| {
+        let folder = entry.path().parent()?.strip_prefix(directory).ok()?;
+        Some(folder.to_owned())
+    });
+    let mut folders: Vec<PathBuf> = folders.collect();
+    folders.sort();
+    folders
 }

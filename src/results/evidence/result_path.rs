@@ -5,17 +5,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::tree::is_test;
-use retrial_recipe::model::Submission;
+use super::tree::{DIVISIONS, is_test};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_recipe::model::{Mode, Submission};
 
-const SCENARIOS: [&str; 5] = [
-    "Offline",
-    "Server",
-    "Interactive",
-    "SingleStream",
-    "MultiStream",
-];
-const MODES: [&str; 3] = ["performance", "accuracy", "compliance"];
+const MODES: [Mode; 3] = [Mode::Performance, Mode::Accuracy, Mode::Compliance];
 
 /// What a result's path says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +19,7 @@ pub struct ResultPath {
     /// The scenario, where a folder has its name. An Interactive result's own log says `Server`.
     pub scenario: Option<String>,
     /// The mode, where a folder has its name.
-    pub mode: Option<&'static str>,
+    pub mode: Option<Mode>,
     /// Other trials of the same lie beside it: `run_1`, `run_2`.
     pub is_trial: bool,
 }
@@ -34,34 +28,28 @@ impl ResultPath {
     /// Reads a path.
     #[must_use]
     pub fn of(path: &Path) -> Self {
-        let mut names: Vec<String> = names(path);
-        let is_trial = names.last().is_some_and(|name| is_trial(name)) && names.pop().is_some();
-        let mode = names
-            .last()
-            .and_then(|name| MODES.into_iter().find(|mode| mode == name));
-        if mode.is_some() {
-            names.pop();
-        }
+        let mut names = names(path);
+        let all = names.len();
+        let is_trial = names.pop_if(|name| is_trial(name)).is_some();
+        let mode_of = |name: &String| MODES.into_iter().find(|mode| mode.to_string() == *name);
+        let mode = names.pop_if(|name| mode_of(name).is_some());
+        let mode = mode.as_ref().and_then(mode_of);
         // `TEST01/performance/run_1` is a test of the audit, whatever it ran.
-        let is_test = names.last().is_some_and(|name| is_test(name)) && names.pop().is_some();
-        let scenario = names.last().and_then(|name| {
-            let name = folded(name);
-            let known = SCENARIOS.iter().find(|known| folded(known) == name)?;
-            Some((*known).to_owned())
-        });
-        if scenario.is_some() {
-            names.pop();
-        }
-        let taken = path.components().count()
-            - usize::from(is_trial)
-            - usize::from(mode.is_some())
-            - usize::from(is_test)
-            - usize::from(scenario.is_some());
-        let mode = if is_test { Some("compliance") } else { mode };
+        let is_test = names.pop_if(|name| is_test(name)).is_some();
+        let scenario_of = |name: &String| Scenario::from_word(&name.replace(['-', '_'], ""));
+        let scenario = names.pop_if(|name| scenario_of(name).is_some());
+        let taken = path.components().count() - (all - names.len());
         Self {
             group: path.components().take(taken).collect(),
-            scenario,
-            mode,
+            scenario: scenario
+                .as_ref()
+                .and_then(scenario_of)
+                .map(|scenario| scenario.to_string()),
+            mode: if is_test {
+                Some(Mode::Compliance)
+            } else {
+                mode
+            },
             is_trial,
         }
     }
@@ -70,26 +58,22 @@ impl ResultPath {
     #[must_use]
     pub fn submission(&self) -> Submission {
         let names = names(&self.group);
-        let from_end = |back: usize| names.len().checked_sub(back).map(|at| names[at].as_str());
-        if let [
-            Some(division @ ("closed" | "open")),
-            Some(submitter),
-            Some("results"),
-            Some(system),
-            Some(benchmark),
-        ] = [5, 4, 3, 2, 1].map(from_end)
-        {
-            return Submission {
-                division: Some(division.to_owned()),
-                submitter: Some(submitter.to_owned()),
-                system: Some(system.to_owned()),
-                benchmark: benchmark.to_owned(),
+        match names.as_slice() {
+            [.., division, submitter, results, system, benchmark]
+                if results == "results" && DIVISIONS.contains(&division.as_str()) =>
+            {
+                Submission {
+                    division: Some(division.clone()),
+                    submitter: Some(submitter.clone()),
+                    system: Some(system.clone()),
+                    benchmark: benchmark.clone(),
+                    ..Submission::default()
+                }
+            }
+            names => Submission {
+                benchmark: names.last().map_or("results", String::as_str).to_owned(),
                 ..Submission::default()
-            };
-        }
-        Submission {
-            benchmark: from_end(1).unwrap_or("results").to_owned(),
-            ..Submission::default()
+            },
         }
     }
 }
@@ -101,10 +85,6 @@ fn names(path: &Path) -> Vec<String> {
             _ => None,
         })
         .collect()
-}
-
-fn folded(name: &str) -> String {
-    name.to_lowercase().replace(['-', '_'], "")
 }
 
 /// `run_1`, `trial-2`, `3`.
@@ -127,7 +107,7 @@ mod tests {
             "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1",
         ));
         assert_eq!(place.scenario.as_deref(), Some("Offline"));
-        assert_eq!(place.mode, Some("performance"));
+        assert_eq!(place.mode, Some(Mode::Performance));
         assert!(place.is_trial);
         let submission = place.submission();
         assert_eq!(submission.submitter.as_deref(), Some("AMD"));

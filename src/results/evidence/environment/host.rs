@@ -12,7 +12,9 @@ use crate::results::verdict::comparison::{Fact, FactGroup};
 /// The GPUs that were assigned to the container; all, where that is not known.
 pub fn gpus(written: &Value) -> Vec<Fact> {
     let host = view(written);
-    let assigned = written.pointer("/assigned_gpus/gpus").and_then(Value::as_array);
+    let assigned = written
+        .pointer("/assigned_gpus/gpus")
+        .and_then(Value::as_array);
     let assigned: Vec<u64> = assigned
         .into_iter()
         .flatten()

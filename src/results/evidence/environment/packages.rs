@@ -29,9 +29,9 @@ fn facts(installed: &Installed) -> Vec<Fact> {
         .collect();
     // Several Pythons may have one package: its versions stand together.
     let mut by_name: BTreeMap<(Manager, &str), Vec<&str>> = BTreeMap::new();
-    for place in &installed.places {
-        for (name, version) in &place.packages {
-            let versions = by_name.entry((place.manager, name)).or_default();
+    for database in &installed.databases {
+        for (name, version) in &database.packages {
+            let versions = by_name.entry((database.manager, name)).or_default();
             if !versions.contains(&version.as_str()) {
                 versions.push(version);
             }
@@ -88,7 +88,7 @@ mod tests {
             "null",
             "[]",
             "{\"schema\":1}",
-            "{\"schema\":1,\"places\":[{\"manager\":\"x\"}]}",
+            "{\"schema\":1,\"databases\":[{\"manager\":\"x\"}]}",
             "\u{0}",
         ] {
             std::fs::write(run.join(FILE), text).unwrap();

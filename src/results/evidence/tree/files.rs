@@ -3,13 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Map, Value};
+
 use super::submission::ScenarioFolder;
 use crate::results::evidence::folder::is_missing;
 use crate::results::verdict::RuleCheck;
 use crate::store::open;
 use retrial_mlperf::submission;
 
-/// The largest description that is read: real ones have 1 kB.
+/// The largest description that is read: real ones have 1 to 3 kB.
 const CAP: u64 = 1 << 20;
 /// How many missing files are named.
 const NAMED: usize = 4;
@@ -44,8 +46,8 @@ pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>)
         return (missing, Vec::new());
     };
     let file = folder.join(name);
-    let checks = match described(&place.submitter.root, &file) {
-        Ok(checks) => checks,
+    let checks = match object(&place.submitter.root, &file) {
+        Ok(object) => submission::check_measurements(&object),
         Err(because) => vec![RuleCheck::failed("measurements", because, "a JSON object")],
     };
     let of_file = |mut check: RuleCheck| {
@@ -55,7 +57,11 @@ pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>)
     (missing, checks.into_iter().map(of_file).collect())
 }
 
-fn described(root: &Path, file: &Path) -> Result<Vec<RuleCheck>, String> {
+/// A JSON object that describes a system or a measurement.
+///
+/// # Errors
+/// A fragment: where it is missing, or cannot be read as one.
+pub(crate) fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
     let text = open::read_text_beneath(root, file, CAP).map_err(|error| {
         if is_missing(&error) {
             "missing".to_owned()
@@ -63,30 +69,18 @@ fn described(root: &Path, file: &Path) -> Result<Vec<RuleCheck>, String> {
             error.to_string()
         }
     })?;
-    let object = submission::object(&text)?;
-    let checks = submission::check_measurements(&object);
-    Ok(checks)
+    submission::object(&text)
 }
 
 /// All that are missing of a benchmark, as one rule.
 pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> {
-    let shown = |path: &PathBuf| {
+    let names = missing.iter().map(|Missing(path)| {
         let below = path.strip_prefix(benchmark).unwrap_or(path);
         below.display().to_string()
-    };
-    let names: Vec<String> = missing
-        .iter()
-        .take(NAMED)
-        .map(|Missing(path)| shown(path))
-        .collect();
-    let more = missing.len().saturating_sub(NAMED);
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
-    };
+    });
+    let names: Vec<String> = names.collect();
     (!names.is_empty()).then(|| {
-        let found = format!("missing: {}{more}", names.join(", "));
-        RuleCheck::failed("files", found, "every file of a submission")
+        let measured = format!("missing: {}", crate::format::first(&names, NAMED));
+        RuleCheck::failed("files", measured, "every file of a submission")
     })
 }

@@ -2,7 +2,7 @@
 
 use super::files::Missing;
 use super::submission::{Part, ScenarioFolder};
-use super::{JudgeContext, accuracy, compliance, endpoint, files, names, performance};
+use super::{JudgeContext, accuracy, compliance, endpoint, files, performance};
 use crate::results::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
@@ -70,8 +70,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
 
 /// What the round asks of a place.
 fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rules> {
-    let own = || names::official(&place.submitter, &place.benchmark, judge_context.round);
-    let named = judge_context.benchmark.unwrap_or_else(own);
+    let named = judge_context.official(&place.submitter, &place.benchmark);
     judge_context.round?.rules(named, place.scenario()?)
 }
 

@@ -1,6 +1,6 @@
 //! What a tree is judged by: the round, and published figures to compare with.
 
-use super::Published;
+use super::{Published, Submitter, names};
 use retrial_mlperf::rounds::Round;
 use retrial_recipe::model::JudgeRules;
 
@@ -17,4 +17,12 @@ pub struct JudgeContext<'a> {
     pub rules: &'a JudgeRules,
     /// Performance without accuracy is inconclusive.
     pub require_accuracy: bool,
+}
+
+impl JudgeContext<'_> {
+    /// The name to look a benchmark's rules up by.
+    pub(crate) fn official<'a>(&'a self, submitter: &'a Submitter, benchmark: &'a str) -> &'a str {
+        let own = || names::official(submitter, benchmark, self.round);
+        self.benchmark.unwrap_or_else(own)
+    }
 }

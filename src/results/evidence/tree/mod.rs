@@ -30,7 +30,7 @@ mod system;
 pub use find::{Fault, SubmissionTrees, find};
 pub use judge::{Judged, judge};
 pub use judge_context::JudgeContext;
-pub use layout::is_test;
+pub use layout::{DIVISIONS, is_test};
 pub use published::Published;
 pub use round::of_tree as round_of;
 pub use submission::{Benchmark, Part, ScenarioFolder, Submitter};

@@ -1,7 +1,7 @@
 //! What a benchmark on a system must have beside the results that are there.
 
+use super::JudgeContext;
 use super::submission::Benchmark;
-use super::{JudgeContext, names};
 use crate::results::verdict::RuleCheck;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::SystemType;
@@ -27,9 +27,7 @@ pub(crate) fn check(
     let Some(round) = judge_context.round else {
         return checks;
     };
-    let named = judge_context.benchmark.unwrap_or_else(|| {
-        names::official(&benchmark.submitter, &benchmark.name, judge_context.round)
-    });
+    let named = judge_context.official(&benchmark.submitter, &benchmark.name);
     let Some((official, rules)) = round.benchmark(named) else {
         checks.push(RuleCheck::failed(
             "benchmark",

@@ -1,18 +1,12 @@
 //! A system's description, `systems/SYSTEM.json`.
 
-use std::path::Path;
+use serde_json::Value;
 
-use serde_json::{Map, Value};
-
+use super::files::object;
 use super::submission::Benchmark;
-use crate::results::evidence::folder::is_missing;
 use crate::results::verdict::RuleCheck;
-use crate::store::open;
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission;
-
-/// The largest description that is read: real ones have 3 kB.
-const CAP: u64 = 1 << 20;
 
 /// What is known of a system.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,13 +46,4 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
     let checks = submission::check_system(&object, &submitter.division, &submitter.name);
     system.checks.extend(checks);
     system
-}
-
-fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
-    let text = match open::read_text_beneath(root, file, CAP) {
-        Ok(text) => text,
-        Err(error) if is_missing(&error) => return Err("missing".to_owned()),
-        Err(error) => return Err(error.to_string()),
-    };
-    submission::object(&text)
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fact::{Fact, FactGroup};
 use super::stacks;
+use crate::format::first;
 
 /// The most differing facts of one group that are kept; an image has a few thousand packages.
 const MOST: usize = 20_000;
@@ -138,8 +139,8 @@ fn are_alike(values: &[Option<&Fact>]) -> bool {
     })
 }
 
-/// Values of one fact that are told of runs that were pooled.
-const TOLD: usize = 3;
+/// Values of one fact that are shown of runs that were pooled.
+const SHOWN: usize = 3;
 
 /// The facts of several runs as those of one, and the names of those in which they differ.
 pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
@@ -166,12 +167,7 @@ pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
             if values.len() > 1 {
                 several.push(key.1.to_owned());
             }
-            let told = values[..values.len().min(TOLD)].join(", ");
-            let value = match values.len().saturating_sub(TOLD) {
-                0 => told,
-                more => format!("{told} and {more} more"),
-            };
-            Fact::new(key.0, key.1, value)
+            Fact::new(key.0, key.1, first(values, SHOWN))
         })
         .collect();
     (facts, several)

@@ -5,8 +5,12 @@ use std::collections::BTreeMap;
 use super::environment::merged;
 use super::fact::Fact;
 use super::measurement::Measurement;
+use crate::format::first;
 use crate::results::verdict::{Context, Evidence, Outcome, judge, notice};
 use retrial_recipe::model::Submission;
+
+/// Names that a note lists.
+const SHOWN: usize = 6;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,7 +121,7 @@ impl Subject {
             pool.notes.push(format!(
                 "the {count} runs of {} differ among themselves in {}",
                 pool.name,
-                some_of(&several)
+                first(&several, SHOWN)
             ));
         }
         let mut broken = Vec::new();
@@ -147,7 +151,7 @@ impl Subject {
                 "{what} of {} leaves out {} of its {count} runs: {}",
                 pool.name,
                 runs.len(),
-                some_of(&runs)
+                first(&runs, SHOWN)
             ));
         }
         let outcomes = pool.measured.iter().map(|measured| measured.outcome);
@@ -161,16 +165,6 @@ impl Subject {
             Some(known) => known.append(measured),
             None => self.measured.push(measured),
         }
-    }
-}
-
-/// The first of several names, and how many more there are.
-fn some_of(names: &[String]) -> String {
-    const TOLD: usize = 6;
-    let told = names[..names.len().min(TOLD)].join(", ");
-    match names.len().saturating_sub(TOLD) {
-        0 => told,
-        more => format!("{told} and {more} more"),
     }
 }
 

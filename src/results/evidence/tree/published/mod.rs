@@ -31,7 +31,7 @@ pub struct Published {
 
 /// What is known of a result that is to be compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Wanted<'a> {
+pub struct ResultKey<'a> {
     /// `closed`, where it is known.
     pub division: Option<&'a str>,
     /// The submitter, likewise.
@@ -75,7 +75,7 @@ impl Published {
             .names
             .get(&place.benchmark)
             .unwrap_or(&place.benchmark);
-        let wanted = Wanted {
+        let key = ResultKey {
             division: Some(&submitter.division),
             submitter: Some(&submitter.name),
             system: Some(&place.system),
@@ -83,14 +83,14 @@ impl Published {
             official,
             scenario: &scenario,
         };
-        self.expectation(&wanted, unit)
+        self.expectation(&key, unit)
     }
 
     /// The one published figure that is meant, in this unit; `None` where there is none, or where
     /// there are several and nothing says which.
     #[must_use]
-    pub fn expectation(&self, wanted: &Wanted<'_>, unit: &str) -> Option<Expectation> {
-        let rows = self.matching(wanted);
+    pub fn expectation(&self, key: &ResultKey<'_>, unit: &str) -> Option<Expectation> {
+        let rows = self.matching(key);
         let [row] = rows[..] else {
             return None;
         };
@@ -113,12 +113,12 @@ impl Published {
 
     /// The rows that are meant.
     #[must_use]
-    pub fn matching(&self, wanted: &Wanted<'_>) -> Vec<&PublishedResult> {
+    pub fn matching(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
         let same = |row: &&PublishedResult| {
-            row.scenario.eq_ignore_ascii_case(wanted.scenario)
-                && (row.benchmark == wanted.benchmark
-                    || row.benchmark == wanted.official
-                    || row.official.as_deref() == Some(wanted.official))
+            row.scenario.eq_ignore_ascii_case(key.scenario)
+                && (row.benchmark == key.benchmark
+                    || row.benchmark == key.official
+                    || row.official.as_deref() == Some(key.official))
         };
         let rows = self.rows.iter().filter(same);
         if let Some(id) = &self.id {
@@ -132,10 +132,10 @@ impl Published {
             _ => true,
         };
         rows.filter(|row| {
-            alike(wanted.division, &row.division)
-                && alike(wanted.submitter, &row.submitter)
-                && wanted.system.is_none_or(|system| row.is_of_system(system))
-                && (row.benchmark == wanted.benchmark || wanted.system.is_none())
+            alike(key.division, &row.division)
+                && alike(key.submitter, &row.submitter)
+                && key.system.is_none_or(|system| row.is_of_system(system))
+                && (row.benchmark == key.benchmark || key.system.is_none())
         })
         .collect()
     }
