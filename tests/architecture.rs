@@ -206,7 +206,14 @@ fn every_folder_has_a_place() {
 
 #[test]
 fn pure_crates_name_no_engine_and_no_network() {
-    for name in ["container", "mlperf", "readings", "recipe", "stats"] {
+    for name in [
+        "container",
+        "document",
+        "mlperf",
+        "readings",
+        "recipe",
+        "stats",
+    ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/{name}/Cargo.toml"));
         let manifest = std::fs::read_to_string(&path).unwrap();
         for word in [

@@ -1,14 +1,13 @@
 //! The keys of a batch file, in the same words as a recipe's (`recipe/keys/`).
 
-use retrial_recipe::format::Format as F;
-use retrial_recipe::shape::{Choice, Object, Reach, Shape as S, choice, key};
+use retrial_document::{FieldType as T, Object, Scope, Word, formats, key, word};
 
 /// The newest schema that is understood.
 pub(super) const SCHEMA: i64 = 1;
 
-const TEXT: S = S::Text(F::Filled);
-const VALUE: S = S::Scalar(Reach::Recipe);
-const COMBINATION: S = S::Map(F::Name, &VALUE);
+const TEXT: T = T::Text(formats::FILLED);
+const VALUE: T = T::Scalar(Scope::DOCUMENT);
+const COMBINATION: T = T::Map(formats::NAME, &VALUE);
 
 pub(super) static BATCH: Object = Object {
     what: "a batch",
@@ -16,13 +15,13 @@ pub(super) static BATCH: Object = Object {
     groups: &[&[
         key(
             "schema",
-            S::Integer(1, SCHEMA),
+            T::Integer(1, SCHEMA),
             "The version of the language of batches: 1.",
         )
         .required(),
         key(
             "title",
-            S::Text(F::Line),
+            T::Text(formats::LINE),
             "One line: what is compared, on what.",
         )
         .required(),
@@ -34,22 +33,22 @@ pub(super) static BATCH: Object = Object {
         ),
         key(
             "recipes",
-            S::Either(&[S::Map(F::Name, &TEXT), S::List(&TEXT, 1)]),
+            T::Either(&[T::Map(formats::NAME, &TEXT), T::List(&TEXT, 1)]),
             "Several recipes: a list, or a map with the names that cells and claims call them by.",
         ),
         key(
             "vary",
-            S::Map(F::Name, &S::List(&VALUE, 1)),
+            T::Map(formats::NAME, &T::List(&VALUE, 1)),
             "Axes and their values: each an axis of the recipes' variants, or a param.",
         ),
         key(
             "exclude",
-            S::List(&COMBINATION, 1),
+            T::List(&COMBINATION, 1),
             "Combinations that are excluded: {rocm: \"7.1.1\", backend: rocm, reason: why}.",
         ),
         key(
             "include",
-            S::List(&COMBINATION, 1),
+            T::List(&COMBINATION, 1),
             "Combinations besides the product of the axes; what one does not name has the recipe's default.",
         ),
         key(
@@ -59,65 +58,65 @@ pub(super) static BATCH: Object = Object {
         ),
         key(
             "scenarios",
-            S::List(&TEXT, 1),
+            T::List(&TEXT, 1),
             "Only these scenarios of the recipes.",
         ),
-        key("modes", S::List(&S::Choice(MODES), 1), "Only these modes."),
+        key("modes", T::List(&T::Words(MODES), 1), "Only these modes."),
         key(
             "baseline",
-            S::Either(&[TEXT, COMBINATION]),
+            T::Either(&[TEXT, COMBINATION]),
             "What each cell is compared with: the cell that has these values and is alike in all others. None: the first of each recipe.",
         ),
         key(
             "trials",
-            S::Integer(1, 1000),
+            T::Integer(1, 1000),
             "How many trials of each cell. Each is a run of its own, in a fresh container.",
         )
         .default("1"),
-        key("order", S::Choice(ORDERS), "In which order trials are taken.").default("interleaved"),
+        key("order", T::Words(ORDERS), "In which order trials are taken.").default("interleaved"),
         key(
             "on_failure",
-            S::Choice(ON_FAILURE),
+            T::Words(ON_FAILURE),
             "What a failed run means for the others.",
         )
         .default("keep-going"),
         key(
             "retries",
-            S::Integer(0, 100),
+            T::Integer(0, 100),
             "How often a run is tried again after the host or its services failed. A benchmark's own failure is a result.",
         )
         .default("1"),
         key(
             "parallel",
-            S::Integer(1, 64),
+            T::Integer(1, 64),
             "How many runs at once, each on GPUs of its own.",
         )
         .default("1"),
         key(
             "pull_ahead",
-            S::Choice(PULL_AHEAD),
+            T::Words(PULL_AHEAD),
             "When images are pulled.",
         )
         .default("between"),
         key(
             "gpus",
-            S::List(&VALUE, 1),
+            T::List(&VALUE, 1),
             "Only these GPUs of the host: index, GPU-… or PCI address.",
         ),
         key(
             "confidence",
-            S::Fraction,
+            T::Fraction,
             "Confidence of comparisons and claims.",
         )
         .default("95%"),
         key(
             "claims",
-            S::List(&S::Either(&[S::Text(F::Line), S::Object(&CLAIM)]), 1),
+            T::List(&T::Either(&[T::Text(formats::LINE), T::Object(&CLAIM)]), 1),
             "What is claimed, in sentences (docs/batches.md has the grammar).",
         ),
         key(
             "others",
-            S::Map(F::Name, &S::Object(&OTHER)),
+            T::Map(formats::NAME, &T::Object(&OTHER)),
             "Runs of other hosts that take part in claims, by the name that claims call them.",
         ),
     ]],
@@ -129,7 +128,7 @@ static CLAIM: Object = Object {
     groups: &[&[
         key(
             "claim",
-            S::Text(F::Line),
+            T::Text(formats::LINE),
             "The sentence: 7.1.1 + migraphx is faster than 6.4.1 + migraphx.",
         )
         .required(),
@@ -143,37 +142,37 @@ static OTHER: Object = Object {
     groups: &[&[
         key(
             "runs",
-            S::List(&TEXT, 1),
+            T::List(&TEXT, 1),
             "Ids of imported runs, and paths (./rtx4090) from this file: run directories or folders of results.",
         )
         .required(),
     ]],
 };
 
-const MODES: &[Choice] = &[
-    choice("performance", "How fast."),
-    choice("accuracy", "How right; measured with the first trial."),
-    choice("compliance", "The audit's tests; with the first trial."),
+const MODES: &[Word] = &[
+    word("performance", "How fast."),
+    word("accuracy", "How right; measured with the first trial."),
+    word("compliance", "The audit's tests; with the first trial."),
 ];
 
-const ORDERS: &[Choice] = &[
-    choice(
+const ORDERS: &[Word] = &[
+    word(
         "interleaved",
         "Rounds of one trial of every cell, there and back: A B C, C B A, …",
     ),
-    choice("grouped", "All trials of a cell, then the next cell."),
+    word("grouped", "All trials of a cell, then the next cell."),
 ];
 
-const ON_FAILURE: &[Choice] = &[
-    choice("keep-going", "The others are run."),
-    choice("fail-fast", "No further run begins."),
+const ON_FAILURE: &[Word] = &[
+    word("keep-going", "The others are run."),
+    word("fail-fast", "No further run begins."),
 ];
 
-const PULL_AHEAD: &[Choice] = &[
-    choice(
+const PULL_AHEAD: &[Word] = &[
+    word(
         "between",
         "While something else is done that is no measurement.",
     ),
-    choice("during", "Also while something is measured."),
-    choice("never", "Each when its own run begins."),
+    word("during", "Also while something is measured."),
+    word("never", "Each when its own run begins."),
 ];

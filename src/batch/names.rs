@@ -196,6 +196,6 @@ mod tests {
         );
         assert_eq!(of.values[1].1.span.slice(), "rocm=6.4.1");
         assert!(Combination::of_text(&spanned("rocm=6.4.1,rocm"), &mut problems).is_none());
-        assert_eq!(problems.errors(), 1);
+        assert_eq!(problems.error_count(), 1);
     }
 }

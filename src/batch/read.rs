@@ -6,13 +6,12 @@ use super::model::{
     WrittenClaim, WrittenExternalResult,
 };
 use super::names::short_names;
-use retrial_recipe::fill::read::Read;
+use retrial_document::parse;
+use retrial_document::read::Read;
+use retrial_document::{Diagnostic, Diagnostics, Source};
+use retrial_document::{Entry, Node, Value};
+use retrial_document::{Plain, Validator};
 use retrial_recipe::model::Mode;
-use retrial_recipe::names::Names;
-use retrial_recipe::node::{Entry, Node, Value};
-use retrial_recipe::parse::parse;
-use retrial_recipe::walk::Walk;
-use retrial_recipe::{Diagnostic, Diagnostics, Source};
 
 /// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
 /// has.
@@ -63,12 +62,10 @@ fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
         let problem = Diagnostic::error("append", message, entry.key_span.clone());
         problems.push(problem.help("a batch extends nothing; take the + away"));
     }
-    let names = Names::default();
-    let mut walk = Walk::new(&names, false);
-    let walked = walk.object(&node, &BATCH, &source.span(0..0));
-    problems.extend(walk.problems);
+    let top = source.span(0..0);
+    let checked = Validator::new(&mut Plain, problems).object(&node, &BATCH, &top);
     let directory = directory_of(&source.path);
-    let batch = fill(&walked, directory, problems);
+    let batch = fill(&checked, directory, problems);
     for axis in &batch.vary {
         twice(axis, problems);
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::model::{Batch, Combination};
-use retrial_recipe::emit::quoted;
+use retrial_document::quoted;
 
 /// The text. Paths stand as the batch has them: whoever keeps it makes them absolute before.
 #[must_use]

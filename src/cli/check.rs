@@ -43,7 +43,10 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             terminal::print(&rendered);
         }
         if !global.quiet && !diagnostics.has_errors() {
-            terminal::print(&format!("{file}: ok{}\n", warnings(diagnostics.warnings())));
+            terminal::print(&format!(
+                "{file}: ok{}\n",
+                warnings(diagnostics.warning_count())
+            ));
         }
     }
     if global.output == Output::Json {

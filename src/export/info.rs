@@ -10,11 +10,11 @@
 
 use std::collections::BTreeMap;
 
+use retrial_document::parse;
+use retrial_document::{Diagnostic, Diagnostics, Source, nearest};
+use retrial_document::{Node, Value};
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission::fields::{MEASUREMENTS, NETWORK, POWER, STATUS, SYSTEM};
-use retrial_recipe::node::{Node, Value};
-use retrial_recipe::parse::parse;
-use retrial_recipe::{Diagnostic, Diagnostics, Source, nearest};
 
 /// What the submitter says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -149,7 +149,7 @@ fn check_word(key: &str, said: &str, node: &Node, problems: &mut Diagnostics) {
 
 fn unknown(
     key: &str,
-    span: retrial_recipe::Span,
+    span: retrial_document::Span,
     known: impl IntoIterator<Item = &'static str>,
 ) -> Diagnostic {
     let help = nearest(key, known).map(|near| format!("did you mean `{near}`?"));

@@ -75,13 +75,16 @@ impl Plan {
     /// Has `MLPerf`'s scenarios judged by the rules of the submission's round. The plan keeps them,
     /// so that a run is judged tomorrow as it is today.
     pub fn ruled_by(&mut self, rounds: &Rounds) {
-        for measured in &mut self.measurements {
-            measured.rules = rounds.rules(&self.submission, &measured.scenario);
-        }
         let submission = &self.submission;
         let Some(round) = &submission.round else {
             return;
         };
+        let division = submission.division.as_deref().unwrap_or("closed");
+        for measured in &mut self.measurements {
+            let (suite, benchmark) = (&submission.suite, &submission.benchmark);
+            let rules = rounds.rules(suite, round, benchmark, &measured.scenario);
+            measured.rules = rules.map(|rules| rules.in_division(division));
+        }
         if submission.suite == "mlperf-inference" && self.rules().next().is_none() {
             self.notes.push(format!(
                 "the rules of {round} for {} are not known: only limits of the recipe's own are \

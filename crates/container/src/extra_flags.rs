@@ -1,42 +1,57 @@
 //! Rarer flags of `docker run`: a recipe, its plan and the engine's request say them alike.
 
+use retrial_document::formats::{FILLED, LINE};
+use retrial_document::{FieldType, Ordered, Scope, Units, Word, object, word};
 use serde::{Deserialize, Serialize};
 
-/// Taken over as they are written, sizes in bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ExtraFlags {
-    /// `--cap-drop`
-    pub cap_drop: Vec<String>,
-    /// `--hostname`
-    pub hostname: Option<String>,
-    /// `--runtime`: one that the engine has, for example `nvidia` or `amd`.
-    pub runtime: Option<String>,
-    /// `--memory`, bytes.
-    pub memory: Option<u64>,
-    /// `--cpus`, a decimal number.
-    pub cpus: Option<String>,
-    /// `--cpuset-cpus`
-    pub cpuset_cpus: Option<String>,
-    /// `--cpuset-mems`
-    pub cpuset_mems: Option<String>,
-    /// `--pids-limit`; -1 is unlimited.
-    pub pids_limit: Option<i64>,
-    /// `--sysctl`: name, value.
-    pub sysctls: Vec<(String, String)>,
-    /// `--tmpfs`: `path[:options]`.
-    pub tmpfs: Vec<String>,
-    /// `--read-only`
-    pub read_only: bool,
-    /// `--dns`
-    pub dns: Vec<String>,
-    /// `--add-host`: `name:address`.
-    pub add_host: Vec<String>,
-    /// `--cgroupns`
-    pub cgroupns: Option<String>,
-    /// `--userns`
-    pub userns: Option<String>,
+use crate::formats::{ABSOLUTE_PATH, CAPABILITY};
+
+object! {
+    /// Rarer flags of `docker run`, taken over as they are written.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct ExtraFlags: "a container";
+    keys {
+        /// Capabilities to drop.
+        cap_drop: Vec<String> = FieldType::List(&FieldType::Text(CAPABILITY), 0),
+        /// The container's host name.
+        hostname: Option<String> = FieldType::Text(LINE),
+        /// A runtime of the engine: nvidia, amd.
+        runtime: Option<String> = FieldType::Text(LINE),
+        /// The most memory, bytes: 64G.
+        memory: Option<u64> = FieldType::Size(Units::Docker),
+        /// The most CPU time, in CPUs: 1.5.
+        cpus: Option<String> = FieldType::Number,
+        /// Which CPUs: 0-63.
+        cpuset_cpus: Option<String> = FieldType::Text(LINE),
+        /// Which memory nodes: "0,1".
+        cpuset_mems: Option<String> = FieldType::Text(LINE),
+        /// The most processes; -1 is unlimited.
+        pids_limit: Option<i64> = FieldType::Integer(-1, i64::MAX),
+        /// Kernel settings of the container: {net.core.somaxconn: 1024}.
+        sysctls: Ordered<String> = FieldType::Map(FILLED, &FieldType::Scalar(Scope::DOCUMENT)),
+        /// Directories in memory: /tmp, or /tmp:size=1g.
+        tmpfs: Vec<String> = FieldType::List(&FieldType::Text(ABSOLUTE_PATH), 0),
+        /// The image's files cannot be written.
+        read_only: bool [default = "false"],
+        /// Name servers.
+        dns: Vec<String> = FieldType::List(&FieldType::Text(LINE), 0),
+        /// Names for /etc/hosts: name:address.
+        add_host: Vec<String> = FieldType::List(&FieldType::Text(LINE), 0),
+        /// The cgroup namespace.
+        cgroupns: Option<String> = FieldType::Words(CGROUP_NAMESPACES),
+        /// The user namespace.
+        userns: Option<String> = FieldType::Words(HOST_NAMESPACE),
+    }
 }
+
+/// The one namespace of the host that may be named.
+pub const HOST_NAMESPACE: &[Word] = &[word("host", "The host's own.")];
+
+const CGROUP_NAMESPACES: &[Word] = &[
+    word("host", "The host's own."),
+    word("private", "One of the container's own."),
+];
 
 impl ExtraFlags {
     /// Whether nothing is asked.
@@ -45,7 +60,7 @@ impl ExtraFlags {
         *self == Self::default()
     }
 
-    /// Flag and value of each, in a fixed order; `true` for a switch.
+    /// Returns flag and value of each, in a fixed order; `true` for a switch.
     #[must_use]
     pub fn flags(&self) -> Vec<(&'static str, String)> {
         let mut flags = Vec::new();

@@ -4,11 +4,12 @@
 
 mod extra_flags;
 pub mod first_process;
+pub mod formats;
 mod image_ref;
 mod privilege;
 mod spec;
 
-pub use extra_flags::ExtraFlags;
+pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL;
 pub use image_ref::{ImageRef, InvalidImageRef};
 pub use privilege::{is_accelerator_device, is_root_capability};

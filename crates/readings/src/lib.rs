@@ -10,6 +10,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod figure;
+pub mod formats;
 pub mod json;
 pub mod json_path;
 pub mod lines;
@@ -28,7 +29,5 @@ pub mod units;
 
 pub use figure::{Figure, Figures, Source};
 pub use request::{CsvCell, Limit, Take};
-pub use sanitize::{is_harmful, sanitize};
-
-/// An ordered map, in the order of the file.
-pub type Ordered<V> = Vec<(String, V)>;
+pub use retrial_document::{Ordered, is_harmful};
+pub use sanitize::sanitize;

@@ -1,51 +1,68 @@
 //! What is asked of a text: which match counts, which cell, which limit a figure must meet.
 
+use retrial_document::formats::FILLED;
+use retrial_document::{FieldType, Ordered, Scope, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Ordered;
-
-/// A cell of a CSV file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CsvCell {
-    /// The column, by its head.
-    pub column: String,
-    /// Only rows whose cells in these columns are these.
-    #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
-    pub filter: Ordered<String>,
-    /// Only the row of this number among them, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub row: Option<u32>,
+object! {
+    /// A cell of a CSV file.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct CsvCell: "a cell", or FieldType::Text(FILLED) => CsvCell::column;
+    keys {
+        /// The column, by its head.
+        column: String [required] = FieldType::Text(FILLED),
+        /// Only rows whose cells in these columns are these.
+        #[serde(rename = "where", default, skip_serializing_if = "Vec::is_empty")]
+        filter: Ordered<String> [key = "where"] = FieldType::Map(FILLED, &FieldType::Scalar(Scope::DOCUMENT)),
+        /// Only the row of this number among them, from 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        row: Option<u32> = FieldType::Integer(1, 1_000_000),
+    }
 }
 
-/// Which match counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Take {
-    /// The first.
-    First,
-    /// The last.
-    #[default]
-    Last,
-    /// All: more than one is an error unless they agree.
-    All,
-    /// The smallest.
-    Min,
-    /// The largest.
-    Max,
-    /// The sum.
-    Sum,
-    /// The mean.
-    Mean,
+impl CsvCell {
+    #[expect(clippy::unnecessary_wraps, reason = "a reader")]
+    fn column(text: &str) -> Option<Self> {
+        Some(Self {
+            column: text.to_owned(),
+            ..Self::default()
+        })
+    }
 }
 
-/// The benchmark's own limit for a figure.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
-    /// At least.
-    pub min: Option<f64>,
-    /// At most.
-    pub max: Option<f64>,
-    /// Strictly below (MLPerf's latency limits).
-    pub below: Option<f64>,
+words! {
+    /// Which match counts.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum Take {
+        /// The first.
+        First = "first",
+        /// The last.
+        #[default]
+        Last = "last",
+        /// All; they must agree.
+        All = "all",
+        /// The smallest.
+        Min = "min",
+        /// The largest.
+        Max = "max",
+        /// The sum.
+        Sum = "sum",
+        /// The mean.
+        Mean = "mean",
+    }
+}
+
+object! {
+    /// The benchmark's own limit for a figure.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+    pub struct Limit: "a limit";
+    keys {
+        /// At least.
+        min: Option<f64>,
+        /// At most.
+        max: Option<f64>,
+        /// Strictly below.
+        below: Option<f64>,
+    }
 }

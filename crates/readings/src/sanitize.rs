@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use retrial_document::is_harmful;
+
 const ESCAPE: char = '\u{1b}';
 
 /// Removes escape sequences and shows every other control character as a picture, so that nothing a
@@ -32,14 +34,6 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
-}
-
-/// Whether a character moves a cursor or reorders text. A line's end is one.
-#[must_use]
-pub fn is_harmful(character: char) -> bool {
-    (character.is_control() && character != '\t')
-        // Bidirectional embeddings, overrides, isolates and marks (CVE-2021-42574), line separators.
-        || matches!(character, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn picture(character: char) -> char {

@@ -1,7 +1,7 @@
 //! From a recipe's text to a checked recipe. Pure: texts come from the catalog.
 //!
 //! ```text
-//! text ──parse──▶ tree ──load──▶ merged ──variants, --set──▶ chosen ──walk, checks──▶ checked ──fill──▶ model
+//! text ──parse──▶ tree ──load──▶ merged ──variants, --set──▶ chosen ──validate, checks──▶ checked ──build──▶ model
 //! ```
 //!
 //! The tree knows the place of every value, through merging and to the end, so that a problem in a
@@ -15,45 +15,35 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod checks;
-pub mod declare;
-mod diagnostic;
 pub mod docker_run;
-pub mod emit;
 pub mod expression;
-pub mod fill;
-pub mod format;
+mod formats;
 mod keys;
+mod language;
 mod load;
 mod loaded;
 pub mod lock;
-pub mod measures;
 mod merge;
 pub mod model;
-pub mod names;
-pub mod node;
+mod names;
 mod origin;
-pub mod parse;
 pub mod quote;
-mod render;
+mod references;
 mod resolve;
 pub mod scaffold;
 pub mod schema;
 mod settings;
-pub mod shape;
-mod source;
-mod suggest;
 mod summary;
 mod variants;
-pub mod walk;
 
-pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use keys::is_loadgen_figure;
 pub use loaded::{DeclaredParam, Loaded, Resolved, resolve};
 pub use origin::Origin;
 pub use resolve::{Kind, check, fingerprint, variants};
+pub use retrial_document::{
+    Diagnostic, Diagnostics, SIZE_LIMIT, Severity, Source, Span, did_you_mean, nearest,
+};
 pub use settings::Setting;
-pub use source::{SIZE_LIMIT, Source, Span};
-pub use suggest::{did_you_mean, nearest};
 pub use summary::{Summary, VariantSummary, summarize, summarize_all};
 pub use variants::{Axis, Choice, Unsupported, Variants};
 

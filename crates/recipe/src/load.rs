@@ -1,13 +1,9 @@
 //! A recipe's text merged over the templates that it extends.
 
 use super::Templates;
-use super::diagnostic::{Diagnostic, Diagnostics};
 use super::keys::SCHEMA;
 use super::merge::merge;
-use super::node::{Node, Value};
-use super::parse::parse;
-use super::source::{Source, Span};
-use super::suggest::did_you_mean;
+use retrial_document::{Diagnostic, Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
 
 /// The merged tree, still symbolic. None where the text itself is no recipe.
 pub fn load(
@@ -35,7 +31,15 @@ const DEEPEST: usize = 16;
 
 impl Loader<'_> {
     fn file(&mut self, source: &Source, name: Option<&str>) -> Option<Node> {
-        let node = parse(source, self.problems)?;
+        let mut found = Diagnostics::default();
+        let node = parse(source, &mut found);
+        for problem in found {
+            self.problems.push(match problem.code {
+                "empty" => problem.help("`retrial new NAME` writes a recipe to start from"),
+                _ => problem,
+            });
+        }
+        let node = node?;
         if !matches!(node.value, Value::Map(_)) {
             let message = format!("a recipe is a map of keys; this is {}", node.kind());
             self.problems.push(

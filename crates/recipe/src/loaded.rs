@@ -1,21 +1,18 @@
 //! A recipe that is read once and resolved as often as there are settings: a batch has a thousand
 //! cells of one file.
 
+use retrial_document::{Diagnostic, Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
 use super::Templates;
-use super::diagnostic::{Diagnostic, Diagnostics};
-use super::emit::emit;
-use super::fill::fill;
 use super::load::load;
 use super::model::Recipe;
-use super::node::Node;
+use super::names::Names;
 use super::origin::{Origin, origins};
 use super::resolve::{Stage, lacks_template, structure};
 use super::settings::{self, Setting};
-use super::source::{SIZE_LIMIT, Source};
 use super::variants::Variants;
 
 /// A recipe whose variants are chosen and whose params have values.
@@ -202,7 +199,7 @@ impl Loaded {
         if problems.has_errors() {
             return None;
         }
-        let Some(recipe) = fill(&self.name, &stage.walked, &stage.names) else {
+        let Some(recipe) = build(&self.name, &stage.validated, &stage.names) else {
             let message = "this recipe passes the check and cannot be read: a fault of retrial";
             problems.push(
                 Diagnostic::error("internal", message, self.source.span(0..0))
@@ -210,7 +207,7 @@ impl Loaded {
             );
             return None;
         };
-        let yaml = emit(&stage.settled);
+        let yaml = to_yaml(&stage.settled, Recipe::OBJECT);
         if yaml.len() > SIZE_LIMIT {
             // Merged and with aliases written out; what a run keeps must be readable again.
             problems.extend(self.source.too_large());
@@ -225,6 +222,20 @@ impl Loaded {
             hash,
         })
     }
+}
+
+/// Builds a recipe from a validated tree; `None` where the validation passed what cannot be read, a
+/// fault of ours.
+fn build(name: &str, node: &Node, names: &Names) -> Option<Recipe> {
+    let recipe = Recipe::from_keys(node)?;
+    Some(Recipe {
+        name: name.to_owned(),
+        title: recipe.title.trim().to_owned(),
+        params: names.scope.params.clone(),
+        variant: names.scope.variant.clone(),
+        modified: names.modified.clone(),
+        ..recipe
+    })
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {

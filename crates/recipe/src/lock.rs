@@ -3,15 +3,11 @@
 //! It lies beside the recipe (`mine.lock.yaml`) and is read as strictly as the recipe is. Following
 //! it changes a resolved recipe: an image gets its digest, a model its commit and its files' hashes.
 
+use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Source, Value, did_you_mean, parse};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::diagnostic::{Diagnostic, Diagnostics};
 use super::model::{Image, ModelSource, Recipe, is_commit};
-use super::node::{Entry, Node, Value};
-use super::parse::parse;
-use super::source::Source;
-use super::suggest::did_you_mean;
 
 /// The format that this retrial reads and writes.
 const FORMAT: i64 = 1;

@@ -4,10 +4,8 @@
 //! Merging stays symbolic (`+` and null are kept) until [`settle`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
+use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Value};
 use std::collections::HashMap;
-
-use super::diagnostic::{Diagnostic, Diagnostics};
-use super::node::{Entry, Node, Value};
 
 /// `over` on top of `base`.
 pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {

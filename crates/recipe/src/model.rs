@@ -5,6 +5,7 @@
 //! declares its keys as well (`object!`): the check, the JSON schema, the defaults and the reading
 //! derive from it.
 
+use retrial_document::{Field, FieldType as T, Node, Word, object, word};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -14,12 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use measurement::Modes;
 
-use crate::declare::Field;
-use crate::format::Format as F;
+use crate::formats;
 use crate::keys::PARAM;
-use crate::node::Node;
-use crate::object;
-use crate::shape::{Choice, Shape as S, choice};
+use crate::language::RUN;
 
 mod container;
 mod figures;
@@ -43,13 +41,20 @@ pub use steps::{
     Setup, SharedCommand,
 };
 
-/// An ordered map, in the order of the file.
-pub type Ordered<V> = Vec<(String, V)>;
+pub use retrial_document::Ordered;
 
 /// Text in which expressions (`${{ params.x }}`) may stand.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Template(pub String);
+
+impl Field for Template {
+    const TYPE: T = T::Template(RUN, formats::FILLED);
+
+    fn read(node: &Node, _: &T) -> Option<Self> {
+        Some(Self(node.text()?.to_owned()))
+    }
+}
 
 impl fmt::Display for Template {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,33 +83,33 @@ object! {
     keys {
         /// The version of the recipe's language: 1.
         #[serde(skip)]
-        schema: () [required, read = nothing] = S::Integer(1, i64::MAX),
+        schema: () [required, read = nothing] = T::Integer(1, i64::MAX),
         /// One line: whose submission of what, on what.
-        title: String [required] = S::Text(F::Line),
+        title: String [required] = T::Text(formats::LINE),
         /// Longer text.
         description: Option<String>,
         /// How long all its scenarios and modes take on the published hardware, without downloads.
         expected_duration: Option<Duration>,
         /// Changes that the guide makes to the host and this recipe only mentions: clocks, partitions, kernel settings.
-        host_notes: Vec<String> = S::List(&S::Text(F::Filled), 0),
+        host_notes: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Where the recipe deviates from the guide or the published run, and why.
-        deviations: Vec<String> = S::List(&S::Text(F::Filled), 0),
+        deviations: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Templates that this one builds on, by name; later ones are merged over earlier ones, and this file over all.
         #[serde(skip)]
-        extends: () [read = nothing] = S::Either(&[S::Text(F::Filled), S::List(&S::Text(F::Filled), 0)]),
+        extends: () [read = nothing] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),
         /// What was published.
         submission: Submission [required],
         /// Values that a user may set with `--set name=value`, named in expressions as `params.name`.
-        params: BTreeMap<String, ParamValue> [read = nothing] = S::Map(F::Name, &S::Object(&PARAM)),
+        params: BTreeMap<String, ParamValue> [read = nothing] = T::Map(formats::NAME, &T::Object(&PARAM)),
         /// Overlays on this recipe, by axis and value: {rocm: {"7.1.1": {image: …}}}.
         #[serde(skip)]
-        variants: () [read = nothing] = S::Map(F::Name, &S::Map(F::Filled, &S::Overlay)),
+        variants: () [read = nothing] = T::Map(formats::NAME, &T::Map(formats::FILLED, &T::Overlay)),
         /// The value of each variant axis that holds without `--set`.
         #[serde(skip)]
-        default: () [read = nothing] = S::Map(F::Name, &S::Text(F::Any)),
+        default: () [read = nothing] = T::Map(formats::NAME, &T::Text(formats::ANY)),
         /// Combinations of variants that do not exist, each with a `reason`.
         #[serde(skip)]
-        unsupported: () [read = nothing] = S::List(&S::Map(F::Name, &S::Text(F::Any)), 0),
+        unsupported: () [read = nothing] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
         /// What the host must have.
@@ -112,7 +117,7 @@ object! {
         /// How the container is made, in the words of Docker and Compose.
         container: Container,
         /// Scripts next to the recipe, mounted read-only: {script.sh: /in/the/container.sh}.
-        files: Vec<Companion> [read = companions] = S::Map(F::Inner, &S::Text(F::Absolute)),
+        files: Vec<Companion> [read = companions] = T::Map(formats::RELATIVE_PATH, &T::Text(formats::ABSOLUTE_PATH)),
         /// Paths taken out of the image, for steps on the host.
         copy_from_image: Vec<CopyFromImage>,
         /// Models, by name.
@@ -124,11 +129,11 @@ object! {
         /// Commands that several scenarios share: they name them with `from`.
         commands: Ordered<SharedCommand>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
-        scenarios: Ordered<Scenario> [required, read = scenarios] = S::Map(F::Name, &Modes::SHAPE),
+        scenarios: Ordered<Scenario> [required, read = scenarios] = T::Map(formats::NAME, &Modes::TYPE),
         /// How figures are judged.
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.
-        secrets: Vec<String> = S::List(&S::Text(F::Filled), 0),
+        secrets: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
     }
 }
 
@@ -151,27 +156,27 @@ object! {
     pub struct Submission: "a submission";
     keys {
         /// Suite, for example `mlperf-inference`.
-        suite: String [required] = S::Text(F::Line),
+        suite: String [required] = T::Text(formats::LINE),
         /// Round, for example `v6.0`.
-        round: Option<String> = S::Text(F::Line),
+        round: Option<String> = T::Text(formats::LINE),
         /// `closed` or `open`.
-        division: Option<String> = S::Choice(DIVISIONS),
+        division: Option<String> = T::Words(DIVISIONS),
         /// Who submitted.
-        submitter: Option<String> = S::Text(F::Line),
+        submitter: Option<String> = T::Text(formats::LINE),
         /// The system's name as published.
-        system: Option<String> = S::Text(F::Line),
+        system: Option<String> = T::Text(formats::LINE),
         /// The benchmark as published, for example `llama2-70b-99`.
-        benchmark: String [required] = S::Text(F::Line),
+        benchmark: String [required] = T::Text(formats::LINE),
         /// Where it was published.
         #[serde(default)]
         sources: Vec<String>,
     }
 }
 
-const DIVISIONS: &[Choice] = &[
-    choice("closed", "The benchmark's own model and rules."),
-    choice("open", "Another model or other rules."),
-    choice("network", "Closed, with queries over a network."),
+const DIVISIONS: &[Word] = &[
+    word("closed", "The benchmark's own model and rules."),
+    word("open", "Another model or other rules."),
+    word("network", "Closed, with queries over a network."),
 ];
 
 /// The value of a parameter.

@@ -1,15 +1,12 @@
 //! What the expressions of one recipe may name: its params with their values, its variants, its
 //! models.
 
+use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::diagnostic::{Diagnostic, Diagnostics};
 use super::expression::{self, Evaluated, Scope};
-use super::format::Format;
 use super::model::ParamValue;
-use super::node::{Node, Scalar, Value};
-use super::source::Span;
-use super::suggest::did_you_mean;
+use crate::formats;
 
 /// A param's declaration.
 #[derive(Debug, Clone)]
@@ -258,7 +255,7 @@ impl Param {
                 Some(value) => Ok(ParamValue::Bool(value)),
                 None => asked("a bool", "write true or false, without quotes"),
             },
-            "path" => match Format::HostPath.problem(&text, false) {
+            "path" => match formats::HOST_PATH.mismatch(&text) {
                 None => Ok(ParamValue::Text(text)),
                 Some(_) => Err((
                     format!("this param is a path; `{text}` is none"),

@@ -1,11 +1,10 @@
 //! Where each value of a resolved recipe came from: for `show --resolved`.
 
+use retrial_document::{FieldType, Node, Object, Value};
 use serde::Serialize;
 
 use super::keys::recipe as top;
-use super::node::{Node, Value};
 use super::settings::COMMAND_LINE;
-use super::shape::{Object, Shape};
 
 /// One value and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -92,9 +91,11 @@ fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix:
                 value: default.to_owned(),
                 from: "default".into(),
             }),
-            (Some(value), _) => below(out, value, &key.shape, &path),
+            (Some(value), _) => below(out, value, &key.field_type, &path),
             (None, None) => {
-                if let (Shape::Object(object), "container" | "judge") = (key.shape, key.name) {
+                if let (FieldType::Object(object), "container" | "judge") =
+                    (key.field_type, key.name)
+                {
                     defaults(out, &Node::null(node.span.clone()), object, &path);
                 }
             }
@@ -102,17 +103,17 @@ fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix:
     }
 }
 
-fn below(out: &mut Vec<Origin>, node: &Node, shape: &Shape, path: &str) {
-    match (shape, &node.value) {
-        (Shape::Object(object), Value::Map(_)) => defaults(out, node, object, path),
-        (Shape::Map(_, shape), Value::Map(_)) => {
+fn below(out: &mut Vec<Origin>, node: &Node, field_type: &FieldType, path: &str) {
+    match (field_type, &node.value) {
+        (FieldType::Object(object), Value::Map(_)) => defaults(out, node, object, path),
+        (FieldType::Map(_, of), Value::Map(_)) => {
             for (name, value) in node.named() {
-                below(out, value, shape, &join(path, name));
+                below(out, value, of, &join(path, name));
             }
         }
-        (Shape::Either(shapes), _) => {
-            for shape in *shapes {
-                below(out, node, shape, path);
+        (FieldType::Either(types), _) => {
+            for one in *types {
+                below(out, node, one, path);
             }
         }
         _ => {}

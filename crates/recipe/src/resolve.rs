@@ -1,22 +1,19 @@
 //! The stages in their order: checking all variants of a file. Resolving one is in `loaded`.
 
+use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Source, Validator, Value, to_yaml};
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
 use super::Templates;
 use super::checks::Checks;
-use super::diagnostic::{Diagnostic, Diagnostics};
-use super::emit::emit;
 use super::keys::recipe;
+use super::language::RecipeLanguage;
 use super::load::load;
 use super::merge::settle;
 use super::names::Names;
-use super::node::{Entry, Node, Value};
 use super::settings::{self, Setting};
-use super::source::Source;
 use super::variants::{self, Choice, Variants};
-use super::walk::Walk;
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +74,9 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
 #[must_use]
 pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
-    Some(hex::encode(Sha256::digest(emit(&merged).as_bytes())))
+    Some(hex::encode(Sha256::digest(
+        to_yaml(&merged, recipe()).as_bytes(),
+    )))
 }
 
 /// The variants of a recipe, for `show` and `--vary`.
@@ -104,16 +103,23 @@ pub(super) fn lacks_template(problems: &Diagnostics) -> bool {
 /// What can be said before variants are chosen: the shapes of `variants`, `default`, `unsupported`.
 pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
     let names = Names::default();
-    let mut walk = Walk::new(&names, partial);
-    walk.before_choice(merged);
-    problems.extend(walk.problems);
+    let mut language = RecipeLanguage::new(&names, partial, false);
+    let mut validator = Validator::new(&mut language, problems);
+    for name in ["variants", "default", "unsupported"] {
+        let (Some(entry), Some(key)) = (merged.entry(name), recipe().key(name)) else {
+            continue;
+        };
+        // Null removes here, too: an axis, or a value of one.
+        let node = without_nulls(&entry.value, 2);
+        validator.value(&node, &key.field_type, &entry.key_span);
+    }
     Variants::read(merged, problems)
 }
 
 /// A recipe under one choice of variants.
 pub(super) struct Stage {
     pub settled: Node,
-    pub walked: Node,
+    pub validated: Node,
     pub names: Names,
     used: BTreeSet<String>,
 }
@@ -131,13 +137,12 @@ impl Stage {
         let chosen = settings::apply(chosen, settings, problems);
         let settled = settle(chosen, problems);
         let names = Names::read(&settled, choice.clone(), problems);
-        let mut walk = Walk::new(&names, partial);
-        walk.lacking = lacking;
-        let walked = walk.recipe(&settled);
-        let used = std::mem::take(&mut walk.used);
-        problems.extend(walk.problems);
+        let mut language = RecipeLanguage::new(&names, partial, lacking);
+        let top = settled.span.part(0..0);
+        let validated = Validator::new(&mut language, problems).object(&settled, recipe(), &top);
+        let used = language.used;
         let checks = Checks {
-            recipe: &walked,
+            recipe: &validated,
             written: &settled,
             partial,
             templates,
@@ -146,7 +151,7 @@ impl Stage {
         problems.extend(checks.run());
         Self {
             settled,
-            walked,
+            validated,
             names,
             used,
         }
@@ -207,20 +212,6 @@ fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
             problems.push(
                 Diagnostic::warning("unused-param", message, param.key_span.clone()).help(help),
             );
-        }
-    }
-}
-
-impl Walk<'_> {
-    /// Checks the parts of a merged recipe that choose variants.
-    fn before_choice(&mut self, merged: &Node) {
-        for name in ["variants", "default", "unsupported"] {
-            let (Some(entry), Some(key)) = (merged.entry(name), recipe().key(name)) else {
-                continue;
-            };
-            // Null removes here, too: an axis, or a value of one.
-            let node = without_nulls(&entry.value, 2);
-            self.value(&node, &key.shape, &entry.key_span);
         }
     }
 }

@@ -1,10 +1,7 @@
 //! `--set name=value`: a param or an axis of variants.
 
-use super::diagnostic::{Diagnostic, Diagnostics};
-use super::node::{Entry, Node, Scalar, Value};
-use super::source::Source;
-use super::suggest::did_you_mean;
 use super::variants::{Choice, Variants};
+use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Scalar, Source, Value, did_you_mean};
 
 /// Where a value of the command line is said to stand.
 pub const COMMAND_LINE: &str = "--set";

@@ -1,14 +1,12 @@
 //! What a recipe says of itself, for lists: read without choosing variants.
 
+use retrial_document::{Diagnostics, Node, Source, Value};
 use serde::Serialize;
 
 use super::Templates;
-use super::diagnostic::Diagnostics;
 use super::load::load;
 use super::merge::settle;
 use super::names::{Names, evaluate};
-use super::node::{Node, Value};
-use super::source::Source;
 use super::variants::{self, Choice, Variants};
 
 /// A line of `retrial list`.

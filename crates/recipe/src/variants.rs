@@ -1,12 +1,9 @@
 //! Variants: overlays on a recipe, by axis and value.
 
+use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Span, Value, did_you_mean};
 use std::collections::BTreeMap;
 
-use super::diagnostic::{Diagnostic, Diagnostics};
 use super::merge::merge;
-use super::node::{Entry, Node, Value};
-use super::source::Span;
-use super::suggest::did_you_mean;
 
 /// An axis along which a recipe has variants.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
-use retrial_recipe::Source;
+use retrial_document::Source;
 
 use super::Rounds;
 

@@ -4,10 +4,11 @@ use super::model::{
     Benchmark, ComplianceTest, Latency, Layout, Metric, Round, ScenarioRules, Seeds, SystemType,
 };
 use crate::loadgen::Scenario;
-use retrial_recipe::fill::read::Read;
-use retrial_recipe::measures;
-use retrial_recipe::model::{Limit, Ordered};
-use retrial_recipe::node::Node;
+use retrial_document::Node;
+use retrial_document::Ordered;
+use retrial_document::measures;
+use retrial_document::read::Read;
+use retrial_readings::Limit;
 
 /// The model of a tree that passed the check; `None` where it did not.
 pub(super) fn fill(node: &Node, file: &str) -> Option<Round> {

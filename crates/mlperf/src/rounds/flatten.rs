@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{ComplianceTest, Latency, Metric, Round, Seeds, SystemType};
 use crate::loadgen::Scenario;
-use retrial_recipe::model::{Limit, Ordered};
+use retrial_document::Ordered;
+use retrial_readings::Limit;
 
 /// What a round asks of one benchmark in one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

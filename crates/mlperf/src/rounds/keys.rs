@@ -1,13 +1,13 @@
 //! The keys of a rules file, in the same words as a recipe's (`recipe/keys/`).
 
-use retrial_recipe::format::Format as F;
-use retrial_recipe::shape::{Choice, Key, Object, Shape as S, choice, key};
+use retrial_document::{FieldType as T, Key, Object, Word, formats, key, word};
+use retrial_readings::formats::FIGURE;
 
 /// The newest schema that is understood.
 pub(super) const SCHEMA: i64 = 1;
 
-const COUNT: S = S::Text(F::Count);
-const NAMES: S = S::List(&S::Text(F::Line), 1);
+const COUNT: T = T::Text(formats::COUNT);
+const NAMES: T = T::List(&T::Text(formats::LINE), 1);
 
 pub(super) static ROUND: Object = Object {
     what: "the rules of a round",
@@ -15,76 +15,81 @@ pub(super) static ROUND: Object = Object {
     groups: &[&[
         key(
             "schema",
-            S::Integer(1, SCHEMA),
+            T::Integer(1, SCHEMA),
             "The version of the language of rules: 1.",
         )
         .required(),
-        key("suite", S::Text(F::Line), "The suite: mlperf-inference.").required(),
-        key("round", S::Text(F::Line), "The round, for example v6.0.").required(),
-        key("sources", NAMES, "Where its rules were published."),
         key(
-            "layout",
-            S::Choice(LAYOUTS),
-            "How a submission is laid out.",
+            "suite",
+            T::Text(formats::LINE),
+            "The suite: mlperf-inference.",
         )
         .required(),
         key(
+            "round",
+            T::Text(formats::LINE),
+            "The round, for example v6.0.",
+        )
+        .required(),
+        key("sources", NAMES, "Where its rules were published."),
+        key("layout", T::Words(LAYOUTS), "How a submission is laid out.").required(),
+        key(
             "endpoints",
-            S::Bool,
+            T::Bool,
             "Results of an endpoint, without LoadGen's logs, are allowed.",
         )
         .default("false"),
         key(
             "any_samples_in_open",
-            S::Bool,
+            T::Bool,
             "The open division may have fewer samples in Offline's query.",
         )
         .default("false"),
         key(
             "any_issue_in_open",
-            S::Bool,
+            T::Bool,
             "The open division need not have equal_issue.",
         )
         .default("false"),
         key(
             "unlogged_issue",
-            S::Bool,
+            T::Bool,
             "A detail log need not tell of equal_issue: the round's LoadGen may not log it.",
         )
         .default("false"),
-        key("seeds", S::Object(&SEEDS), "The random seeds of every run.").required(),
+        key("seeds", T::Object(&SEEDS), "The random seeds of every run.").required(),
         key(
             "min_duration",
-            S::Duration,
+            T::Duration,
             "The least duration of a performance run.",
         )
         .required(),
         key(
             "metrics",
-            S::Object(&METRICS),
+            T::Object(&METRICS),
             "By which figure each scenario is published.",
         )
         .required(),
         key(
             "tests",
-            S::Map(F::Name, &S::Object(&TEST)),
+            T::Map(formats::NAME, &T::Object(&TEST)),
             "The compliance tests.",
         ),
         key(
             "benchmarks",
-            S::Map(F::Name, &S::Object(&BENCHMARK)),
+            T::Map(formats::NAME, &T::Object(&BENCHMARK)),
             "The benchmarks, by their official names.",
         )
         .required(),
     ]],
 };
 
-const LAYOUTS: &[Choice] = &[
-    choice(
+const LAYOUTS: &[Word] = &[
+    word(
         "beside",
         "measurements/, compliance/ and code/ stand beside results/.",
     ),
-    choice(
+    word(
         "together",
         "All of a result lies in its own folder below results/.",
     ),
@@ -106,58 +111,58 @@ static TEST: Object = Object {
     groups: &[&[
         key(
             "seeds",
-            S::Object(&SEEDS),
+            T::Object(&SEEDS),
             "The seeds of its run, where they are others than the round's.",
         ),
         key(
             "within",
-            S::Fraction,
+            T::Fraction,
             "By how much its performance may differ from the submitted run's.",
         ),
         key(
             "above",
-            S::Fraction,
+            T::Fraction,
             "By how much its performance may be better; worse is no harm.",
         ),
         key("limits", LIMITS, "Limits of what the test itself measures."),
     ]],
 };
 
-const LIMITS: S = S::Map(F::Figure, &S::Object(&LIMIT));
+const LIMITS: T = T::Map(FIGURE, &T::Object(&LIMIT));
 
 static LIMIT: Object = Object {
     what: "a limit",
     one_of: &[],
     groups: &[&[
-        key("min", S::Number, "At least."),
-        key("max", S::Number, "At most."),
+        key("min", T::Number, "At least."),
+        key("max", T::Number, "At most."),
     ]],
 };
 
 static METRIC: Object = Object {
     what: "a metric",
     one_of: &[],
-    groups: &[&[FIGURE.required(), UNIT.required()]],
+    groups: &[&[METRIC_FIGURE.required(), UNIT.required()]],
 };
 
-const FIGURE: Key = key(
+const METRIC_FIGURE: Key = key(
     "figure",
-    S::Text(F::Figure),
+    T::Text(FIGURE),
     "The figure by which it is published, for example tokens_per_second.",
 );
 
-const UNIT: Key = key("unit", S::Text(F::Line), "Its unit as published.");
+const UNIT: Key = key("unit", T::Text(formats::LINE), "Its unit as published.");
 
-/// The five scenarios as keys of one shape.
-const fn scenarios(shape: S) -> [Key; 5] {
+/// The five scenarios as keys of one type.
+const fn scenarios(field_type: T) -> [Key; 5] {
     [
-        key("Offline", shape, "All samples in one query."),
-        key("Server", shape, "Queries arrive at a rate."),
-        key("Interactive", shape, "Server with tighter limits."),
-        key("SingleStream", shape, "One query after the other."),
+        key("Offline", field_type, "All samples in one query."),
+        key("Server", field_type, "Queries arrive at a rate."),
+        key("Interactive", field_type, "Server with tighter limits."),
+        key("SingleStream", field_type, "One query after the other."),
         key(
             "MultiStream",
-            shape,
+            field_type,
             "Queries of several samples, one after the other.",
         ),
     ]
@@ -166,13 +171,13 @@ const fn scenarios(shape: S) -> [Key; 5] {
 static METRICS: Object = Object {
     what: "the metrics",
     one_of: &[],
-    groups: &[&scenarios(S::Object(&METRIC))],
+    groups: &[&scenarios(T::Object(&METRIC))],
 };
 
 static SCENARIOS: Object = Object {
     what: "the scenarios",
     one_of: &[],
-    groups: &[&scenarios(S::Object(&SCENARIO))],
+    groups: &[&scenarios(T::Object(&SCENARIO))],
 };
 
 static BENCHMARK: Object = Object {
@@ -196,40 +201,40 @@ static BENCHMARK: Object = Object {
         ACCURACY_SAMPLES,
         key(
             "token_latencies",
-            S::Bool,
+            T::Bool,
             "Token latencies must be measured.",
         )
         .default("false"),
         key(
             "equal_issue",
-            S::Bool,
+            T::Bool,
             "Offline's query must be put together from whole permutations (sample_concatenate_permutation).",
         )
         .default("false"),
         key(
             "any_duration",
-            S::Bool,
+            T::Bool,
             "A run may be shorter than min_duration: it goes once through the data set.",
         )
         .default("false"),
         key(
             "one_of",
-            S::List(&S::Choice(SCENARIO_NAMES), 2),
+            T::List(&T::Words(SCENARIO_NAMES), 2),
             "Of these optional scenarios one at least is required.",
         ),
         key(
             "compliance",
-            S::List(&S::Text(F::Name), 1),
+            T::List(&T::Text(formats::NAME), 1),
             "Its compliance tests, in the closed division.",
         ),
         key(
             "accuracy_delta",
-            S::Map(F::Figure, &S::Fraction),
+            T::Map(FIGURE, &T::Fraction),
             "By how much TEST01's accuracies may differ; none: 1 %, 0.1 % for a 99.9 benchmark.",
         ),
         key(
             "scenarios",
-            S::Object(&SCENARIOS),
+            T::Object(&SCENARIOS),
             "The scenarios that may be submitted.",
         )
         .required(),
@@ -248,12 +253,12 @@ const ACCURACY_SAMPLES: Key = key(
     "Samples of the accuracy run, where they are not the data set's.",
 );
 
-const SCENARIO_NAMES: &[Choice] = &[
-    choice("Offline", ""),
-    choice("Server", ""),
-    choice("Interactive", ""),
-    choice("SingleStream", ""),
-    choice("MultiStream", ""),
+const SCENARIO_NAMES: &[Word] = &[
+    word("Offline", ""),
+    word("Server", ""),
+    word("Interactive", ""),
+    word("SingleStream", ""),
+    word("MultiStream", ""),
 ];
 
 static SCENARIO: Object = Object {
@@ -270,21 +275,21 @@ static SCENARIO: Object = Object {
             SYSTEMS,
             "The types of systems for which it is optional.",
         ),
-        FIGURE,
+        METRIC_FIGURE,
         UNIT,
         key(
             "query_ms",
-            S::Number,
+            T::Number,
             "The highest 99th percentile of a query's latency, ms.",
         ),
         key(
             "ttft_ms",
-            S::Number,
+            T::Number,
             "The 99th percentile of the time to the first token lies below, ms.",
         ),
         key(
             "tpot_ms",
-            S::Number,
+            T::Number,
             "The 99th percentile of the time per output token lies below, ms.",
         ),
         key(
@@ -302,10 +307,10 @@ static SCENARIO: Object = Object {
     ]],
 };
 
-const SYSTEMS: S = S::List(&S::Choice(SYSTEM_TYPES), 1);
+const SYSTEMS: T = T::List(&T::Words(SYSTEM_TYPES), 1);
 
-const SYSTEM_TYPES: &[Choice] = &[
-    choice("datacenter", "Systems of the datacenter category."),
-    choice("edge", "Systems of the edge category."),
-    choice("both", "Systems that were submitted as datacenter,edge."),
+const SYSTEM_TYPES: &[Word] = &[
+    word("datacenter", "Systems of the datacenter category."),
+    word("edge", "Systems of the edge category."),
+    word("both", "Systems that were submitted as datacenter,edge."),
 ];

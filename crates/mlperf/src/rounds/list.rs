@@ -5,8 +5,7 @@ use std::sync::{Arc, OnceLock};
 use super::Rules;
 use super::model::{Round, Seeds};
 use crate::loadgen::{Parameters, Scenario};
-use retrial_recipe::Source;
-use retrial_recipe::model::Submission;
+use retrial_document::Source;
 
 /// A round that is known by its name, and read when it is asked for.
 #[derive(Debug)]
@@ -84,12 +83,17 @@ impl Rounds {
         known.read()
     }
 
-    /// The rules of a submission in a scenario, by whichever name the recipe has for it.
+    /// Returns the rules of a benchmark in a scenario, by whichever name a submitter has for it.
     #[must_use]
-    pub fn rules(&self, submission: &Submission, scenario: &str) -> Option<Rules> {
-        let round = self.get(&submission.suite, submission.round.as_deref()?)?;
-        let rules = round.rules(&submission.benchmark, Scenario::from_word(scenario)?)?;
-        Some(rules.in_division(submission.division.as_deref().unwrap_or("closed")))
+    pub fn rules(
+        &self,
+        suite: &str,
+        round: &str,
+        benchmark: &str,
+        scenario: &str,
+    ) -> Option<Rules> {
+        let round = self.get(suite, round)?;
+        round.rules(benchmark, Scenario::from_word(scenario)?)
     }
 
     /// The round whose seeds a run used; `None` where they are nobody's, or not all are told.

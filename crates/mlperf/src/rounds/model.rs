@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::loadgen::Scenario;
-use retrial_recipe::model::{Limit, Ordered};
+use retrial_document::Ordered;
+use retrial_readings::Limit;
 
 /// One round of the suite.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,10 @@ use super::fill::fill;
 use super::keys::ROUND;
 use super::model::{Benchmark, Round};
 use crate::loadgen::Scenario;
-use retrial_recipe::names::Names;
-use retrial_recipe::node::Node;
-use retrial_recipe::parse::parse;
-use retrial_recipe::walk::Walk;
-use retrial_recipe::{Diagnostic, Diagnostics, Source, nearest};
+use retrial_document::Node;
+use retrial_document::parse;
+use retrial_document::{Diagnostic, Diagnostics, Source, nearest};
+use retrial_document::{Plain, Validator};
 
 impl Round {
     /// Reads a rules file.
@@ -66,15 +65,13 @@ pub fn is_rules(source: &Source) -> bool {
 
 fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     let node = parse(source, problems)?;
-    let names = Names::default();
-    let mut walk = Walk::new(&names, false);
-    let walked = walk.object(&node, &ROUND, &source.span(0..0));
-    problems.extend(walk.problems);
-    consistent(&walked, problems);
+    let top = source.span(0..0);
+    let checked = Validator::new(&mut Plain, problems).object(&node, &ROUND, &top);
+    consistent(&checked, problems);
     if problems.has_errors() {
         return None;
     }
-    fill(&walked, &source.path)
+    fill(&checked, &source.path)
 }
 
 /// What one key says about another.

@@ -4,9 +4,7 @@
 use super::{Checks, entries};
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
-use crate::node::{Entry, Node};
-use crate::source::Span;
-use crate::suggest::nearest;
+use retrial_document::{Entry, Node, Span, nearest};
 
 impl Checks<'_> {
     /// The figures of a measurement, and what names them.

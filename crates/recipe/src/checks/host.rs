@@ -2,8 +2,8 @@
 //! secrets.
 
 use super::{Checks, entries};
-use crate::format::split_mount;
-use crate::node::Node;
+use crate::formats::split_mount;
+use retrial_document::Node;
 
 /// The secret that a recipe may name; for others the user says `--secret NAME`.
 const SECRET: &str = "HF_TOKEN";

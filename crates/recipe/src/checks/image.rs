@@ -2,8 +2,8 @@
 
 use super::Checks;
 use crate::expression;
-use crate::format::split_tag;
-use crate::node::Node;
+use crate::formats::split_tag;
+use retrial_document::Node;
 
 impl Checks<'_> {
     pub(super) fn image(&mut self) {

@@ -8,9 +8,8 @@ mod scenarios;
 mod steps;
 
 use super::Templates;
-use super::diagnostic::{Diagnostic, Diagnostics};
-use super::node::Node;
-use super::source::Span;
+use super::formats;
+use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Span};
 
 /// What the checks share.
 pub struct Checks<'a> {
@@ -60,10 +59,7 @@ impl Checks<'_> {
 
     /// A file beside the recipe.
     fn companion(&mut self, relative: &str, span: &Span) {
-        if super::format::Format::Inner
-            .problem(relative, false)
-            .is_some()
-        {
+        if formats::RELATIVE_PATH.mismatch(relative).is_some() {
             return;
         }
         let clean = relative.strip_prefix("./").unwrap_or(relative);
@@ -79,6 +75,6 @@ impl Checks<'_> {
 }
 
 /// The entries of a map under a key.
-fn entries<'a>(node: &'a Node, key: &str) -> &'a [super::node::Entry] {
+fn entries<'a>(node: &'a Node, key: &str) -> &'a [Entry] {
     node.get(key).map_or(&[], Node::entries)
 }

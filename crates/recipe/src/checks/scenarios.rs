@@ -2,8 +2,7 @@
 
 use super::{Checks, entries};
 use crate::model::loadgen_name;
-use crate::node::{Entry, Node};
-use crate::suggest::did_you_mean;
+use retrial_document::{Entry, Node, did_you_mean};
 
 impl Checks<'_> {
     pub(super) fn scenarios(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::{Checks, entries};
 use crate::model::is_commit;
-use crate::node::{Entry, Node};
+use retrial_document::{Entry, Node};
 
 impl Checks<'_> {
     pub(super) fn steps(&mut self) {

@@ -1,5 +1,6 @@
 //! What the recipe will say, as it is collected; words of the shell become texts with params.
 
+use retrial_document::quoted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -7,7 +8,6 @@ use super::Surroundings;
 use super::error::DockerRunError;
 use super::secret::{is_secret, token_in};
 use super::words::{Piece, Word};
-use crate::emit::quoted;
 use crate::quote::quote;
 
 /// A value of the recipe.

@@ -9,8 +9,8 @@ use super::mounts;
 use super::parts::{Parts, Step, Value};
 use super::secret::is_secret;
 use super::words::{Word, is_name};
-use crate::measures;
-use crate::shape::Units;
+use retrial_document::Units;
+use retrial_document::measures;
 
 /// Collects what the recipe will say.
 pub(super) fn parts(

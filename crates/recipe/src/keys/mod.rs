@@ -4,10 +4,9 @@ mod loadgen;
 
 pub use loadgen::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 
-use super::declare::Field as _;
-use super::format::Format as F;
 use super::model::Recipe;
-use super::shape::{Choice, Object, Reach, Shape as S, choice, key};
+use crate::formats;
+use retrial_document::{FieldType as T, Keys as _, Object, Scope, Word, key, word};
 
 /// Keys that a later release will give a meaning.
 pub const RESERVED: &[&str] = &["services", "nodes", "roles"];
@@ -20,49 +19,37 @@ pub const SCHEMA: i64 = 1;
 
 /// The keys of a recipe.
 pub fn recipe() -> &'static Object {
-    match Recipe::SHAPE {
-        S::Object(object) => object,
-        _ => &Object {
-            what: "a recipe",
-            groups: &[],
-            one_of: &[],
-        },
-    }
-}
-
-/// Whether these are the keys of a recipe.
-pub fn is_recipe(object: &Object) -> bool {
-    object.what == recipe().what
+    Recipe::OBJECT
 }
 
 pub static PARAM: Object = Object {
     what: "a param",
     one_of: &[],
     groups: &[&[
-        key("type", S::Choice(PARAM_TYPES), "What its value is.").required(),
+        key("type", T::Words(PARAM_TYPES), "What its value is.").required(),
         key(
             "default",
-            S::Scalar(Reach::Recipe),
+            T::Scalar(Scope::DOCUMENT),
             "Its value where --set gives none; without, it must be set.",
         ),
         key(
             "values",
-            S::List(&S::Text(F::Any), 1),
+            T::List(&T::Text(formats::ANY), 1),
             "The values of an enum.",
         ),
-        key("help", S::Text(F::Any), "What it is for."),
+        key("help", T::Text(formats::ANY), "What it is for."),
         key(
             "set",
-            S::Scalar(Reach::Recipe),
+            T::Scalar(Scope::DOCUMENT),
             "The value that --set gave. Written by retrial into a run's recipe.yaml.",
         ),
     ]],
 };
 
-pub const PARAM_TYPES: &[Choice] = &[
-    choice("string", "Text."),
-    choice("int", "A whole number."),
-    choice("path", "An absolute path, or ./ beside the recipe."),
-    choice("enum", "One of `values`."),
-    choice("bool", "true or false."),
+pub const PARAM_TYPES: &[Word] = &[
+    word("string", "Text."),
+    word("int", "A whole number."),
+    word("path", "An absolute path, or ./ beside the recipe."),
+    word("enum", "One of `values`."),
+    word("bool", "true or false."),
 ];

@@ -1,16 +1,14 @@
 //! Figures: how they are read, what was published, the benchmark's own limits.
 
+use retrial_document::{Field, FieldType as T, Keys, Node, object, read_word, word, words};
 pub use retrial_readings::{CsvCell, Limit, Take};
 pub use retrial_stats::{Aggregate, Better, Claim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, Template};
-use crate::declare::{Field, Keys};
-use crate::format::{Format as F, whole_json_path};
-use crate::node::Node;
-use crate::shape::{Reach, Shape as S};
-use crate::{object, words};
+use crate::formats::{self, whole_json_path};
+use crate::language::MEASUREMENT;
 
 object! {
     /// How a figure is read that is not LoadGen's.
@@ -22,20 +20,20 @@ object! {
     }
     keys {
         /// The file below results, or a glob (`result_*.txt`); none: the output of the check, else of the command.
-        file: Option<Template> = S::Template(Reach::Measurement, F::ResultFile),
+        file: Option<Template> = T::Template(MEASUREMENT, formats::RESULT_FILE),
         /// A table: the groups, columns or members whose values name a figure each, for example `[dtype, shape]` gives `gemm[bf16 8192x8192x8192]`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        by: Vec<String> = S::List(&S::Text(F::Filled), 1),
+        by: Vec<String> = T::List(&T::Text(formats::FILLED), 1),
         /// Its unit, for example TFLOP/s.
-        unit: Option<String> = S::Text(F::Line),
+        unit: Option<String> = T::Text(formats::LINE),
         /// Which way is better.
-        better: Better [default = "higher"],
+        better: Better [default = "higher", read = read_word] = BETTER,
         /// Which match counts.
         take: Take [default = "last"],
         /// How trials are made one figure.
-        aggregate: Aggregate [default = "mean"],
+        aggregate: Aggregate [default = "mean", read = read_word] = AGGREGATE,
         /// Assumed noise of one trial, for example 0.8%.
-        noise: Option<f64> = S::Fraction,
+        noise: Option<f64> = T::Fraction,
     }
 }
 
@@ -63,15 +61,15 @@ object! {
     pub struct WrittenFind: "a figure";
     keys {
         /// A regular expression; the group `value`, or the first, is the figure. A group `unit` is converted into `unit`.
-        pattern: Option<String> = S::Text(F::Pattern),
+        pattern: Option<String> = T::Text(formats::PATTERN),
         /// A `JSONPath` (RFC 9535), for example $.metrics.rouge1: into the file, or into each line of the output that is JSON.
-        json: Option<String> = S::Text(F::JsonPath),
+        json: Option<String> = T::Text(formats::JSON_PATH),
         /// A column of a CSV file by its head, or {column, where, row}.
         csv: Option<CsvCell>,
         /// Of the `:::MLLOG` lines: `time_to_train`, `samples_to_converge`, or a key (`tracked_stats.throughput`).
-        mllog: String = S::Text(F::Filled),
+        mllog: String = T::Text(formats::FILLED),
         /// Of a table from JSON: the member of each match that is the figure.
-        value: Option<String> = S::Text(F::Filled),
+        value: Option<String> = T::Text(formats::FILLED),
         /// The limits that the last `eval_accuracy` of each run must meet; next to `mllog: time_to_train`.
         target: Option<Limit>,
         /// Reference convergence points, by which MLCommons normalises the score; next to `mllog: time_to_train`.
@@ -101,26 +99,6 @@ impl Find {
     }
 }
 
-object! {
-    impl CsvCell: "a cell", or S::Text(F::Filled) => column;
-    keys {
-        /// The column, by its head.
-        column: String [required] = S::Text(F::Filled),
-        /// Only rows whose cells in these columns are these.
-        filter: Ordered<String> [key = "where"] = S::Map(F::Filled, &S::Scalar(Reach::Recipe)),
-        /// Only the row of this number among them, from 1.
-        row: Option<u32> = S::Integer(1, 1_000_000),
-    }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "a reader")]
-fn column(text: &str) -> Option<CsvCell> {
-    Some(CsvCell {
-        column: text.to_owned(),
-        ..CsvCell::default()
-    })
-}
-
 /// A figure of a log of `MLPerf` Training.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MllogFigure {
@@ -140,61 +118,31 @@ object! {
     pub struct ReferenceConvergence: "the reference convergence points";
     keys {
         /// How many runs a submission of this benchmark has.
-        runs: u32 [default = "10"] = S::Integer(3, 100),
+        runs: u32 [default = "10"] = T::Integer(3, 100),
         /// By global batch size: what the reference's runs took to converge, in samples or epochs.
-        points: Vec<(u64, Vec<f64>)> [required] = S::Map(F::Count, &S::List(&S::Number, 3)),
+        points: Vec<(u64, Vec<f64>)> [required] = T::Map(formats::COUNT, &T::List(&T::Number, 3)),
     }
 }
 
-words! {
-    impl Take {
-        /// The first.
-        "first",
-        /// The last.
-        "last",
-        /// All; they must agree.
-        "all",
-        /// The smallest.
-        "min",
-        /// The largest.
-        "max",
-        /// The sum.
-        "sum",
-        /// The mean.
-        "mean",
-    }
-}
+const BETTER: T = T::Words(&[
+    word("higher", "Throughput, accuracy."),
+    word("lower", "Latency, time."),
+]);
 
-words! {
-    impl Better {
-        /// Throughput, accuracy.
-        "higher",
-        /// Latency, time.
-        "lower",
-    }
-}
+const AGGREGATE: T = T::Words(&[
+    word("mean", "The geometric mean."),
+    word("median", "The median."),
+    word("olympic", "Fastest and slowest dropped, mean of the rest."),
+]);
 
-words! {
-    impl Aggregate {
-        /// The geometric mean.
-        "mean",
-        /// The median.
-        "median",
-        /// Fastest and slowest dropped, mean of the rest.
-        "olympic",
-    }
-}
-
-words! {
-    impl Claim {
-        /// No worse than published less the margin.
-        "not-worse",
-        /// Within the margin of it, either way.
-        "equivalent",
-        /// Better than published, by the figure's own margin where it has one.
+const CLAIM: T = T::Words(&[
+    word("not-worse", "No worse than published less the margin."),
+    word("equivalent", "Within the margin of it, either way."),
+    word(
         "better",
-    }
-}
+        "Better than published, by the figure's own margin where it has one.",
+    ),
+]);
 
 /// A published figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -223,19 +171,19 @@ object! {
         /// The value.
         value: f64,
         /// Of a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
-        values: Option<Ordered<f64>> = S::Map(F::Entry, &S::Number),
+        values: Option<Ordered<f64>> = T::Map(formats::ENTRY, &T::Number),
         /// Who published it; official decides.
         kind: ExpectationKind [required],
         /// Where it was published, for example the id of the result.
         source: Option<String>,
         /// Declared standard deviation, a share of the value.
-        sigma: Option<f64> = S::Fraction,
+        sigma: Option<f64> = T::Fraction,
         /// Assumed noise of one trial, a share of the value.
-        noise: Option<f64> = S::Fraction,
+        noise: Option<f64> = T::Fraction,
         /// The margin for this figure, where it differs from the recipe's.
-        margin: Option<f64> = S::Fraction,
+        margin: Option<f64> = T::Fraction,
         /// What is claimed of the measured figure.
-        claim: Claim [default = "not-worse"],
+        claim: Claim [default = "not-worse", read = read_word] = CLAIM,
     }
 }
 
@@ -271,11 +219,11 @@ pub fn figure_name(written: &str) -> String {
     }
 }
 
-pub(super) const EXPECT: S = S::Map(
-    F::Figure,
-    &S::Either(&[
-        WrittenExpectation::SHAPE,
-        S::List(&WrittenExpectation::SHAPE, 1),
+pub(super) const EXPECT: T = T::Map(
+    formats::FIGURE,
+    &T::Either(&[
+        WrittenExpectation::TYPE,
+        T::List(&WrittenExpectation::TYPE, 1),
     ]),
 );
 
@@ -317,18 +265,6 @@ impl WrittenExpectation {
                 .collect(),
             None => vec![(figure_name(name), of(self.value))],
         }
-    }
-}
-
-object! {
-    impl Limit: "a limit";
-    keys {
-        /// At least.
-        min: Option<f64>,
-        /// At most.
-        max: Option<f64>,
-        /// Strictly below.
-        below: Option<f64>,
     }
 }
 

@@ -1,11 +1,10 @@
 //! What a recipe requires of the host.
 
+use retrial_document::{FieldType as T, Units, Word, object, word, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format::Format as F;
-use crate::shape::{Choice, Shape as S, Units, choice};
-use crate::{object, words};
+use crate::formats;
 
 object! {
     /// What a recipe requires of the host.
@@ -15,14 +14,14 @@ object! {
         /// GPUs.
         gpus: Option<GpuRequest>,
         /// `ROCm` releases, for example ">=7.1.0".
-        rocm: Option<String> = S::Text(F::VersionRange),
+        rocm: Option<String> = T::Text(formats::VERSION_RANGE),
         /// Free disk, bytes: 500 GiB.
-        disk: Option<u64> = S::Size(Units::Precise),
+        disk: Option<u64> = T::Size(Units::Precise),
         /// Memory, bytes: 1 TiB.
-        memory: Option<u64> = S::Size(Units::Precise),
+        memory: Option<u64> = T::Size(Units::Precise),
         /// Ports of the host that the container listens on, with `network: host`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        ports: Vec<u16> = S::List(&S::Integer(1, 65_535), 0),
+        ports: Vec<u16> = T::List(&T::Integer(1, 65_535), 0),
     }
 }
 
@@ -34,11 +33,11 @@ object! {
         /// The manufacturer.
         vendor: GpuVendor [required],
         /// Models that the figure was published on, for example `[MI355X]`.
-        models: Vec<String> = S::List(&S::Text(F::Line), 0),
+        models: Vec<String> = T::List(&T::Text(formats::LINE), 0),
         /// How many.
-        count: u32 [required] = S::Integer(1, 4096),
+        count: u32 [required] = T::Integer(1, 4096),
         /// AMD's compute partition mode, for example `CPX`.
-        partition: Option<String> = S::Choice(PARTITIONS),
+        partition: Option<String> = T::Words(PARTITIONS),
     }
 }
 
@@ -51,12 +50,12 @@ impl GpuRequest {
     }
 }
 
-const PARTITIONS: &[Choice] = &[
-    choice("SPX", "The whole GPU is one device."),
-    choice("DPX", "Two devices a GPU."),
-    choice("TPX", "Three devices a GPU."),
-    choice("QPX", "Four devices a GPU."),
-    choice("CPX", "One device a compute die."),
+const PARTITIONS: &[Word] = &[
+    word("SPX", "The whole GPU is one device."),
+    word("DPX", "Two devices a GPU."),
+    word("TPX", "Three devices a GPU."),
+    word("QPX", "Four devices a GPU."),
+    word("CPX", "One device a compute die."),
 ];
 
 words! {

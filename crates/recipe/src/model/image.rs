@@ -1,14 +1,11 @@
 //! Where the image comes from.
 
+use retrial_document::{Field, FieldType as T, Node, Scope, object};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::declare::Field;
-use crate::format::Format as F;
-use crate::node::Node;
-use crate::object;
-use crate::shape::{Reach, Shape as S};
+use crate::formats;
 
 /// Where the image comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,12 +31,12 @@ pub enum Image {
 
 object! {
     /// An image as a recipe has it.
-    pub struct Written: "an image", one of "ref", "build", or S::Text(F::Image) => |text: &str| Some(Written::text(text));
+    pub struct Written: "an image", one of "ref", "build", or T::Text(formats::IMAGE) => |text: &str| Some(Written::text(text));
     keys {
         /// The reference, for example `rocm/amd-mlperf:tag`.
-        reference: String [key = "ref"] = S::Text(F::Image),
+        reference: String [key = "ref"] = T::Text(formats::IMAGE),
         /// `sha256:…` of exactly the image that is meant.
-        digest: Option<String> = S::Text(F::Digest),
+        digest: Option<String> = T::Text(formats::DIGEST),
         /// Build it from a Dockerfile next to the recipe.
         build: Option<Build>,
     }
@@ -50,11 +47,11 @@ object! {
     pub struct Build: "a build";
     keys {
         /// The directory, relative to the recipe's.
-        context: String [required] = S::Text(F::Inner),
+        context: String [required] = T::Text(formats::RELATIVE_PATH),
         /// The Dockerfile, relative to the context.
-        dockerfile: String [default = "Dockerfile"] = S::Text(F::Inner),
+        dockerfile: String [default = "Dockerfile"] = T::Text(formats::RELATIVE_PATH),
         /// Build arguments.
-        args: BTreeMap<String, String> = S::Map(F::Variable, &S::Scalar(Reach::Recipe)),
+        args: BTreeMap<String, String> = T::Map(formats::VARIABLE, &T::Scalar(Scope::DOCUMENT)),
     }
 }
 
@@ -69,9 +66,9 @@ impl Written {
 }
 
 impl Field for Image {
-    const SHAPE: S = Written::SHAPE;
+    const TYPE: T = Written::TYPE;
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
+    fn read(node: &Node, shape: &T) -> Option<Self> {
         let written = Written::read(node, shape)?;
         if let Some(build) = written.build {
             return Some(Self::Build {

@@ -1,9 +1,7 @@
 //! How figures are judged.
 
+use retrial_document::{FieldType as T, object};
 use serde::{Deserialize, Serialize};
-
-use crate::object;
-use crate::shape::Shape as S;
 
 object! {
     /// How figures are judged.
@@ -11,11 +9,11 @@ object! {
     pub struct JudgeRules: "the rules of judging";
     keys {
         /// How much worse still counts as reproduced; none: 5 %, or 2 % on the same system.
-        margin: Option<f64> = S::Fraction,
+        margin: Option<f64> = T::Fraction,
         /// Assumed noise of one trial; none: 0.8 % for LoadGen's performance figures.
-        noise: Option<f64> = S::Fraction,
+        noise: Option<f64> = T::Fraction,
         /// Confidence, one-sided.
-        confidence: f64 [default = "95%"] = S::Fraction,
+        confidence: f64 [default = "95%"] = T::Fraction,
         /// The script is ours: the workload's own was never published.
         reimplemented: bool [default = "false"],
     }

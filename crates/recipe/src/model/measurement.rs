@@ -1,5 +1,6 @@
 //! What is measured: scenarios, modes, trials.
 
+use retrial_document::{Field, FieldType as T, Key, Keys, Node, key, object};
 use std::fmt;
 use std::time::Duration;
 
@@ -9,11 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::figures::{expectations, limits};
 use super::steps::MEASURED_OPTIONS;
 use super::{CommandOptions, Expectation, FigureSource, Limit, Ordered, Template};
-use crate::declare::{Field, Keys};
-use crate::format::Format as F;
-use crate::node::Node;
-use crate::object;
-use crate::shape::{Key, Reach, Shape as S, key};
+use crate::formats;
+use crate::language::MEASUREMENT;
 
 /// One scenario: what is measured in each mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,9 +107,9 @@ object! {
     }
     keys {
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.
-        results: Option<Template> = S::Template(Reach::Measurement, F::Absolute),
+        results: Option<Template> = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
         /// A command that checks the results, for example the accuracy script.
-        check: Option<Template> = S::Template(Reach::Measurement, F::Filled),
+        check: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
         /// The longest that the check may take.
         check_timeout: Option<Duration>,
         /// Figures that are not LoadGen's, by name.
@@ -119,7 +117,7 @@ object! {
         /// Published figures, by name: one, or a list. Of a table: {values: {…}}, or `name[entry]`.
         expect: Ordered<Vec<Expectation>> [read = expectations] = super::figures::EXPECT,
         /// The benchmark's own limits: outside of them a result is invalid.
-        limits: Ordered<Limit> [read = limits] = S::Map(F::Figure, &Limit::SHAPE),
+        limits: Ordered<Limit> [read = limits] = T::Map(formats::FIGURE, &Limit::TYPE),
         /// The target rate of the published result, queries per second: another one is `modified`.
         target_qps: Option<f64>,
         /// How often it is measured: 3, or {min, max} to continue until the evidence decides.
@@ -130,12 +128,12 @@ object! {
 const COMMAND: &[Key] = &[
     key(
         "run",
-        S::Template(Reach::Measurement, F::Filled),
+        T::Template(MEASUREMENT, formats::FILLED),
         "The command.",
     ),
     key(
         "from",
-        S::Text(F::Filled),
+        T::Text(formats::FILLED),
         "One of `commands`, run once for all that name it.",
     ),
 ];
@@ -161,12 +159,12 @@ impl MeasurementCommand {
 object! {
     /// How often a performance measurement is repeated.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub struct Trials: "a number of trials", or S::Integer(1, 1000) => Trials::exactly;
+    pub struct Trials: "a number of trials", or T::Integer(1, 1000) => Trials::exactly;
     keys {
         /// At least.
-        min: u32 [required] = S::Integer(1, 1000),
+        min: u32 [required] = T::Integer(1, 1000),
         /// At most; more than `min` adds trials until the evidence decides.
-        max: u32 [required] = S::Integer(1, 1000),
+        max: u32 [required] = T::Integer(1, 1000),
     }
 }
 

@@ -1,5 +1,8 @@
 //! Models, datasets, setup steps, shared commands, files.
 
+use retrial_document::{
+    Field, FieldType as T, Key, Keys, Node, Scope, Units, Word, object, word, words,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -7,11 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Ordered, Template};
-use crate::declare::{Field, Keys};
-use crate::format::Format as F;
-use crate::node::Node;
-use crate::shape::{Choice, Key, Reach, Shape as S, Units, choice};
-use crate::{object, words};
+use crate::formats;
+use crate::language::{MEASUREMENT, RUN};
 
 /// A script next to the recipe, mounted read-only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Companion {
 
 impl Companion {
     pub(super) fn all(node: &Node) -> Option<Vec<Self>> {
-        let files = Ordered::<String>::read(node, &<Ordered<String>>::SHAPE)?;
+        let files = Ordered::<String>::read(node, &<Ordered<String>>::TYPE)?;
         let file = |(source, target)| Self { source, target };
         Some(files.into_iter().map(file).collect())
     }
@@ -36,9 +36,9 @@ object! {
     pub struct CopyFromImage: "a copy out of the image";
     keys {
         /// In the image, absolute.
-        path: String [required] = S::Text(F::Absolute),
+        path: String [required] = T::Text(formats::ABSOLUTE_PATH),
         /// Relative to the run's directory for host files.
-        to: String [required] = S::Text(F::Inner),
+        to: String [required] = T::Text(formats::RELATIVE_PATH),
     }
 }
 
@@ -50,15 +50,15 @@ object! {
         /// Where it comes from.
         source: ModelSource [required],
         /// Where it is mounted in the container, absolute.
-        mount: Option<Template> = S::Template(Reach::Run, F::Absolute),
+        mount: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// How it is mounted; none: a directory of real files.
-        hub_cache: bool [key = "as", read = stands] = S::Choice(MOUNTS),
+        hub_cache: bool [key = "as", read = stands] = T::Words(MOUNTS),
         /// Sub-directories that a setup step writes into.
-        writable: Vec<String> = S::List(&S::Text(F::Inner), 0),
+        writable: Vec<String> = T::List(&T::Text(formats::RELATIVE_PATH), 0),
     }
 }
 
-const MOUNTS: &[Choice] = &[choice(
+const MOUNTS: &[Word] = &[word(
     "hub-cache",
     "Mount the hub's cache, for programs that load by hub id.",
 )];
@@ -97,24 +97,24 @@ object! {
     pub struct WrittenSource: "a model's source", one of "hub", "path", "run";
     keys {
         /// owner/name on the Hugging Face hub.
-        hub: Option<String> = S::Text(F::Hub),
+        hub: Option<String> = T::Text(formats::HUB),
         /// Branch, tag or commit on the hub.
-        revision: String [default = "main"] = S::Text(F::Filled),
+        revision: String [default = "main"] = T::Text(formats::FILLED),
         /// Globs of the files to fetch; none: all.
         allow: Vec<String>,
         /// Globs of files to leave.
         ignore: Vec<String>,
         /// A directory of the host.
-        path: Option<Template> = S::Template(Reach::Recipe, F::HostPath),
+        path: Option<Template> = T::Template(Scope::DOCUMENT, formats::HOST_PATH),
         /// A command in the container that fills the mount.
         run: Option<Template>,
     }
 }
 
 impl Field for ModelSource {
-    const SHAPE: S = WrittenSource::SHAPE;
+    const TYPE: T = WrittenSource::TYPE;
 
-    fn read(node: &Node, _: &S) -> Option<Self> {
+    fn read(node: &Node, _: &T) -> Option<Self> {
         let written = WrittenSource::from_keys(node)?;
         if let Some(repository) = written.hub {
             return Some(Self::Hub {
@@ -140,13 +140,13 @@ object! {
         /// The longest that it may go without output. Offline is silent for over an hour.
         silence: Option<Duration>,
         /// Environment variables of this command.
-        env: Ordered<Template> = S::Map(F::Variable, &S::Scalar(Reach::Run)),
+        env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
         /// The working directory in the container.
-        workdir: Option<Template> = S::Template(Reach::Run, F::Absolute),
+        workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// The user of the command, a name or a number, with `:group` if need be.
-        user: Option<String> = S::Text(F::Filled),
+        user: Option<String> = T::Text(formats::FILLED),
         /// The shell of the command, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
-        shell: Option<Vec<String>> = S::List(&S::Text(F::Filled), 1),
+        shell: Option<Vec<String>> = T::List(&T::Text(formats::FILLED), 1),
     }
 }
 
@@ -160,11 +160,11 @@ pub(super) const MEASURED_OPTIONS: &[Key] = &[
     OPTIONS[0],
     OPTIONS[1],
     Key {
-        shape: S::Map(F::Variable, &S::Scalar(Reach::Measurement)),
+        field_type: T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT)),
         ..OPTIONS[2]
     },
     Key {
-        shape: S::Template(Reach::Measurement, F::Absolute),
+        field_type: T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
         ..OPTIONS[3]
     },
     OPTIONS[4],
@@ -210,11 +210,11 @@ object! {
     pub struct CacheRequest: "a cached directory";
     keys {
         /// In the container, absolute.
-        path: Template [required] = S::Template(Reach::Run, F::Absolute),
+        path: Template [required] = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// The name under which it is cached.
-        key: Template [required] = S::Template(Reach::Run, F::CacheKey),
+        key: Template [required] = T::Template(RUN, formats::CACHE_KEY),
         /// Files that must be there in the end, with size and sha256.
-        files: Ordered<CachedFile> = S::Map(F::Inner, &CachedFile::SHAPE),
+        files: Ordered<CachedFile> = T::Map(formats::RELATIVE_PATH, &CachedFile::TYPE),
     }
 }
 
@@ -224,9 +224,9 @@ object! {
     pub struct CachedFile: "a cached file";
     keys {
         /// Bytes.
-        size: Option<u64> = S::Size(Units::Precise),
+        size: Option<u64> = T::Size(Units::Precise),
         /// SHA-256 in hexadecimal.
-        sha256: Option<String> [read = lower_case] = S::Text(F::Sha256),
+        sha256: Option<String> [read = lower_case] = T::Text(formats::SHA256),
     }
 }
 

@@ -1,15 +1,19 @@
 //! Names in expressions: defined, known in time, and pointed at inside of block scalars too.
 
-use super::Walk;
-use crate::expression;
-use crate::node::Scalar;
-use crate::shape::Reach;
-use crate::source::Span;
-use crate::suggest::{did_you_mean, nearest};
+use retrial_document::{Diagnostics, Scalar, Scope, Span, did_you_mean, nearest};
 
-impl Walk<'_> {
+use crate::expression;
+use crate::language::{MEASUREMENT, RUN, RecipeLanguage};
+
+impl RecipeLanguage<'_> {
     /// Checks the names in a scalar's expressions. Whether they can be evaluated already.
-    pub(super) fn expressions(&mut self, scalar: &Scalar, span: &Span, reach: Reach) -> bool {
+    pub(super) fn references(
+        &mut self,
+        scalar: &Scalar,
+        span: &Span,
+        scope: Scope,
+        problems: &mut Diagnostics,
+    ) -> bool {
         let found = match expression::scan(&scalar.text) {
             Ok(found) => found,
             Err(error) => {
@@ -23,7 +27,7 @@ impl Walk<'_> {
                     Err(error) => span.part(error.at..error.at + 3),
                     Ok(_) => span.part(error.at..error.at),
                 };
-                self.error(
+                problems.error(
                     "expression",
                     "`${{` is never closed by `}}`",
                     &place,
@@ -55,12 +59,12 @@ impl Walk<'_> {
                             || place.clone(),
                             |at| place.part(at..at + reference.path.len()),
                         );
-                        known &= self.reference(&reference.path, &place, reach);
+                        known &= self.reference(&reference.path, &place, scope, problems);
                     }
                 }
                 Err(message) => {
                     known = false;
-                    self.error(
+                    problems.error(
                         "expression",
                         message,
                         &place,
@@ -73,16 +77,22 @@ impl Walk<'_> {
     }
 
     /// Checks one name. Whether its value is known.
-    fn reference(&mut self, path: &str, span: &Span, reach: Reach) -> bool {
+    fn reference(
+        &mut self,
+        path: &str,
+        span: &Span,
+        scope: Scope,
+        problems: &mut Diagnostics,
+    ) -> bool {
         let (root, rest) = path.split_once('.').unwrap_or((path, ""));
         let names = self.names;
-        let undefined = |walk: &mut Self, help: String| {
-            walk.error("undefined", format!("`{path}` is not defined"), span, help);
+        let early = |problems: &mut Diagnostics, what: &str| {
+            let message = format!("`{path}` is not known here");
+            problems.error("too-early", message, span, format!("it is {what}"));
             false
         };
-        let early = |walk: &mut Self, what: &str| {
-            let message = format!("`{path}` is not known here");
-            walk.error("too-early", message, span, format!("it is {what}"));
+        let undefined = |problems: &mut Diagnostics, help: String| {
+            problems.error("undefined", format!("`{path}` is not defined"), span, help);
             false
         };
         match (root, rest) {
@@ -100,7 +110,7 @@ impl Walk<'_> {
                     || format!("declare it: `params: {{{name}: {{type: string, default: …}}}}`"),
                     |near| format!("did you mean `params.{near}`?"),
                 );
-                undefined(self, help)
+                undefined(problems, help)
             }
             ("variant", "") => true,
             ("variant", axis) if names.axes.contains(axis) => {
@@ -112,24 +122,27 @@ impl Walk<'_> {
                     names.axes.iter().map(String::as_str),
                     "axes of `variants`",
                 );
-                undefined(self, help)
+                undefined(problems, help)
             }
-            ("scenario" | "mode" | "trial", "") if reach < Reach::Measurement => early(
-                self,
+            ("scenario" | "mode" | "trial", "") if scope < MEASUREMENT => early(
+                problems,
                 "defined within `scenarios` only: other commands run once for all",
             ),
             ("scenario" | "mode" | "trial" | "models", "") => true,
-            ("gpus" | "models", _) if reach < Reach::Run => early(
-                self,
+            ("gpus" | "models", _) if scope < RUN => early(
+                problems,
                 "known only once the host and the models are; commands, env, mounts and paths may name it",
             ),
             ("gpus", "" | "count") if names.gpus || self.partial => true,
             ("gpus", "" | "count") => undefined(
-                self,
+                problems,
                 "say how many under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
             ),
-            ("gpus", _) => undefined(self, "did you mean `gpus.count`?".into()),
-            ("models", rest) => self.model(path, rest, span),
+            ("gpus", _) => undefined(problems, "did you mean `gpus.count`?".into()),
+            ("models", rest) => match self.model(rest) {
+                Some(help) => undefined(problems, help),
+                None => true,
+            },
             _ => {
                 let roots = [
                     "params", "variant", "scenario", "mode", "trial", "gpus", "models",
@@ -141,26 +154,25 @@ impl Walk<'_> {
                 } else {
                     did_you_mean(root, roots, "expressions know")
                 };
-                undefined(self, help)
+                undefined(problems, help)
             }
         }
     }
 
-    fn model(&mut self, path: &str, rest: &str, span: &Span) -> bool {
+    /// Returns what to write in place of `models.REST`, where that is not defined.
+    fn model(&self, rest: &str) -> Option<String> {
         let models = &self.names.models;
-        let help = match rest.strip_suffix(".commit") {
+        Some(match rest.strip_suffix(".commit") {
             Some(name) => match models.get(name) {
-                Some(true) => return true,
+                Some(true) => return None,
                 Some(false) => "only a model of the hub has a commit".into(),
-                None if self.partial => return true,
+                None if self.partial => return None,
                 None => match nearest(name, models.keys().map(String::as_str)) {
                     Some(near) => format!("did you mean `models.{near}.commit`?"),
                     None => "name a model of `models`".into(),
                 },
             },
             None => "models have `models.NAME.commit`".into(),
-        };
-        self.error("undefined", format!("`{path}` is not defined"), span, help);
-        false
+        })
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 
-/// The largest recipe that is read, bytes. A recipe is written by people; one of more than a
+/// The largest document that is read, bytes. Documents are written by people; one of more than a
 /// mebibyte is a mistake or an attack.
 pub const SIZE_LIMIT: usize = 1 << 20;
 
-/// A recipe's or template's text, with the path as the user knows it.
+/// A document's text, with the path as the user knows it.
 #[derive(Clone, Eq)]
 pub struct Source {
     /// As shown to the user.
@@ -49,23 +49,23 @@ impl Source {
                     "this is not UTF-8 text",
                     source.span(good..good + '\u{fffd}'.len_utf8()),
                 )
-                .help("a recipe is YAML in UTF-8; save the file in that encoding");
+                .help("documents are YAML in UTF-8; save the file in that encoding");
                 Err(problem.into())
             }
         }
     }
 
-    /// The one problem of a file over the limit.
+    /// Returns the one problem of a file over the limit.
+    #[must_use]
     pub fn too_large(&self) -> Diagnostics {
         Diagnostic::error(
             "too-large",
             format!(
-                "the file is larger than {} KiB: this is no recipe",
+                "the file is larger than {} KiB, the most that is read",
                 SIZE_LIMIT >> 10
             ),
             self.span(0..0),
         )
-        .help("name the recipe's YAML file, or the directory that holds recipe.yaml")
         .into()
     }
 

@@ -13,16 +13,16 @@ use serde_saphyr::granit_parser::{self, Event, Parser, ScalarStyle};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::node::{Entry, Node, Value};
 use super::source::{SIZE_LIMIT, Source, Span};
-use retrial_readings::is_harmful;
+use super::text::is_harmful;
 
-/// A recipe nests about eight levels deep.
+/// A document nests about eight levels deep.
 const DEPTH_LIMIT: usize = 48;
 /// Values after aliases are expanded.
 const VALUE_LIMIT: usize = 20_000;
 /// Bytes of text after aliases are expanded.
 const TEXT_LIMIT: usize = 8 * SIZE_LIMIT;
 
-/// The tree of a text. Problems are added to `problems`; none where it is not YAML at all.
+/// Returns the tree of a text. Problems are added to `problems`; none where it is not YAML at all.
 pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
     if source.text.len() > SIZE_LIMIT {
         problems.extend(source.too_large());
@@ -31,7 +31,7 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
     if let Some(at) = source.text.find('\0') {
         problems.push(
             Diagnostic::error("nul", "a NUL byte in the text", source.span(at..at + 1))
-                .help("a recipe is plain text; this looks like a binary file"),
+                .help("documents are plain text; this looks like a binary file"),
         );
         return None;
     }
@@ -115,7 +115,7 @@ impl<'a> Builder<'a> {
         if self.root.is_none() {
             return Err(Box::new(
                 Diagnostic::error("empty", "there is nothing in this file", source.span(0..0))
-                    .help("`retrial new NAME` writes a recipe to start from"),
+                    .help("write `key: value`, a key on each line"),
             ));
         }
         Ok(self.root.take())
@@ -134,7 +134,7 @@ impl<'a> Builder<'a> {
                     let problem =
                         Diagnostic::error("second-document", "a second document in one file", span);
                     return Err(Box::new(
-                        problem.help("write one recipe a file, without `---` between"),
+                        problem.help("write one document a file, without `---` between"),
                     ));
                 }
                 Ok(())
@@ -155,7 +155,7 @@ impl<'a> Builder<'a> {
                     );
                     self.problems.push(
                         Diagnostic::error("control", message, span.clone())
-                            .help(r"a recipe is plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`"),
+                            .help(r"documents are plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`"),
                     );
                 }
                 let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
@@ -206,7 +206,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a tag says "this is text". All other tags ask for types that recipes do not have.
+    /// Whether a tag says "this is text". All other tags ask for types that documents do not have.
     fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Problem> {
         let Some(tag) = tag else { return Ok(false) };
         match tag.core_suffix() {
@@ -218,7 +218,7 @@ impl<'a> Builder<'a> {
                     format!("the tag `{}` means nothing here", tag.original()),
                     span.clone(),
                 )
-                .help("recipes have no tags; write the value itself"),
+                .help("documents have no tags; write the value itself"),
             )),
         }
     }
@@ -331,7 +331,7 @@ impl<'a> Builder<'a> {
                         self.problems.push(
                             Diagnostic::error(
                                 "duplicate-key",
-                                format!("the key `{name}` stands here twice"),
+                                format!("duplicate key `{name}`"),
                                 span,
                             )
                             .help(format!("the first is on line {line}; keep one")),
@@ -366,7 +366,7 @@ impl<'a> Builder<'a> {
                             format!("`<<` takes a map, not {}", map.kind()),
                             map.span,
                         )
-                        .help("write `<<: *anchor`, where the anchor stands on a map"),
+                        .help("write `<<: *anchor` with the anchor of a map"),
                     );
                     continue;
                 };
@@ -416,5 +416,5 @@ fn too_deep(span: Span) -> Diagnostic {
         format!("nested more than {DEPTH_LIMIT} levels deep"),
         span,
     )
-    .help("no recipe needs that; is a bracket or an indentation missing?")
+    .help("no document needs that; is a bracket or an indentation missing?")
 }

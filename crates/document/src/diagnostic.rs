@@ -1,4 +1,4 @@
-//! Problems of a recipe, collected: all of them, each with its place.
+//! Problems of a document, collected: all of them, each with its place.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ const MOST: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The recipe cannot be used.
+    /// The document cannot be used.
     Error,
-    /// The recipe can be used; somebody should look.
+    /// The document can be used; somebody should look.
     Warning,
 }
 
@@ -123,6 +123,28 @@ impl Diagnostics {
         }
     }
 
+    /// Adds an error with what to do.
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        span: &Span,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::error(code, message, span.clone()).help(help));
+    }
+
+    /// Adds a warning with what to do.
+    pub fn warning(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        span: &Span,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::warning(code, message, span.clone()).help(help));
+    }
+
     /// Adds others.
     pub fn extend(&mut self, others: Self) {
         self.left_out += others.left_out;
@@ -149,13 +171,13 @@ impl Diagnostics {
 
     /// How many errors.
     #[must_use]
-    pub fn errors(&self) -> usize {
+    pub fn error_count(&self) -> usize {
         self.count(Severity::Error) + self.left_out
     }
 
     /// How many warnings.
     #[must_use]
-    pub fn warnings(&self) -> usize {
+    pub fn warning_count(&self) -> usize {
         self.count(Severity::Warning)
     }
 
@@ -168,7 +190,7 @@ impl Diagnostics {
     /// Whether one of them is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
-        self.errors() > 0
+        self.error_count() > 0
     }
 
     /// `2 errors, 1 warning`
@@ -186,8 +208,8 @@ impl Diagnostics {
             }
         };
         let parts = [
-            words(self.errors(), Severity::Error),
-            words(self.warnings(), Severity::Warning),
+            words(self.error_count(), Severity::Error),
+            words(self.warning_count(), Severity::Warning),
         ];
         let parts: Vec<_> = parts.into_iter().flatten().collect();
         if parts.is_empty() {

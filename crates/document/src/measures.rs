@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::shape::Units;
+use super::field_type::Units;
 
-/// `12h`, `90m`, `1h30m`, `45s`, `1d`; more than zero.
+/// Reads a duration: `12h`, `90m`, `1h30m`, `45s`, `1d`; more than zero.
+#[must_use]
 pub fn duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut seconds = 0_u64;
@@ -37,7 +38,8 @@ pub fn duration(text: &str) -> Option<Duration> {
         .then(|| Duration::from_secs(seconds))
 }
 
-/// Bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
+/// Reads a size, bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
+#[must_use]
 pub fn size(text: &str, units: Units) -> Option<u64> {
     let text = text.trim();
     let digits = text
@@ -76,7 +78,8 @@ pub fn size(text: &str, units: Units) -> Option<u64> {
     }
 }
 
-/// `5%`, `5 %` or `0.05`, from 0 to 1.
+/// Reads a share of one: `5%`, `5 %` or `0.05`, from 0 to 1.
+#[must_use]
 pub fn fraction(text: &str) -> Option<f64> {
     let text = text.trim();
     let (number, divisor) = match text.strip_suffix('%') {

@@ -1,17 +1,106 @@
-//! Docker's words: images, devices, capabilities, security options, limits.
+//! Formats of texts in Docker's words: images, devices, capabilities, security options, limits.
 
-use super::paths::climbs;
-use super::{Format, Wrong, listed, wrong};
-use crate::suggest::nearest;
+use retrial_document::formats::{mismatch, no_parent, one_of};
+use retrial_document::{Mismatch, StringFormat, nearest};
 
-pub(super) fn image(text: &str) -> Option<Wrong> {
+use crate::CONTROL;
+
+/// An image's reference.
+pub const IMAGE: StringFormat = StringFormat::new(image);
+
+/// `sha256:` and 64 hexadecimal digits.
+pub const DIGEST: StringFormat = StringFormat::new(digest).pattern("^sha256:[0-9a-fA-F]{64}$");
+
+/// A device node, or a device of the Container Device Interface.
+pub const DEVICE: StringFormat = StringFormat::new(device).pattern("^/");
+
+/// A Linux capability, with or without `CAP_`.
+pub const CAPABILITY: StringFormat = StringFormat::new(capability).pattern("^[A-Z_]+$");
+
+/// A security option.
+pub const SECURITY_OPTION: StringFormat = StringFormat::new(security_option);
+
+/// A resource limit's name.
+pub const ULIMIT: StringFormat =
+    StringFormat::new(|text| one_of(text, ULIMITS, "not a resource limit"));
+
+/// An IPC namespace.
+pub const IPC: StringFormat = StringFormat::new(ipc);
+
+/// The name of an environment variable.
+pub const VARIABLE: StringFormat = StringFormat::new(variable).pattern("^[A-Za-z_][A-Za-z0-9_]*$");
+
+/// An absolute path in a container or image.
+pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(absolute)
+    .start(|start| {
+        if start.is_empty() || start.starts_with('/') {
+            return None;
+        }
+        relative()
+    })
+    .pattern("^/");
+
+fn digest(text: &str) -> Option<Mismatch> {
+    let hex = text.strip_prefix("sha256:").unwrap_or("");
+    if hex.len() == 64 && hex.chars().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    mismatch(
+        "this is not a digest",
+        "a digest is sha256: and 64 hexadecimal digits, as `docker pull` prints it",
+    )
+}
+
+fn ipc(text: &str) -> Option<Mismatch> {
+    if text.starts_with("container:") {
+        return None;
+    }
+    let known = ["host", "private", "shareable", "none"];
+    one_of(text, &known, "not an IPC namespace")
+}
+
+fn variable(text: &str) -> Option<Mismatch> {
+    let good = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if good {
+        return None;
+    }
+    mismatch(
+        format!("`{text}` is not a valid name of a variable"),
+        "letters, digits and `_`, not beginning with a digit",
+    )
+}
+
+fn relative() -> Option<Mismatch> {
+    mismatch(
+        "a path in the container must be absolute",
+        "begin it with `/`",
+    )
+}
+
+fn absolute(text: &str) -> Option<Mismatch> {
+    if !text.starts_with('/') {
+        return relative();
+    }
+    if text == CONTROL || text.starts_with("/.retrial/") {
+        return mismatch(
+            "`/.retrial` in the container is Retrial's own",
+            "choose another path: the run's control directory is mounted there",
+        );
+    }
+    no_parent(text)
+}
+
+fn image(text: &str) -> Option<Mismatch> {
     let help = "an image is [registry/]name[:tag][@sha256:…]";
     let (named, digest) = match text.split_once('@') {
         Some((named, digest)) => (named, Some(digest)),
         None => (text, None),
     };
-    if digest.is_some_and(|digest| Format::Digest.problem(digest, false).is_some()) {
-        return wrong(
+    if digest.is_some_and(|digest| self::digest(digest).is_some()) {
+        return mismatch(
             "the digest of this image is not one",
             "a digest is sha256: and 64 hexadecimal digits",
         );
@@ -25,7 +114,7 @@ pub(super) fn image(text: &str) -> Option<Wrong> {
                 .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
     });
     if !tag_fits {
-        return wrong(format!("`{}` is no tag", tag.unwrap_or("")), help);
+        return mismatch(format!("`{}` is not a tag", tag.unwrap_or("")), help);
     }
     let (registry, path) = match name.split_once('/') {
         Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => {
@@ -34,7 +123,7 @@ pub(super) fn image(text: &str) -> Option<Wrong> {
         _ => (None, name),
     };
     if path.chars().any(|letter| letter.is_ascii_uppercase()) {
-        return wrong("an image's name has no capitals", help);
+        return mismatch("an image's name has no capitals", help);
     }
     let part_fits = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -51,7 +140,7 @@ pub(super) fn image(text: &str) -> Option<Wrong> {
     if path.split('/').all(part_fits) && registry_fits {
         return None;
     }
-    wrong("this is no image reference", help)
+    mismatch("this is not an image reference", help)
 }
 
 /// Name and tag of a reference without digest. A colon before the last `/` is a registry's port.
@@ -62,7 +151,7 @@ pub fn split_tag(reference: &str) -> (&str, Option<&str>) {
     }
 }
 
-pub(super) fn device(text: &str) -> Option<Wrong> {
+fn device(text: &str) -> Option<Mismatch> {
     let mut parts = text.split(':');
     let host = parts.next().unwrap_or("");
     let target = parts.next();
@@ -75,7 +164,7 @@ pub(super) fn device(text: &str) -> Option<Wrong> {
         return None;
     }
     if !host.starts_with('/') || parts.next().is_some() {
-        return wrong("this is no device", help);
+        return mismatch("this is not a device", help);
     }
     let good = match (target, rights) {
         (None, _) => true,
@@ -83,9 +172,9 @@ pub(super) fn device(text: &str) -> Option<Wrong> {
         (Some(target), Some(rights)) => target.starts_with('/') && is_rights(rights),
     };
     if good {
-        climbs(host)
+        no_parent(host)
     } else {
-        wrong("this is no device", help)
+        mismatch("this is not a device", help)
     }
 }
 
@@ -100,12 +189,12 @@ fn is_cdi_name(text: &str) -> bool {
 }
 
 /// With or without `CAP_`: vendors' guides write both, and a plan shows what they write.
-pub(super) fn capability(text: &str) -> Option<Wrong> {
+fn capability(text: &str) -> Option<Mismatch> {
     let bare = text.strip_prefix("CAP_").unwrap_or(text);
-    listed(bare, CAPABILITIES, "no capability")
+    one_of(bare, CAPABILITIES, "not a capability")
 }
 
-pub(super) fn security_option(text: &str) -> Option<Wrong> {
+fn security_option(text: &str) -> Option<Mismatch> {
     let known = [
         "seccomp",
         "apparmor",
@@ -119,14 +208,14 @@ pub(super) fn security_option(text: &str) -> Option<Wrong> {
     if known.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {
         return None;
     }
-    wrong(format!("`{text}` is no security option"), nearest(key, known).map_or_else(
+    mismatch(format!("`{text}` is not a security option"), nearest(key, known).map_or_else(
         || "for example seccomp=unconfined, apparmor=unconfined, label=disable, no-new-privileges".to_owned(),
         |near| format!("did you mean `{near}=…`?"),
     ))
 }
 
 /// <https://man7.org/linux/man-pages/man7/capabilities.7.html>, and Docker's `ALL`.
-pub(super) const CAPABILITIES: &[&str] = &[
+const CAPABILITIES: &[&str] = &[
     "ALL",
     "AUDIT_CONTROL",
     "AUDIT_READ",
@@ -172,7 +261,7 @@ pub(super) const CAPABILITIES: &[&str] = &[
 ];
 
 /// The names that Docker's `--ulimit` knows (go-units).
-pub(super) const ULIMITS: &[&str] = &[
+const ULIMITS: &[&str] = &[
     "core",
     "cpu",
     "data",

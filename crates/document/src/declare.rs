@@ -1,64 +1,73 @@
 //! One declaration for a map of keys: the Rust type, and with it the keys, what each accepts, which
 //! are required, the defaults, the descriptions and the reading.
 //!
-//! ```text
-//! object! {
-//!     /// A path taken out of the image to the host.
-//!     #[derive(Debug, Clone)]
-//!     pub struct CopyFromImage: "a copy out of the image" {
-//!         /// In the image.
-//!         path: String [required] = S::Text(F::Absolute),
-//!     }
-//! }
-//! ```
-//!
-//! A field is `name: Type [options] = shape`. Options are `required`, `default = "text"` and
-//! `key = "name"` where the key's name is not the field's. Without a shape the type's own is used.
-//! The walk checks a text against these keys; what it passed is read by [`Field::read`].
+//! A field is `name: Type [options] = field type`. Options are `required`, `default = "text"`,
+//! `key = "name"` where the key's name is not the field's, and `read = function` where the type's own
+//! reading does not apply. Without a field type the type's own is used.
+//! The [validator](crate::Validator) checks a text against these keys; [`Field::read`] reads what passed.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::format::Format as F;
-use super::measures;
-use super::model::Template;
+use super::diagnostic::Diagnostics;
+use super::field_type::{FieldType, Key, Object};
+use super::language::Plain;
 use super::node::Node;
-use super::shape::{Key, Reach, Shape as S};
-use super::source::Source;
+use super::source::{Source, Span};
+use super::validate::Validator;
+use super::{formats, measures, parse};
 
 /// A type that the value of a key is read into.
 pub trait Field: Sized {
     /// The values that are accepted where the key's declaration does not narrow them.
-    const SHAPE: S;
+    const TYPE: FieldType;
 
     /// Reads a checked value; `None` only where the check passed what it should not have.
-    fn read(node: &Node, shape: &S) -> Option<Self>;
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self>;
 }
 
 /// A type that is a map of fixed keys.
 pub trait Keys: Sized {
-    /// Its keys.
+    /// Its own keys.
     const KEYS: &'static [Key];
+
+    /// Its own keys and those that it shares with others.
+    const OBJECT: &'static Object;
 
     /// Reads a checked map.
     fn from_keys(node: &Node) -> Option<Self>;
 }
 
+/// Reads a whole document: parses it, validates it and reads it. Problems are added to `problems`;
+/// `None` where one of this document's is an error.
+#[must_use]
+pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
+    let mut own = Diagnostics::default();
+    let checked = parse::parse(source, &mut own).map(|node| {
+        Validator::new(&mut Plain, &mut own).object(&node, T::OBJECT, &source.span(0..0))
+    });
+    let good = !own.has_errors();
+    problems.extend(own);
+    checked
+        .filter(|_| good)
+        .and_then(|node| T::from_keys(&node))
+}
+
 /// Reads a required key.
 #[must_use]
 pub fn required<T: Field>(node: &Node, key: &Key) -> Option<T> {
-    T::read(node.get(key.name)?, &key.shape)
+    T::read(node.get(key.name)?, &key.field_type)
 }
 
 /// Reads a key that may be absent: then its default is read, or the type's.
 #[must_use]
 pub fn optional<T: Field + Default>(node: &Node, key: &Key) -> Option<T> {
     match (node.get(key.name), key.default) {
-        (Some(value), _) => T::read(value, &key.shape),
+        (Some(value), _) => T::read(value, &key.field_type),
         (None, Some(text)) => {
             let span = Source::new("default", text).span(0..0);
-            T::read(&Node::scalar(text, true, span), &key.shape)
+            T::read(&Node::scalar(text, true, span), &key.field_type)
         }
         (None, None) => Some(T::default()),
     }
@@ -72,7 +81,7 @@ pub fn by<T: Default>(node: &Node, key: &Key, read: fn(&Node) -> Option<T>) -> O
 
 /// Reads a word by the names that serde has for an enum's variants.
 #[must_use]
-pub fn word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
+pub fn read_word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
     use serde::de::IntoDeserializer as _;
     let text: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =
         node.text()?.into_deserializer();
@@ -80,55 +89,47 @@ pub fn word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
 }
 
 impl Field for String {
-    const SHAPE: S = S::Text(F::Any);
+    const TYPE: FieldType = FieldType::Text(formats::ANY);
 
-    fn read(node: &Node, _: &S) -> Option<Self> {
+    fn read(node: &Node, _: &FieldType) -> Option<Self> {
         node.text().map(str::to_owned)
     }
 }
 
-impl Field for Template {
-    const SHAPE: S = S::Template(Reach::Run, F::Filled);
-
-    fn read(node: &Node, _: &S) -> Option<Self> {
-        Some(Self(node.text()?.to_owned()))
-    }
-}
-
 impl Field for bool {
-    const SHAPE: S = S::Bool;
+    const TYPE: FieldType = FieldType::Bool;
 
-    fn read(node: &Node, _: &S) -> Option<Self> {
+    fn read(node: &Node, _: &FieldType) -> Option<Self> {
         Some(node.text()?.eq_ignore_ascii_case("true"))
     }
 }
 
 impl Field for f64 {
-    const SHAPE: S = S::Number;
+    const TYPE: FieldType = FieldType::Number;
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
-        match shape {
-            S::Fraction => measures::fraction(node.text()?),
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+        match field_type {
+            FieldType::Fraction => measures::fraction(node.text()?),
             _ => node.text()?.parse().ok(),
         }
     }
 }
 
 impl Field for u64 {
-    const SHAPE: S = S::Integer(0, i64::MAX);
+    const TYPE: FieldType = FieldType::Integer(0, i64::MAX);
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
-        match shape {
-            S::Size(units) => measures::size(node.text()?, *units),
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+        match field_type {
+            FieldType::Size(units) => measures::size(node.text()?, *units),
             _ => node.text()?.parse().ok(),
         }
     }
 }
 
 impl Field for Duration {
-    const SHAPE: S = S::Duration;
+    const TYPE: FieldType = FieldType::Duration;
 
-    fn read(node: &Node, _: &S) -> Option<Self> {
+    fn read(node: &Node, _: &FieldType) -> Option<Self> {
         measures::duration(node.text()?)
     }
 }
@@ -136,9 +137,9 @@ impl Field for Duration {
 macro_rules! integers {
     ($($type:ty: $least:expr, $most:expr;)*) => {
         $(impl Field for $type {
-            const SHAPE: S = S::Integer($least, $most);
+            const TYPE: FieldType = FieldType::Integer($least, $most);
 
-            fn read(node: &Node, _: &S) -> Option<Self> {
+            fn read(node: &Node, _: &FieldType) -> Option<Self> {
                 node.text()?.parse().ok()
             }
         })*
@@ -152,55 +153,71 @@ integers! {
 }
 
 impl<T: Field> Field for Option<T> {
-    const SHAPE: S = T::SHAPE;
+    const TYPE: FieldType = T::TYPE;
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
-        T::read(node, shape).map(Some)
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+        T::read(node, field_type).map(Some)
     }
 }
 
 impl<T: Field> Field for Vec<T> {
-    const SHAPE: S = S::List(&T::SHAPE, 0);
+    const TYPE: FieldType = FieldType::List(&T::TYPE, 0);
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
-        let of = if let S::List(of, _) = shape {
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+        let of = if let FieldType::List(of, _) = field_type {
             of
         } else {
-            &T::SHAPE
+            &T::TYPE
         };
         let items = node.items().iter().filter(|item| !item.is_null());
         items.map(|item| T::read(item, of)).collect()
     }
 }
 
-impl<K: FromStr, V: Field> Field for Vec<(K, V)> {
-    const SHAPE: S = S::Map(F::Name, &V::SHAPE);
+/// A type that the name of a map's entry is read into.
+pub trait MapKey: Sized {
+    /// Reads a name; `None` where it is none of this type's.
+    fn from_key(name: &str, span: &Span) -> Option<Self>;
+}
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
-        let of = if let S::Map(_, of) = shape {
+impl<K: FromStr> MapKey for K {
+    fn from_key(name: &str, _: &Span) -> Option<Self> {
+        name.parse().ok()
+    }
+}
+
+impl<K: MapKey, V: Field> Field for Vec<(K, V)> {
+    const TYPE: FieldType = FieldType::Map(formats::NAME, &V::TYPE);
+
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+        let of = if let FieldType::Map(_, of) = field_type {
             of
         } else {
-            &V::SHAPE
+            &V::TYPE
         };
-        let entries = node.named();
+        let entries = node.entries().iter();
         entries
-            .map(|(name, value)| Some((name.parse().ok()?, V::read(value, of)?)))
+            .filter(|entry| !entry.value.is_null())
+            .map(|entry| {
+                let key = K::from_key(&entry.key, &entry.key_span)?;
+                Some((key, V::read(&entry.value, of)?))
+            })
             .collect()
     }
 }
 
 impl<V: Field> Field for BTreeMap<String, V> {
-    const SHAPE: S = S::Map(F::Name, &V::SHAPE);
+    const TYPE: FieldType = FieldType::Map(formats::NAME, &V::TYPE);
 
-    fn read(node: &Node, shape: &S) -> Option<Self> {
-        let entries = Vec::<(String, V)>::read(node, shape)?;
+    fn read(node: &Node, field_type: &FieldType) -> Option<Self> {
+        let entries = Vec::<(String, V)>::read(node, field_type)?;
         Some(entries.into_iter().collect())
     }
 }
 
 /// Declares a map of keys: the type, unless it is `impl` of one of another crate, and its keys.
 ///
-/// `one of "a", "b"` after the name takes exactly one of these keys. `or SHAPE => read` takes another kind
+/// `one of "a", "b"` after the name takes exactly one of these keys. `or TYPE => read` takes another kind
 /// of value too. `first` and `last` are groups of keys around the own ones that `fields` read.
 #[macro_export]
 macro_rules! object {
@@ -235,18 +252,27 @@ macro_rules! object {
             $($(#[$($doc:tt)*])* $field:ident: $type:ty $([$($option:tt)*])? $(= $shape:expr)?,)*
         }
     ) => {
-        impl $crate::declare::Keys for $name {
-            const KEYS: &'static [$crate::shape::Key] = &[
-                $($crate::shape::Key {
+        impl $crate::Keys for $name {
+            const KEYS: &'static [$crate::Key] = &[
+                $($crate::Key {
                     name: $crate::declared!(key $field $($($option)*)?),
                     doc: $crate::declared!(doc $([$($doc)*])*).trim_ascii(),
-                    shape: $crate::declared!(shape $type $(, $shape)?),
+                    field_type: $crate::declared!(shape $type $(, $shape)?),
                     required: $crate::declared!(required $($($option)*)?),
                     default: $crate::declared!(default $($($option)*)?),
                 },)*
             ];
 
-            fn from_keys(node: &$crate::node::Node) -> Option<Self> {
+            const OBJECT: &'static $crate::Object = {
+                static OBJECT: $crate::Object = $crate::Object {
+                    what: $what,
+                    one_of: &[$($($one),+)?],
+                    groups: &[$($first,)? <$name as $crate::Keys>::KEYS, $($last,)?],
+                };
+                &OBJECT
+            };
+
+            fn from_keys(node: &$crate::Node) -> Option<Self> {
                 let mut keys = Self::KEYS.iter();
                 Some(Self {
                     $($($extra: $read(node)?,)*)?
@@ -255,21 +281,16 @@ macro_rules! object {
             }
         }
 
-        impl $crate::declare::Field for $name {
-            const SHAPE: $crate::shape::Shape = {
-                static OBJECT: $crate::shape::Object = $crate::shape::Object {
-                    what: $what,
-                    one_of: &[$($($one),+)?],
-                    groups: &[$($first,)? <$name as $crate::declare::Keys>::KEYS, $($last,)?],
-                };
-                $crate::declared!(either $crate::shape::Shape::Object(&OBJECT) $(, $other)?)
-            };
+        impl $crate::Field for $name {
+            const TYPE: $crate::FieldType = $crate::declared!(
+                either $crate::FieldType::Object(<$name as $crate::Keys>::OBJECT) $(, $other)?
+            );
 
-            fn read(node: &$crate::node::Node, _: &$crate::shape::Shape) -> Option<Self> {
+            fn read(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
                 $(if let Some(text) = node.text() {
                     return $from_other(text);
                 })?
-                <Self as $crate::declare::Keys>::from_keys(node)
+                <Self as $crate::Keys>::from_keys(node)
             }
         }
     };
@@ -294,16 +315,16 @@ macro_rules! words {
         }
     };
     (impl $name:ty { $($(#[$($doc:tt)*])* $word:literal,)* }) => {
-        impl $crate::declare::Field for $name {
-            const SHAPE: $crate::shape::Shape = $crate::shape::Shape::Choice(&[
-                $($crate::shape::Choice {
-                    word: $word,
+        impl $crate::Field for $name {
+            const TYPE: $crate::FieldType = $crate::FieldType::Words(&[
+                $($crate::Word {
+                    name: $word,
                     doc: $crate::declared!(doc $([$($doc)*])*).trim_ascii(),
                 },)*
             ]);
 
-            fn read(node: &$crate::node::Node, _: &$crate::shape::Shape) -> Option<Self> {
-                $crate::declare::word(node)
+            fn read(node: &$crate::Node, _: &$crate::FieldType) -> Option<Self> {
+                $crate::read_word(node)
             }
         }
     };
@@ -331,23 +352,23 @@ macro_rules! declared {
     (default $skipped:tt $($rest:tt)*) => { $crate::declared!(default $($rest)*) };
     (default) => { None };
 
-    (shape $type:ty) => { <$type as $crate::declare::Field>::SHAPE };
+    (shape $type:ty) => { <$type as $crate::Field>::TYPE };
     (shape $type:ty, $shape:expr) => { $shape };
 
     (either $object:expr) => { $object };
-    (either $object:expr, $other:expr) => { $crate::shape::Shape::Either(&[$other, $object]) };
+    (either $object:expr, $other:expr) => { $crate::FieldType::Either(&[$other, $object]) };
 
     (read $node:expr, $key:expr; read = $read:ident) => {
-        $crate::declare::by($node, $key, $read)
+        $crate::by($node, $key, $read)
     };
     (read $node:expr, $key:expr; required, read = $read:ident) => {
-        $crate::declare::by($node, $key, $read)
+        $crate::by($node, $key, $read)
     };
     (read $node:expr, $key:expr; required $($rest:tt)*) => {
-        $crate::declare::required($node, $key)
+        $crate::required($node, $key)
     };
     (read $node:expr, $key:expr; $skipped:tt $($rest:tt)*) => {
         $crate::declared!(read $node, $key; $($rest)*)
     };
-    (read $node:expr, $key:expr $(;)?) => { $crate::declare::optional($node, $key) };
+    (read $node:expr, $key:expr $(;)?) => { $crate::optional($node, $key) };
 }

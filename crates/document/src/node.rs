@@ -1,28 +1,35 @@
-//! A recipe's text as a tree in which every value knows its place.
+//! A document as a tree in which every value knows its place.
 
 use super::source::Span;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone)]
 pub struct Node {
+    /// The value.
     pub value: Value,
+    /// Its place.
     pub span: Span,
 }
 
 /// What YAML can say here.
 #[derive(Debug, Clone)]
 pub enum Value {
+    /// No value.
     Null,
     /// A null that took away what it was merged over.
     Removed,
+    /// A text, a number or a truth value.
     Scalar(Scalar),
+    /// A list.
     List(Vec<Node>),
+    /// A map.
     Map(Vec<Entry>),
 }
 
 /// A scalar as it was written: what it means is decided by whoever reads it.
 #[derive(Debug, Clone)]
 pub struct Scalar {
+    /// Its text, unquoted.
     pub text: String,
     /// Neither quoted nor a block: may be a number or a truth value.
     pub plain: bool,
@@ -33,34 +40,45 @@ pub struct Scalar {
 pub struct Entry {
     /// Without the `+` of `key+:`.
     pub key: String,
+    /// The place of the key.
     pub key_span: Span,
     /// `key+:` appends to the list that it is merged over.
     pub append: bool,
+    /// Its value.
     pub value: Node,
 }
 
 impl Node {
+    /// Returns a null.
+    #[must_use]
     pub fn null(span: Span) -> Self {
         let value = Value::Null;
         Self { value, span }
     }
 
+    /// Returns a scalar; `plain` is neither quoted nor a block.
+    #[must_use]
     pub fn scalar(text: impl Into<String>, plain: bool, span: Span) -> Self {
         let text = text.into();
         let value = Value::Scalar(Scalar { text, plain });
         Self { value, span }
     }
 
+    /// Returns a map.
+    #[must_use]
     pub fn map(entries: Vec<Entry>, span: Span) -> Self {
         let value = Value::Map(entries);
         Self { value, span }
     }
 
+    /// Whether it has no value.
+    #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null | Value::Removed)
     }
 
     /// The entries of a map; none for everything else.
+    #[must_use]
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -69,6 +87,7 @@ impl Node {
     }
 
     /// The items of a list; none for everything else.
+    #[must_use]
     pub fn items(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
@@ -77,6 +96,7 @@ impl Node {
     }
 
     /// The text of a scalar.
+    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(scalar) => Some(&scalar.text),
@@ -85,6 +105,7 @@ impl Node {
     }
 
     /// The entry of a key that has a value.
+    #[must_use]
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries()
             .iter()
@@ -92,6 +113,7 @@ impl Node {
     }
 
     /// The value of a key; null counts as absent.
+    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }
@@ -105,6 +127,7 @@ impl Node {
     }
 
     /// What it is, for messages.
+    #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null | Value::Removed => "nothing",
@@ -116,6 +139,8 @@ impl Node {
 }
 
 impl Scalar {
+    /// What it is, for messages.
+    #[must_use]
     pub fn kind(&self) -> &'static str {
         if !self.plain {
             "text"
@@ -130,6 +155,8 @@ impl Scalar {
         }
     }
 
+    /// Reads `true` or `false`.
+    #[must_use]
     pub fn boolean(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
@@ -138,11 +165,14 @@ impl Scalar {
         }
     }
 
+    /// Reads a whole number.
+    #[must_use]
     pub fn integer(&self) -> Option<i64> {
         self.plain.then(|| self.text.parse().ok()).flatten()
     }
 
     /// A finite number; `inf` and `nan` are words here, not figures.
+    #[must_use]
     pub fn number(&self) -> Option<f64> {
         let starts_well = self
             .text

@@ -1,18 +1,33 @@
-//! Names of figures and the expressions that find them.
+//! Formats of figures' names and of the expressions that find them.
 
 use std::borrow::Cow;
 
-use super::{Format, Wrong, wrong};
-use retrial_readings::json_path;
+use retrial_document::formats::{NAME, mismatch};
+use retrial_document::{Mismatch, StringFormat};
+
+use crate::json_path::parse;
+
+/// A figure's name, or one of a table's: `gemm[bf16 8192]`.
+pub const FIGURE: StringFormat =
+    StringFormat::new(figure).pattern(r"^[A-Za-z0-9_][A-Za-z0-9_.-]*(\[[^\[\]]+\])?$");
+
+/// An entry of a table: `bf16 8192`.
+pub const ENTRY: StringFormat = StringFormat::new(entry).pattern(r"^[^\[\]]+$");
+
+/// A regular expression with a group.
+pub const PATTERN: StringFormat = StringFormat::new(pattern);
+
+/// A `JSONPath`.
+pub const JSON_PATH: StringFormat = StringFormat::new(json_path);
 
 /// A figure's name, or one of a table's entries.
-pub(super) fn figure(text: &str) -> Option<Wrong> {
+fn figure(text: &str) -> Option<Mismatch> {
     match text.split_once('[') {
-        None => Format::Name.problem(text, false),
+        None => NAME.mismatch(text),
         Some((table, rest)) => match rest.strip_suffix(']') {
-            Some(inside) => Format::Name.problem(table, false).or_else(|| entry(inside)),
-            None => wrong(
-                format!("`{text}` is no name of a figure"),
+            Some(inside) => NAME.mismatch(table).or_else(|| entry(inside)),
+            None => mismatch(
+                format!("`{text}` is not the name of a figure"),
                 "one entry of a table is written `table[entry]`",
             ),
         },
@@ -20,7 +35,7 @@ pub(super) fn figure(text: &str) -> Option<Wrong> {
 }
 
 /// An entry of a table: whatever the benchmark prints there.
-pub(super) fn entry(text: &str) -> Option<Wrong> {
+fn entry(text: &str) -> Option<Mismatch> {
     let good = !text.trim().is_empty()
         && text.len() <= 200
         && !text.contains(['[', ']'])
@@ -28,19 +43,9 @@ pub(super) fn entry(text: &str) -> Option<Wrong> {
     if good {
         return None;
     }
-    wrong(
-        format!("`{}` is no entry of a table", text.escape_debug()),
+    mismatch(
+        format!("`{}` is not an entry of a table", text.escape_debug()),
         "an entry is the text that `by` finds, without brackets, on one line",
-    )
-}
-
-pub(super) fn count(text: &str) -> Option<Wrong> {
-    if text.parse::<u64>().is_ok_and(|count| count > 0) {
-        return None;
-    }
-    wrong(
-        format!("`{text}` is no number of things"),
-        "write a whole number above 0",
     )
 }
 
@@ -55,15 +60,15 @@ pub fn whole_json_path(text: &str) -> Cow<'_, str> {
     }
 }
 
-pub(super) fn json_path(text: &str) -> Option<Wrong> {
-    let error = json_path::parse(&whole_json_path(text)).err()?;
-    wrong(
-        format!("this is no JSONPath: {error}"),
+fn json_path(text: &str) -> Option<Mismatch> {
+    let error = parse(&whole_json_path(text)).err()?;
+    mismatch(
+        format!("invalid JSONPath: {error}"),
         "write it as RFC 9535 does: `$.metrics.rouge1`, `$.results[0]['time to train']`",
     )
 }
 
-pub(super) fn pattern(text: &str) -> Option<Wrong> {
+fn pattern(text: &str) -> Option<Mismatch> {
     match regex::Regex::new(text) {
         Err(regex::Error::Syntax(report)) => {
             let reason = report
@@ -71,16 +76,16 @@ pub(super) fn pattern(text: &str) -> Option<Wrong> {
                 .last()
                 .unwrap_or("")
                 .trim_start_matches("error: ");
-            wrong(
-                format!("this is no regular expression: {reason}"),
+            mismatch(
+                format!("invalid regular expression: {reason}"),
                 "the syntax is that of https://docs.rs/regex/latest/regex/#syntax",
             )
         }
-        Err(error) => wrong(
-            format!("this is no regular expression: {error}"),
+        Err(error) => mismatch(
+            format!("invalid regular expression: {error}"),
             "make it simpler",
         ),
-        Ok(pattern) if pattern.captures_len() < 2 => wrong(
+        Ok(pattern) if pattern.captures_len() < 2 => mismatch(
             "this pattern has no group",
             "put parentheses around the figure: `score: ([0-9.]+)`",
         ),

@@ -3,36 +3,36 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::field_type::Units;
 use crate::measures;
-use crate::model::{CommandOptions, Ordered, Template};
 use crate::node::Node;
-use crate::shape::Units;
 
 /// Readers of a map's keys; `None` where a key is absent. The check has read every measure with
 /// the same functions before.
 pub trait Read {
+    /// Returns a text.
     fn string(&self, key: &str) -> Option<String>;
-    fn template(&self, key: &str) -> Option<Template>;
+    /// Returns the texts of a list.
     fn strings(&self, key: &str) -> Vec<String>;
+    /// Returns the items of a list.
     fn items_of<'a>(&'a self, key: &str) -> std::slice::Iter<'a, Node>;
+    /// Returns a truth value, false where it is absent.
     fn truth(&self, key: &str) -> bool;
+    /// Returns a number.
     fn number<T: FromStr>(&self, key: &str) -> Option<T>;
+    /// Returns a size, bytes.
     fn size(&self, key: &str, units: Units) -> Option<u64>;
+    /// Returns a duration.
     fn duration(&self, key: &str) -> Option<Duration>;
+    /// Returns a share of one.
     fn fraction(&self, key: &str) -> Option<f64>;
+    /// Returns the value of a word.
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T>;
-    fn env(&self) -> Ordered<Template>;
-    fn shell(&self) -> Option<Vec<String>>;
-    fn options(&self) -> CommandOptions;
 }
 
 impl Read for Node {
     fn string(&self, key: &str) -> Option<String> {
         self.get(key)?.text().map(str::to_owned)
-    }
-
-    fn template(&self, key: &str) -> Option<Template> {
-        self.string(key).map(Template)
     }
 
     fn strings(&self, key: &str) -> Vec<String> {
@@ -72,27 +72,5 @@ impl Read for Node {
             .iter()
             .find(|(word, _)| *word == text)
             .map(|(_, value)| *value)
-    }
-
-    fn env(&self) -> Ordered<Template> {
-        let values = self.get("env").into_iter().flat_map(Self::named);
-        values
-            .filter_map(|(name, value)| Some((name.to_owned(), Template(value.text()?.to_owned()))))
-            .collect()
-    }
-
-    fn shell(&self) -> Option<Vec<String>> {
-        self.get("shell").map(|_| self.strings("shell"))
-    }
-
-    fn options(&self) -> CommandOptions {
-        CommandOptions {
-            timeout: self.duration("timeout"),
-            silence: self.duration("silence"),
-            env: self.env(),
-            workdir: self.template("workdir"),
-            user: self.string("user"),
-            shell: self.shell(),
-        }
     }
 }

@@ -1,17 +1,18 @@
-//! A tree as YAML text: a run's recipe.yaml. It resolves to the same recipe again.
+//! A tree as YAML text, which is parsed to the same tree again.
 
 use std::fmt::Write;
 
-use super::keys;
+use super::field_type::Object;
 use super::node::{Entry, Node, Scalar, Value};
 
-/// The YAML text of a recipe, its top level in the order of the table of keys.
-pub fn emit(recipe: &Node) -> String {
-    let place = |entry: &Entry| keys::recipe().keys().position(|key| key.name == entry.key);
-    let mut entries = recipe.entries().to_vec();
+/// Returns the YAML text of a map, its keys in the order of their declaration.
+#[must_use]
+pub fn to_yaml(node: &Node, object: &Object) -> String {
+    let place = |entry: &Entry| object.keys().position(|key| key.name == entry.key);
+    let mut entries = node.entries().to_vec();
     entries.sort_by_key(place);
     let mut out = String::new();
-    map(&mut out, &Node::map(entries, recipe.span.clone()), 0);
+    map(&mut out, &Node::map(entries, node.span.clone()), 0);
     out
 }
 
@@ -106,7 +107,8 @@ fn literal(out: &mut String, text: &str, depth: usize) {
     }
 }
 
-/// A text as a plain or a double-quoted scalar.
+/// Returns a text as a plain or a double-quoted scalar.
+#[must_use]
 pub fn quoted(text: &str, key: bool) -> String {
     if is_plain(text, key) {
         return text.to_owned();

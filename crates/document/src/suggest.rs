@@ -1,6 +1,7 @@
-//! What was meant.
+//! Suggestions for misspelt words.
 
-/// The candidate that is nearest to what was written, if it is near enough to be a slip.
+/// Returns the candidate that is nearest to what was written, if it is near enough to be a slip.
+#[must_use]
 pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -27,7 +28,8 @@ pub fn nearest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean", or the list of what there is, after words of `otherwise`.
+/// Returns "did you mean", or a list of the candidates after the words of `otherwise`.
+#[must_use]
 pub fn did_you_mean<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,

@@ -1,0 +1,152 @@
+//! What a document's keys accept: the declarations behind validation, schema and defaults.
+
+use super::formats::StringFormat;
+
+/// The values that a key accepts.
+#[derive(Debug, Clone, Copy)]
+pub enum FieldType {
+    /// Text. Expressions in it are evaluated when the document is validated.
+    Text(StringFormat),
+    /// Text whose expressions are evaluated later.
+    Template(Scope, StringFormat),
+    /// A whole number in this range.
+    Integer(i64, i64),
+    /// A number.
+    Number,
+    /// A share of one: `5%` or `0.05`.
+    Fraction,
+    /// `true` or `false`.
+    Bool,
+    /// Bytes: `500 GiB`, `128G`, `1073741824`.
+    Size(Units),
+    /// `12h`, `90m`, `1h30m`, `45s`.
+    Duration,
+    /// One of these words.
+    Words(&'static [Word]),
+    /// Text, a number or a truth value.
+    Scalar(Scope),
+    /// A list with a minimum number of items.
+    List(&'static FieldType, usize),
+    /// A map with names of the user's choice.
+    Map(StringFormat, &'static FieldType),
+    /// A map with fixed keys.
+    Object(&'static Object),
+    /// The first that fits the kind of the value (scalar, list, map).
+    Either(&'static [FieldType]),
+    /// A part of the document that is merged over it; the language checks it.
+    Overlay,
+}
+
+/// When the expressions of a text are evaluated, and with that what they may name: a later scope
+/// has all names of the earlier ones. The language defines the scopes after the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Scope(pub u8);
+
+impl Scope {
+    /// When the document is validated.
+    pub const DOCUMENT: Self = Self(0);
+}
+
+/// What `G` means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Units {
+    /// `GB` is 10⁹, `G` and `GiB` are 2³⁰.
+    Precise,
+    /// Docker's: `G`, `GB` and `GiB` are all 2³⁰ (go-units' `RAMInBytes`).
+    Docker,
+}
+
+/// A word and what it means.
+#[derive(Debug, Clone, Copy)]
+pub struct Word {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+/// A word and what it means.
+#[must_use]
+pub const fn word(name: &'static str, doc: &'static str) -> Word {
+    Word { name, doc }
+}
+
+/// A map with fixed keys.
+#[derive(Debug)]
+pub struct Object {
+    /// What it is, with its article: `a model`.
+    pub what: &'static str,
+    /// Its keys, in their order; groups of several maps are shared.
+    pub groups: &'static [&'static [Key]],
+    /// Exactly one of these keys is given.
+    pub one_of: &'static [&'static str],
+}
+
+impl Object {
+    /// Returns the key of this name.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+
+    /// Returns all keys, in their order.
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
+        self.groups.iter().copied().flatten()
+    }
+
+    /// Returns the name of its definition in a schema: `a setup step` is `setup-step`.
+    #[must_use]
+    pub fn definition(&self) -> String {
+        let bare = ["a ", "an ", "the "]
+            .iter()
+            .find_map(|article| self.what.strip_prefix(article));
+        bare.unwrap_or(self.what).replace([' ', '\''], "-")
+    }
+}
+
+/// One key.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it is for, in Markdown.
+    pub doc: &'static str,
+    /// The values that it accepts.
+    pub field_type: FieldType,
+    /// Whether it must be given.
+    pub required: bool,
+    /// The value of an absent key, as it would be written.
+    pub default: Option<&'static str>,
+}
+
+/// An optional key without a default.
+#[must_use]
+pub const fn key(name: &'static str, field_type: FieldType, doc: &'static str) -> Key {
+    Key {
+        name,
+        doc,
+        field_type,
+        required: false,
+        default: None,
+    }
+}
+
+impl Key {
+    /// Makes it required.
+    #[must_use]
+    pub const fn required(self) -> Self {
+        Self {
+            required: true,
+            ..self
+        }
+    }
+
+    /// Gives it a default, as it would be written.
+    #[must_use]
+    pub const fn default(self, default: &'static str) -> Self {
+        Self {
+            default: Some(default),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The formats of texts: what a text must look like, beyond being one.
+
+use super::suggest::nearest;
+
+/// What is wrong with a text, and what to do about it.
+pub type Mismatch = (String, Option<String>);
+
+/// A format of texts. Crates declare their own as constants.
+#[derive(Debug, Clone, Copy)]
+pub struct StringFormat {
+    check: fn(&str) -> Option<Mismatch>,
+    check_start: fn(&str) -> Option<Mismatch>,
+    pattern: Option<&'static str>,
+    has_own_expressions: bool,
+}
+
+impl StringFormat {
+    /// A format that this function checks.
+    #[must_use]
+    pub const fn new(check: fn(&str) -> Option<Mismatch>) -> Self {
+        Self {
+            check,
+            check_start: |_| None,
+            pattern: None,
+            has_own_expressions: false,
+        }
+    }
+
+    /// With a regular expression of it, for editors; it may be weaker than the check.
+    #[must_use]
+    pub const fn pattern(mut self, pattern: &'static str) -> Self {
+        self.pattern = Some(pattern);
+        self
+    }
+
+    /// With a check of a text's start, for texts that go on with an expression.
+    #[must_use]
+    pub const fn start(mut self, check: fn(&str) -> Option<Mismatch>) -> Self {
+        self.check_start = check;
+        self
+    }
+
+    /// Has the check get texts with their expressions in them.
+    #[must_use]
+    pub const fn with_expressions(mut self) -> Self {
+        self.has_own_expressions = true;
+        self
+    }
+
+    /// Returns what is wrong with a text.
+    #[must_use]
+    pub fn mismatch(self, text: &str) -> Option<Mismatch> {
+        (self.check)(text)
+    }
+
+    /// Returns what is wrong with the start of a text, up to its first expression.
+    #[must_use]
+    pub fn mismatch_of_start(self, start: &str) -> Option<Mismatch> {
+        (self.check_start)(start)
+    }
+
+    /// Returns a regular expression that the text matches, where one says it.
+    #[must_use]
+    pub fn regex(self) -> Option<&'static str> {
+        self.pattern
+    }
+
+    /// Whether its check gets texts with their expressions in them.
+    #[must_use]
+    pub fn has_own_expressions(self) -> bool {
+        self.has_own_expressions
+    }
+}
+
+/// Any text.
+pub const ANY: StringFormat = StringFormat::new(|_| None);
+
+/// Not empty.
+pub const FILLED: StringFormat = StringFormat::new(filled);
+
+/// One line, not empty.
+pub const LINE: StringFormat = StringFormat::new(line);
+
+/// A name of the user's choice: letters, digits, `_`, `-`, `.`.
+pub const NAME: StringFormat = StringFormat::new(name).pattern("^[A-Za-z0-9_][A-Za-z0-9_.-]*$");
+
+/// A whole number above 0.
+pub const COUNT: StringFormat = StringFormat::new(count).pattern("^[1-9][0-9]*$");
+
+/// 64 hexadecimal digits.
+pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]{64}$");
+
+/// A relative path that stays below its directory.
+pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
+
+/// A mismatch with what to do about it, as the check of a format returns it.
+#[expect(clippy::unnecessary_wraps, reason = "every caller returns it as it is")]
+#[must_use]
+pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
+    Some((message.into(), Some(help.into())))
+}
+
+/// Checks that a text is one of a list.
+#[must_use]
+pub fn one_of(text: &str, known: &[&str], what: &str) -> Option<Mismatch> {
+    if known.contains(&text) {
+        return None;
+    }
+    let help = nearest(text, known.iter().copied()).map_or_else(
+        || format!("known are {}", known.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    mismatch(format!("`{text}` is {what}"), help)
+}
+
+/// Checks that a path has no `..`.
+#[must_use]
+pub fn no_parent(text: &str) -> Option<Mismatch> {
+    if text.split('/').any(|part| part == "..") {
+        return mismatch(
+            "`..` in a path",
+            "write the path as it is meant, without `..`",
+        );
+    }
+    None
+}
+
+fn filled(text: &str) -> Option<Mismatch> {
+    if text.trim().is_empty() {
+        return mismatch("this is empty", "write it, or leave the key out");
+    }
+    None
+}
+
+fn line(text: &str) -> Option<Mismatch> {
+    if text.trim_end().contains('\n') {
+        return mismatch(
+            "this must be one line",
+            "put longer text under `description`",
+        );
+    }
+    filled(text)
+}
+
+fn name(text: &str) -> Option<Mismatch> {
+    let good = text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
+        && text.len() <= 100;
+    if good {
+        return None;
+    }
+    mismatch(
+        format!("`{text}` is not a valid name"),
+        "names have letters, digits, `_`, `-` and `.`, and begin with a letter or digit",
+    )
+}
+
+fn count(text: &str) -> Option<Mismatch> {
+    if text.parse::<u64>().is_ok_and(|count| count > 0) {
+        return None;
+    }
+    mismatch(
+        format!("`{text}` is not a count"),
+        "write a whole number above 0",
+    )
+}
+
+fn sha256(text: &str) -> Option<Mismatch> {
+    if text.len() == 64 && text.chars().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    mismatch(
+        "this is not a SHA-256",
+        "64 hexadecimal digits, as `sha256sum FILE` prints them",
+    )
+}
+
+fn relative_path(text: &str) -> Option<Mismatch> {
+    if text.is_empty() {
+        return mismatch("this is empty", "write a relative path");
+    }
+    if text.starts_with('/') || text.starts_with('~') {
+        return mismatch(
+            "this path must be relative",
+            "it is relative to a directory of its own",
+        );
+    }
+    no_parent(text)
+}

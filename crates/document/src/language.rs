@@ -1,0 +1,92 @@
+//! What a language has besides keys and values.
+
+use std::borrow::Cow;
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::field_type::{Key, Object, Scope};
+use crate::formats::{Mismatch, StringFormat};
+use crate::node::{Entry, Node, Scalar};
+use crate::source::Span;
+
+/// What is known of a text before its expressions are evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known<'a> {
+    /// All of it.
+    Whole(Cow<'a, str>),
+    /// What comes before the first expression.
+    Start(&'a str),
+    /// Nothing: its expressions cannot be parsed, which is reported elsewhere.
+    Nothing,
+}
+
+/// What a language adds to its documents. The defaults are those of a plain one: no expressions, no
+/// overlays, every required key in the document itself.
+pub trait Language {
+    /// Reports undefined names in a text's expressions. Returns whether the text can be evaluated
+    /// already.
+    fn check_expressions(
+        &mut self,
+        _scalar: &Scalar,
+        _span: &Span,
+        _scope: Scope,
+        _problems: &mut Diagnostics,
+    ) -> bool {
+        true
+    }
+
+    /// Returns a scalar with its expressions replaced by their values.
+    ///
+    /// # Errors
+    /// An expression has no value.
+    fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, Mismatch> {
+        Ok(scalar.clone())
+    }
+
+    /// Returns what is known of a text that is rendered later.
+    fn known<'a>(&self, scalar: &'a Scalar, _format: StringFormat) -> Known<'a> {
+        Known::Whole(Cow::Borrowed(&scalar.text))
+    }
+
+    /// Whether a required key may be missing, because another document gives it.
+    fn may_be_missing(&self, _key: &Key) -> bool {
+        false
+    }
+
+    /// Returns the problem of an unknown key that the language knows more about than its name.
+    fn unknown_key(&self, _entry: &Entry, _object: &Object) -> Option<Diagnostic> {
+        None
+    }
+
+    /// Returns advice on a key that no key of the map resembles.
+    fn advice(&self, _name: &str, _object: &Object) -> Option<String> {
+        None
+    }
+
+    /// Checks an overlay on the document.
+    fn check_overlay(&mut self, _node: &Node, _problems: &mut Diagnostics) {}
+}
+
+/// A language of keys and values only.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Plain;
+
+impl Language for Plain {
+    fn check_expressions(
+        &mut self,
+        scalar: &Scalar,
+        span: &Span,
+        _scope: Scope,
+        problems: &mut Diagnostics,
+    ) -> bool {
+        let has = scalar.text.contains("${{");
+        if has {
+            problems.error(
+                "expression",
+                "this file has no expressions",
+                span,
+                "write the value itself",
+            );
+        }
+        !has
+    }
+}

@@ -1,0 +1,76 @@
+//! YAML documents declared as Rust types.
+//!
+//! ```text
+//! text ──parse──▶ tree of nodes ──validate──▶ checked tree ──Field::read──▶ the declared type
+//! ```
+//!
+//! [`object!`] and [`words!`] declare a type together with its keys: what each accepts, which are
+//! required, their defaults and descriptions. The validation, the reading and the JSON schema derive
+//! from that declaration. Every value knows its place, so that all problems of a document are shown
+//! at once, each where it was written.
+//!
+//! ```
+//! use retrial_document::{Diagnostics, Source, formats, object, read};
+//!
+//! object! {
+//!     /// A host of a cluster.
+//!     #[derive(Debug)]
+//!     pub struct Host: "a host";
+//!     keys {
+//!         /// Its name.
+//!         name: String [required] = retrial_document::FieldType::Text(formats::LINE),
+//!         /// How many GPUs it has.
+//!         gpus: u32 [default = "8"],
+//!     }
+//! }
+//!
+//! let mut problems = Diagnostics::default();
+//! let host: Option<Host> = read(&Source::new("host.yaml", "name: n1\n"), &mut problems);
+//! assert_eq!(host.map(|host| host.gpus), Some(8));
+//!
+//! let wrong = Source::new("host.yaml", "nam: n1\n");
+//! assert!(read::<Host>(&wrong, &mut problems).is_none());
+//! assert_eq!(problems.error_count(), 2);
+//! assert!(problems.to_string().contains("did you mean `name`?"));
+//! ```
+//!
+//! A language that has more than values implements [`Language`]: expressions that are evaluated
+//! while the document is validated, overlays, hints for keys of other tools.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod declare;
+mod diagnostic;
+mod field_type;
+pub mod formats;
+mod language;
+pub mod measures;
+mod node;
+mod parse;
+pub mod read;
+mod render;
+pub mod schema;
+mod source;
+mod spanned;
+mod suggest;
+mod text;
+mod validate;
+mod yaml;
+
+pub use declare::{Field, Keys, MapKey, read, read_word};
+#[doc(hidden)]
+pub use declare::{by, optional, required};
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use field_type::{FieldType, Key, Object, Scope, Units, Word, key, word};
+pub use formats::{Mismatch, StringFormat};
+pub use language::{Known, Language, Plain};
+pub use node::{Entry, Node, Scalar, Value};
+pub use parse::parse;
+pub use source::{SIZE_LIMIT, Source, Span};
+pub use spanned::Spanned;
+pub use suggest::{did_you_mean, nearest};
+pub use text::is_harmful;
+pub use validate::Validator;
+pub use yaml::{quoted, to_yaml};
+
+/// An ordered map, in the order of the file.
+pub type Ordered<V> = Vec<(String, V)>;

@@ -1,0 +1,212 @@
+//! The JSON schema of a document, for editors: the declaration of its keys in JSON Schema's words.
+//!
+//! It is weaker than the validation, on purpose: null stands for an absent value, and an expression
+//! for any.
+
+use serde_json::{Map, Value, json};
+
+use super::field_type::{FieldType, Key, Object, Word};
+
+const EXPRESSION: &str = "#/$defs/expression";
+
+/// Returns the schema of a document in which nothing is merged, as pretty JSON with a newline at
+/// its end.
+#[must_use]
+pub fn json(top: &'static Object, title: &str, description: &str) -> String {
+    let mut schema = Value::Object(of(top, title, description));
+    without_appending(&mut schema);
+    format!("{schema:#}\n")
+}
+
+/// Returns the schema of a document in which `key+` appends to a list of what it is merged over.
+#[must_use]
+pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, Value> {
+    let mut definitions = Map::new();
+    definitions.insert("expression".into(), expression());
+    for key in top.keys() {
+        define(&key.field_type, &mut definitions);
+    }
+    let mut schema = Map::new();
+    schema.insert(
+        "$schema".into(),
+        "https://json-schema.org/draft/2020-12/schema".into(),
+    );
+    schema.insert("title".into(), title.into());
+    schema.insert("description".into(), description.into());
+    schema.extend(object(top, &|_| true));
+    let required = top.keys().filter(|key| key.required);
+    let required: Vec<Value> = required.map(|key| key.name.into()).collect();
+    schema.insert("required".into(), required.into());
+    let one_of = top.one_of.iter();
+    let one_of: Vec<Value> = one_of.map(|name| json!({ "required": [name] })).collect();
+    if !one_of.is_empty() {
+        schema.insert("oneOf".into(), one_of.into());
+    }
+    schema.insert("$defs".into(), Value::Object(definitions));
+    schema
+}
+
+fn without_appending(value: &mut Value) {
+    if let Some(Value::Object(properties)) = value.get_mut("properties") {
+        properties.retain(|name, _| !name.ends_with('+'));
+    }
+    match value {
+        Value::Object(entries) => entries.values_mut().for_each(without_appending),
+        Value::Array(items) => items.iter_mut().for_each(without_appending),
+        _ => {}
+    }
+}
+
+fn expression() -> Value {
+    json!({
+        "description": "An expression, for example ${{ params.name }}.",
+        "type": "string",
+        "pattern": "\\$\\{\\{",
+    })
+}
+
+fn define(field_type: &FieldType, definitions: &mut Map<String, Value>) {
+    match field_type {
+        FieldType::Object(keys) => {
+            let name = keys.definition();
+            if !definitions.contains_key(&name) {
+                definitions.insert(name, Value::Object(object(keys, &|_| true)));
+                for key in keys.keys() {
+                    define(&key.field_type, definitions);
+                }
+            }
+        }
+        FieldType::Either(types) => types.iter().for_each(|one| define(one, definitions)),
+        FieldType::List(of, _) | FieldType::Map(_, of) => define(of, definitions),
+        _ => {}
+    }
+}
+
+/// Returns the schema of a map of these keys, those that `keep` takes.
+#[must_use]
+pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for key in object.keys().filter(|key| keep(key)) {
+        let described = described(key);
+        if let FieldType::List(item, _) = key.field_type {
+            let mut appended = Map::new();
+            appended.insert(
+                "description".into(),
+                format!(
+                    "Appended to `{}` of what this is merged over. {}",
+                    key.name, key.doc
+                )
+                .into(),
+            );
+            appended.insert("type".into(), "array".into());
+            appended.insert("items".into(), value(item));
+            properties.insert(key.name.into(), Value::Object(described));
+            properties.insert(format!("{}+", key.name), Value::Object(appended));
+        } else {
+            properties.insert(key.name.into(), Value::Object(described));
+        }
+    }
+    let mut out = Map::new();
+    out.insert("type".into(), "object".into());
+    out.insert("properties".into(), Value::Object(properties));
+    out.insert("additionalProperties".into(), false.into());
+    out
+}
+
+/// A key's value, or null, with what it is for.
+fn described(key: &Key) -> Map<String, Value> {
+    let mut out = Map::new();
+    out.insert("description".into(), key.doc.into());
+    if let Some(default) = key.default {
+        out.insert(
+            "default".into(),
+            match default {
+                "true" => true.into(),
+                "false" => false.into(),
+                text => text.into(),
+            },
+        );
+    }
+    let mut choices = alternatives(&key.field_type);
+    choices.push(json!({ "type": "null" }));
+    out.insert("anyOf".into(), Value::Array(choices));
+    out
+}
+
+fn value(field_type: &FieldType) -> Value {
+    let mut choices = alternatives(field_type);
+    if choices.len() == 1 {
+        return choices.remove(0);
+    }
+    json!({ "anyOf": choices })
+}
+
+/// Returns everything that is a value of this type.
+fn alternatives(field_type: &FieldType) -> Vec<Value> {
+    let with_expression = |value: Value| vec![value, json!({ "$ref": EXPRESSION })];
+    match field_type {
+        // A version like 6.4 is a number to YAML; recipes take it as it is written.
+        FieldType::Text(format) | FieldType::Template(_, format) => match format.regex() {
+            Some(pattern) => with_expression(json!({ "type": "string", "pattern": pattern })),
+            None => vec![json!({ "type": ["string", "number"] })],
+        },
+        FieldType::Scalar(_) => vec![json!({ "type": ["string", "number", "boolean"] })],
+        FieldType::Integer(low, high) => {
+            let mut value = json!({ "type": "integer", "minimum": low });
+            if low == high {
+                value = json!({ "const": low });
+            } else if *high != i64::MAX {
+                value["maximum"] = (*high).into();
+            }
+            with_expression(value)
+        }
+        FieldType::Number => with_expression(json!({ "type": "number" })),
+        FieldType::Bool => with_expression(json!({ "type": "boolean" })),
+        FieldType::Fraction => with_expression(json!({
+            "anyOf": [
+                { "type": "number", "minimum": 0, "maximum": 1 },
+                { "type": "string", "pattern": "^[0-9.]+ ?%$" },
+            ],
+        })),
+        FieldType::Size(_) => with_expression(json!({
+            "anyOf": [
+                { "type": "integer", "minimum": 0 },
+                { "type": "string", "pattern": "^[0-9.]+ ?([kKmMgGtTpP](i?[bB])?|[bB])?$" },
+            ],
+        })),
+        FieldType::Duration => with_expression(json!({
+            "type": "string",
+            "pattern": "^([0-9]+ ?(d|h|m|min|s) ?)+$",
+        })),
+        FieldType::Words(words) => with_expression(one_of(words)),
+        FieldType::List(item, least) => {
+            let mut value = json!({ "type": "array", "items": value(item) });
+            if *least > 0 {
+                value["minItems"] = (*least).into();
+            }
+            vec![value]
+        }
+        FieldType::Map(format, of) => {
+            let mut choices = alternatives(of);
+            choices.push(json!({ "type": "null" }));
+            let mut out = json!({ "type": "object", "additionalProperties": { "anyOf": choices } });
+            if let Some(pattern) = format.regex() {
+                out["propertyNames"] = json!({ "pattern": pattern });
+            }
+            vec![out]
+        }
+        FieldType::Object(keys) => {
+            vec![json!({ "$ref": format!("#/$defs/{}", keys.definition()) })]
+        }
+        FieldType::Either(types) => types.iter().flat_map(alternatives).collect(),
+        FieldType::Overlay => vec![json!({ "$ref": "#/$defs/overlay" })],
+    }
+}
+
+/// Words with their meanings, as editors show them.
+fn one_of(words: &[Word]) -> Value {
+    let words = words
+        .iter()
+        .map(|word| json!({ "const": word.name, "description": word.doc }));
+    json!({ "oneOf": words.collect::<Vec<_>>() })
+}

@@ -1,0 +1,186 @@
+//! Checks a document against the declaration of its keys, and evaluates what is known already.
+//!
+//! It never stops: every problem is collected, and what is returned is only used when there was
+//! none. What one key says about another is the language's to check, on the returned tree.
+
+mod describe;
+mod scalar;
+
+use super::diagnostic::Diagnostics;
+use super::field_type::{FieldType, Key, Object};
+use super::formats::StringFormat;
+use super::language::Language;
+use super::node::{Entry, Node, Value};
+use super::source::Span;
+use super::suggest::{did_you_mean, nearest};
+use describe::{describe, example, fits, is_scalar};
+
+/// Validates documents of one language.
+pub struct Validator<'a, L> {
+    language: &'a mut L,
+    problems: &'a mut Diagnostics,
+}
+
+impl<'a, L: Language> Validator<'a, L> {
+    /// Returns a validator that adds its problems to `problems`.
+    pub fn new(language: &'a mut L, problems: &'a mut Diagnostics) -> Self {
+        Self { language, problems }
+    }
+
+    fn error(
+        &mut self,
+        code: &'static str,
+        message: impl Into<String>,
+        span: &Span,
+        help: impl Into<String>,
+    ) {
+        self.problems.error(code, message, span, help);
+    }
+
+    /// Checks a value and returns it evaluated, null where it is wrong. `at` is its key.
+    pub fn value(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
+        match (field_type, &node.value) {
+            (FieldType::Either(types), _) => match types.iter().find(|one| fits(one, node)) {
+                Some(one) => self.value(node, one, at),
+                None => self.wrong_type(node, field_type, at),
+            },
+            (FieldType::Object(object), Value::Map(_)) => self.object(node, object, at),
+            (FieldType::Overlay, Value::Map(_)) => {
+                self.language.check_overlay(node, self.problems);
+                node.clone()
+            }
+            (FieldType::Map(format, of), Value::Map(entries)) => {
+                self.map(entries, *format, of, &node.span)
+            }
+            (FieldType::List(of, least), Value::List(items)) => {
+                if items.len() < *least {
+                    self.error(
+                        "empty",
+                        "this list is empty",
+                        &node.span,
+                        "write at least one item, or leave the key out",
+                    );
+                }
+                let items = items
+                    .iter()
+                    .map(|item| self.value(item, of, &item.span))
+                    .collect();
+                Node {
+                    value: Value::List(items),
+                    span: node.span.clone(),
+                }
+            }
+            (_, Value::Scalar(scalar)) if is_scalar(field_type) => {
+                self.scalar(scalar, field_type, &node.span, at)
+            }
+            _ => self.wrong_type(node, field_type, at),
+        }
+    }
+
+    /// Checks a map of these keys and returns it evaluated. `at` is its key.
+    pub fn object(&mut self, node: &Node, object: &'static Object, at: &Span) -> Node {
+        let mut out = Vec::new();
+        for entry in node.entries() {
+            match object.key(&entry.key) {
+                Some(key) => {
+                    let value = self.value(&entry.value, &key.field_type, &entry.key_span);
+                    out.push(Entry {
+                        value,
+                        ..entry.clone()
+                    });
+                }
+                None => self.unknown_key(entry, object),
+            }
+        }
+        self.missing(node, object, at);
+        Node::map(out, node.span.clone())
+    }
+
+    fn missing(&mut self, node: &Node, object: &'static Object, at: &Span) {
+        let missing = |key: &&Key| key.required && node.get(key.name).is_none();
+        for key in object.keys().filter(missing) {
+            if !self.language.may_be_missing(key) {
+                let message = format!("{} needs `{}`", object.what, key.name);
+                let help = format!("{}: {}", key.name, key.doc);
+                self.error("missing-key", message, at, help);
+            }
+        }
+        let given: Vec<&Entry> = object
+            .one_of
+            .iter()
+            .filter_map(|name| node.entry(name))
+            .collect();
+        let mut options = object.one_of.iter().filter_map(|name| object.key(name));
+        let choices = object.one_of.join("`, `");
+        match given[..] {
+            [] if object.one_of.is_empty() => {}
+            [] if options.any(|key| self.language.may_be_missing(key)) => {}
+            [] => self.error(
+                "missing-key",
+                format!("{} needs one of `{choices}`", object.what),
+                at,
+                "write exactly one of them",
+            ),
+            [_] => {}
+            [first, second, ..] => {
+                let message = format!(
+                    "{} has both `{}` and `{}`",
+                    object.what, first.key, second.key
+                );
+                let help = format!(
+                    "exactly one of `{choices}`; `{}: null` takes away what a template gave",
+                    first.key
+                );
+                self.error("conflict", message, &second.key_span, help);
+            }
+        }
+    }
+
+    fn unknown_key(&mut self, entry: &Entry, object: &'static Object) {
+        if let Some(problem) = self.language.unknown_key(entry, object) {
+            return self.problems.push(problem);
+        }
+        let name = &entry.key;
+        let known = object.keys().map(|key| key.name);
+        let help = nearest(name, known.clone()).map_or_else(
+            || {
+                let advice = self.language.advice(name, object);
+                advice.unwrap_or_else(|| did_you_mean(name, known, "known keys"))
+            },
+            |near| format!("did you mean `{near}`?"),
+        );
+        let message = format!("unknown key `{name}` in {}", object.what);
+        self.error("unknown-key", message, &entry.key_span, help);
+    }
+
+    fn map(
+        &mut self,
+        entries: &[Entry],
+        format: StringFormat,
+        of: &FieldType,
+        span: &Span,
+    ) -> Node {
+        let mut out = Vec::new();
+        for entry in entries {
+            self.report("name", format.mismatch(&entry.key), &entry.key_span);
+            let value = self.value(&entry.value, of, &entry.key_span);
+            out.push(Entry {
+                value,
+                ..entry.clone()
+            });
+        }
+        Node::map(out, span.clone())
+    }
+
+    fn wrong_type(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
+        // A block map has no text of its own to point at, but its key has.
+        let span = if matches!(node.value, Value::Scalar(_)) {
+            &node.span
+        } else {
+            at
+        };
+        let message = format!("expected {}, found {}", describe(field_type), node.kind());
+        self.error("wrong-type", message, span, example(field_type));
+        Node::null(node.span.clone())
+    }
+}

@@ -1,0 +1,173 @@
+//! Scalars: evaluated where that is possible, and checked against their type.
+
+use super::Validator;
+use super::describe::{describe, example};
+use crate::diagnostic::Diagnostic;
+use crate::field_type::{FieldType, Scope, Word};
+use crate::formats::{Mismatch, StringFormat};
+use crate::language::{Known, Language};
+use crate::measures;
+use crate::node::{Node, Scalar};
+use crate::source::Span;
+use crate::suggest::did_you_mean;
+
+impl<L: Language> Validator<'_, L> {
+    pub(super) fn scalar(
+        &mut self,
+        scalar: &Scalar,
+        field_type: &FieldType,
+        span: &Span,
+        at: &Span,
+    ) -> Node {
+        let scope = match field_type {
+            FieldType::Template(scope, _) | FieldType::Scalar(scope) => *scope,
+            _ => Scope::DOCUMENT,
+        };
+        let known = self
+            .language
+            .check_expressions(scalar, span, scope, self.problems);
+        let null = || Node::null(span.clone());
+        if let FieldType::Template(_, format) = field_type {
+            self.template(scalar, *format, span);
+            return Node::scalar(&*scalar.text, scalar.plain, span.clone());
+        }
+        if matches!(field_type, FieldType::Scalar(_) if scope != Scope::DOCUMENT) {
+            return Node::scalar(&*scalar.text, scalar.plain, span.clone());
+        }
+        if !known {
+            return null();
+        }
+        match self.language.evaluate(scalar) {
+            Ok(value) => self.evaluated(&value, scalar, field_type, span, at),
+            Err(mismatch) => {
+                self.report("expression", Some(mismatch), span);
+                null()
+            }
+        }
+    }
+
+    fn evaluated(
+        &mut self,
+        value: &Scalar,
+        written: &Scalar,
+        field_type: &FieldType,
+        span: &Span,
+        at: &Span,
+    ) -> Node {
+        let good = match field_type {
+            FieldType::Text(format) => {
+                return if self.text_fits(value, *format, span) {
+                    Node::scalar(&*value.text, false, span.clone())
+                } else {
+                    Node::null(span.clone())
+                };
+            }
+            FieldType::Words(words) => return self.word(value, words, span, at),
+            FieldType::Integer(low, high) => match value.integer() {
+                Some(number) if (*low..=*high).contains(&number) => true,
+                Some(number) => {
+                    let help = if *high == i64::MAX {
+                        format!("at least {low}")
+                    } else {
+                        format!("from {low} to {high}")
+                    };
+                    self.error(
+                        "out-of-range",
+                        format!("{number} is out of range"),
+                        span,
+                        help,
+                    );
+                    return Node::null(span.clone());
+                }
+                None => false,
+            },
+            FieldType::Number => value.number().is_some(),
+            FieldType::Bool => value.boolean().is_some(),
+            FieldType::Fraction => measures::fraction(&value.text).is_some(),
+            FieldType::Size(units) => measures::size(&value.text, *units).is_some(),
+            FieldType::Duration => measures::duration(&value.text).is_some(),
+            _ => true,
+        };
+        if good {
+            return Node::scalar(&*value.text, value.plain, span.clone());
+        }
+        let from = if value.text == written.text {
+            String::new()
+        } else {
+            format!(", from {}", written.text.trim())
+        };
+        let message = match field_type {
+            FieldType::Fraction | FieldType::Size(_) | FieldType::Duration => {
+                format!("`{}` is not {}{from}", value.text, describe(field_type))
+            }
+            _ => format!(
+                "expected {}, found {} `{}`{from}",
+                describe(field_type),
+                value.kind(),
+                value.text
+            ),
+        };
+        let help = match field_type {
+            FieldType::Bool if matches!(&*value.text.to_lowercase(), "yes" | "on" | "1") => {
+                "write true".into()
+            }
+            FieldType::Bool if matches!(&*value.text.to_lowercase(), "no" | "off" | "0") => {
+                "write false".into()
+            }
+            FieldType::Integer(..) | FieldType::Number | FieldType::Bool
+                if !value.plain && value.text == written.text =>
+            {
+                "take the quotes away".into()
+            }
+            _ => example(field_type),
+        };
+        self.error("wrong-type", message, span, help);
+        Node::null(span.clone())
+    }
+
+    fn word(&mut self, value: &Scalar, words: &[Word], span: &Span, at: &Span) -> Node {
+        let names = words.iter().map(|word| word.name);
+        if names.clone().any(|name| name == value.text) {
+            return Node::scalar(&*value.text, false, span.clone());
+        }
+        let help = did_you_mean(&value.text, names, "known are");
+        let message = format!("invalid value `{}` for `{}`", value.text, at.slice());
+        self.error("unknown-value", message, span, help);
+        Node::null(span.clone())
+    }
+
+    /// Checks a text that is rendered later, as far as it is known already.
+    fn template(&mut self, scalar: &Scalar, format: StringFormat, span: &Span) {
+        let mismatch = match self.language.known(scalar, format) {
+            _ if scalar.boolean().is_some() => return self.truth_value(scalar, span),
+            Known::Whole(text) => format.mismatch(&text),
+            Known::Start(text) => format.mismatch_of_start(text),
+            Known::Nothing => None,
+        };
+        self.report("bad-value", mismatch, span);
+    }
+
+    fn text_fits(&mut self, scalar: &Scalar, format: StringFormat, span: &Span) -> bool {
+        if scalar.boolean().is_some() {
+            self.truth_value(scalar, span);
+            return false;
+        }
+        let mismatch = format.mismatch(&scalar.text);
+        let fits = mismatch.is_none();
+        self.report("bad-value", mismatch, span);
+        fits
+    }
+
+    fn truth_value(&mut self, scalar: &Scalar, span: &Span) {
+        let help = format!("for the text, write \"{}\" in quotes", scalar.text);
+        let message = "expected text, found a truth value";
+        self.error("wrong-type", message, span, help);
+    }
+
+    pub(super) fn report(&mut self, code: &'static str, mismatch: Option<Mismatch>, span: &Span) {
+        if let Some((message, help)) = mismatch {
+            let problem = Diagnostic::error(code, message, span.clone());
+            self.problems.push(problem.maybe_help(help));
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The formats of a recipe's texts: those of documents, containers and figures, and its own.
+
+pub use retrial_container::formats::{
+    ABSOLUTE_PATH, CAPABILITY, DEVICE, DIGEST, IMAGE, IPC, SECURITY_OPTION, ULIMIT, VARIABLE,
+    split_tag,
+};
+pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
+pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, whole_json_path};
+
+use retrial_document::formats::{mismatch, no_parent};
+use retrial_document::{Mismatch, StringFormat};
+
+use crate::expression;
+
+/// A path of the host: absolute, or `./` beside the recipe.
+pub const HOST_PATH: StringFormat = StringFormat::new(host_path)
+    .start(|start| {
+        if start.is_empty() || start.starts_with('/') || start.starts_with("./") {
+            return None;
+        }
+        host_path(start)
+    })
+    .pattern("^(/|\\./)");
+
+/// A path below results, absolute, or a glob.
+pub const RESULT_FILE: StringFormat = StringFormat::new(|text| {
+    let format = if text.starts_with('/') {
+        ABSOLUTE_PATH
+    } else {
+        RELATIVE_PATH
+    };
+    format.mismatch(text)
+});
+
+/// `source:target[:ro]`. Colons in an expression do not split it.
+pub const MOUNT: StringFormat = StringFormat::new(mount).with_expressions();
+
+/// `owner/name` on the hub.
+pub const HUB: StringFormat = StringFormat::new(hub).pattern("^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$");
+
+/// A range of versions.
+pub const VERSION_RANGE: StringFormat = StringFormat::new(version_range);
+
+/// The name of a cached directory.
+pub const CACHE_KEY: StringFormat = StringFormat::new(cache_key);
+
+fn host_path(text: &str) -> Option<Mismatch> {
+    if text.starts_with('/') || text.starts_with("./") {
+        return no_parent(text);
+    }
+    mismatch(
+        "a path of the host must be absolute, or begin with `./`",
+        "`./x` is beside the recipe; a bare name could mean a place or a volume",
+    )
+}
+
+fn hub(text: &str) -> Option<Mismatch> {
+    let part_fits = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
+    };
+    match text.split_once('/') {
+        Some((owner, name)) if part_fits(owner) && part_fits(name) => None,
+        _ => mismatch(
+            "this is not a model of the hub",
+            "write owner/name, as it stands in the address of the model's page",
+        ),
+    }
+}
+
+fn version_range(text: &str) -> Option<Mismatch> {
+    let bound_fits = |bound: &str| {
+        let version = bound.trim().trim_start_matches(['<', '>', '=', '~', '^']);
+        let operator = &bound.trim()[..bound.trim().len() - version.len()];
+        let parts: Vec<&str> = version.trim().split('.').collect();
+        ["", "=", ">=", "<=", ">", "<"].contains(&operator)
+            && parts.len() <= 4
+            && parts.iter().all(|part| {
+                !part.is_empty()
+                    && part.len() <= 9
+                    && part.chars().all(|digit| digit.is_ascii_digit())
+            })
+    };
+    if text.split(',').all(bound_fits) {
+        return None;
+    }
+    mismatch(
+        "this is not a range of versions",
+        "write \">=7.1.0\", or \">=6.4, <7.2\"",
+    )
+}
+
+fn cache_key(text: &str) -> Option<Mismatch> {
+    let good = !text.is_empty()
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
+        && !text.starts_with('.');
+    if good {
+        return None;
+    }
+    mismatch(
+        "this is not a valid key of a cached directory",
+        "it names a directory: letters, digits, `_`, `-` and `.`",
+    )
+}
+/// Splits `source:target[:ro|:rw]` outside of expressions.
+pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
+    let expressions = expression::scan(text).ok()?;
+    let inside = |at: usize| {
+        expressions
+            .iter()
+            .any(|expression| expression.outer.contains(&at))
+    };
+    let colons: Vec<usize> = text
+        .match_indices(':')
+        .map(|(at, _)| at)
+        .filter(|&at| !inside(at))
+        .collect();
+    match colons[..] {
+        [colon] => Some((&text[..colon], &text[colon + 1..], false)),
+        [first, second] => match &text[second + 1..] {
+            "ro" => Some((&text[..first], &text[first + 1..second], true)),
+            "rw" => Some((&text[..first], &text[first + 1..second], false)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn mount(text: &str) -> Option<Mismatch> {
+    let Some((source, target, _)) = split_mount(text) else {
+        return mismatch(
+            "this is not a mount",
+            "write source:target, source:target:ro, or {source, target, read_only}",
+        );
+    };
+    let part = |text: &str, format: StringFormat| match text.split_once("${{") {
+        Some((start, _)) => format.mismatch_of_start(start),
+        None => format.mismatch(text),
+    };
+    part(source, HOST_PATH).or_else(|| part(target, ABSOLUTE_PATH))
+}

@@ -1,0 +1,128 @@
+//! What recipes have besides keys and values: expressions, overlays of variants, reserved keys.
+
+use std::collections::BTreeSet;
+
+use retrial_document::{
+    Diagnostic, Diagnostics, Entry, Key, Known, Language, Mismatch, Node, Object, Scalar, Scope,
+    Span, StringFormat,
+};
+
+use crate::expression;
+use crate::keys::{RESERVED, TOP_ONLY, recipe};
+use crate::names::{Names, evaluate};
+
+/// Expressions of commands, environment, mounts and paths: they may name the host's GPUs and the
+/// models' commits besides what the recipe itself defines.
+pub const RUN: Scope = Scope(1);
+
+/// Expressions of a measurement: they may name its scenario, mode and trial, too.
+pub const MEASUREMENT: Scope = Scope(2);
+
+/// The language of one recipe or template.
+pub struct RecipeLanguage<'a> {
+    /// What its expressions may name.
+    pub names: &'a Names,
+    /// A template: what is missing may come from whoever extends it.
+    pub partial: bool,
+    /// One of its templates is missing: the same, but for what templates never give.
+    pub lacking: bool,
+    /// Params that expressions name.
+    pub used: BTreeSet<String>,
+}
+
+impl<'a> RecipeLanguage<'a> {
+    /// Returns the language of a file.
+    pub fn new(names: &'a Names, partial: bool, lacking: bool) -> Self {
+        Self {
+            names,
+            partial,
+            lacking,
+            used: names.used.clone(),
+        }
+    }
+}
+
+impl Language for RecipeLanguage<'_> {
+    fn check_expressions(
+        &mut self,
+        scalar: &Scalar,
+        span: &Span,
+        scope: Scope,
+        problems: &mut Diagnostics,
+    ) -> bool {
+        self.references(scalar, span, scope, problems)
+    }
+
+    fn evaluate(&self, scalar: &Scalar) -> Result<Scalar, Mismatch> {
+        evaluate(scalar, &self.names.scope).map_err(|message| {
+            let help = "see `retrial show RECIPE --resolved` for what each param is";
+            (message, Some(help.to_owned()))
+        })
+    }
+
+    fn known<'a>(&self, scalar: &'a Scalar, format: StringFormat) -> Known<'a> {
+        let Ok(found) = expression::scan(&scalar.text) else {
+            return Known::Nothing;
+        };
+        let Some(first) = found.first().filter(|_| !format.has_own_expressions()) else {
+            return Known::Whole(scalar.text.as_str().into());
+        };
+        match evaluate(scalar, &self.names.scope) {
+            Ok(value) => Known::Whole(value.text.into()),
+            Err(_) => Known::Start(&scalar.text[..first.outer.start]),
+        }
+    }
+
+    fn may_be_missing(&self, key: &Key) -> bool {
+        self.partial || (self.lacking && key.name != "title")
+    }
+
+    fn unknown_key(&self, entry: &Entry, object: &Object) -> Option<Diagnostic> {
+        let name = entry.key.as_str();
+        if !std::ptr::eq(object, recipe()) || !RESERVED.contains(&name) {
+            return None;
+        }
+        let message = format!("`{name}` is reserved for a later release");
+        let problem = Diagnostic::error("reserved-key", message, entry.key_span.clone());
+        Some(problem.help("this retrial runs one container on one host; take the key out"))
+    }
+
+    fn advice(&self, name: &str, object: &Object) -> Option<String> {
+        elsewhere(name, object)
+    }
+
+    fn check_overlay(&mut self, node: &Node, problems: &mut Diagnostics) {
+        for entry in node.entries() {
+            if TOP_ONLY.contains(&entry.key.as_str()) {
+                problems.error(
+                    "overlay",
+                    format!("a variant cannot hold `{}`", entry.key),
+                    &entry.key_span,
+                    "write it at the top of the file",
+                );
+            }
+        }
+    }
+}
+
+/// Returns advice on keys of other tools.
+fn elsewhere(name: &str, object: &Object) -> Option<String> {
+    let (meant, home) = match name {
+        "volumes" | "volume" => ("mounts", "container"),
+        "environment" => ("env", "container"),
+        "cwd" | "working_dir" => ("workdir", "container"),
+        "capabilities" | "caps" => ("cap_add", "container"),
+        "cmd" | "command" | "script" => ("run", "a mode of a scenario"),
+        "gpus" | "gpu" => ("gpus", "requires"),
+        "name" => ("title", "the top of the file"),
+        "inherits" | "include" | "base" => ("extends", "the top of the file"),
+        "expected" | "reference" => ("expect", "a mode of a scenario"),
+        "privileged" | "ipc" | "network" | "devices" | "cap_add" | "shm_size" | "security_opt"
+        | "mounts" | "ulimits" | "env" => (name, "container"),
+        _ => return None,
+    };
+    if object.key(meant).is_some() {
+        return Some(format!("did you mean `{meant}`?"));
+    }
+    Some(format!("`{meant}` stands under {home}"))
+}
