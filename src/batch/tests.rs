@@ -183,6 +183,7 @@ error: `rocm` stands twice under `backend`
   |
 6 |   backend: [rocm, migrapx, rocm]
   |                            ^^^^
+  |
   = help: take one of them out; `trials` repeats all cells
 
 error: unknown key `trails` in a batch
@@ -190,13 +191,15 @@ error: unknown key `trails` in a batch
    |
 10 | trails: 3
    | ^^^^^^
+   |
    = help: did you mean `trials`?
 
-error: `interleave` is no value of `order`
+error: invalid value `interleave` for `order`
   --> batch.yaml:11:8
    |
 11 | order: interleave
    |        ^^^^^^^^^^
+   |
    = help: did you mean `interleaved`?
 
 3 errors
@@ -210,6 +213,7 @@ error: r has no variant or param `rokm`
   |
 5 |   rokm: [6.4.1]
   |   ^^^^
+  |
   = help: did you mean `rocm`?
 
 error: `migrapx` is no value of `backend`
@@ -217,6 +221,7 @@ error: `migrapx` is no value of `backend`
   |
 6 |   backend: [rocm, migrapx]
   |                   ^^^^^^^
+  |
   = help: did you mean `migraphx`?
 
 error: `many` is no value of `size`
@@ -224,6 +229,7 @@ error: `many` is no value of `size`
   |
 7 |   size: [many]
   |          ^^^^
+  |
   = help: it takes a whole number
 
 error: `neither` is no value of `kind`
@@ -231,6 +237,7 @@ error: `neither` is no value of `kind`
   |
 8 | set: { kind: neither }
   |              ^^^^^^^
+  |
   = help: it takes one of one, other
 
 error: no recipe has the scenario `offlin`
@@ -238,6 +245,7 @@ error: no recipe has the scenario `offlin`
   |
 9 | scenarios: [offlin]
   |             ^^^^^^
+  |
   = help: did you mean `offline`?
 
 error: `6.4` is no value of `rocm`
@@ -245,6 +253,7 @@ error: `6.4` is no value of `rocm`
    |
 10 | baseline: rocm=6.4
    |           ^^^^^^^^
+   |
    = help: values are: 6.4.1, 7.0.0, 7.1.1
 
 error: r has no variant or param `gpu`
@@ -252,6 +261,7 @@ error: r has no variant or param `gpu`
    |
 11 | exclude: [{ gpu: x }]
    |             ^^^
+   |
    = help: what can be varied: rocm, backend, size, kind
 
 7 errors
@@ -268,6 +278,7 @@ error: no cell is left
   |
 4 | vary: { rocm: [7.1.1], backend: [rocm] }
   |         ^^^^
+  |
   = help: rocm=7.1.1,backend=rocm: this release left the provider out
 
 1 error
@@ -280,6 +291,7 @@ error: there is no cell with rocm=6.4.1 to compare with
   |
 5 | baseline: { rocm: 6.4.1 }
   |           ^^^^^^^^^^^^^^^
+  |
   = help: the cells are rocm=7.0.0
 
 1 error
@@ -292,6 +304,7 @@ error: there is no cell with rocm=6.4.1
   |
 5 | exclude: [{ rocm: 6.4.1 }]
   |           ^^^^^^^^^^^^^^^
+  |
   = help: take it out of `exclude`
 
 1 error

@@ -42,10 +42,11 @@ impl Loader<'_> {
         let node = node?;
         if !matches!(node.value, Value::Map(_)) {
             let message = format!("a recipe is a map of keys; this is {}", node.kind());
-            self.problems.push(
-                Diagnostic::error("wrong-type", message, node.span).help(
-                    "begin with `schema: 1`; `retrial new NAME` writes a recipe to start from",
-                ),
+            self.problems.error(
+                "wrong-type",
+                message,
+                &node.span,
+                "begin with `schema: 1`; `retrial new NAME` writes a recipe to start from",
             );
             return None;
         }
@@ -107,13 +108,13 @@ impl Loader<'_> {
                 circle.join(" → ")
             );
             self.problems
-                .push(Diagnostic::error("circle", message, span).help("take one `extends` out"));
+                .error("circle", message, &span, "take one `extends` out");
             return None;
         }
         if self.circle.len() >= DEEPEST {
             let message = format!("templates extend each other more than {DEEPEST} deep");
             self.problems
-                .push(Diagnostic::error("circle", message, span).help("put them together"));
+                .error("circle", message, &span, "put them together");
             return None;
         }
         let Some(source) = self.templates.template(name) else {
@@ -127,7 +128,7 @@ impl Loader<'_> {
             let help = did_you_mean(bare, names.iter().map(String::as_str), "templates");
             let message = format!("there is no template `{name}`");
             self.problems
-                .push(Diagnostic::error("missing-template", message, span).help(help));
+                .error("missing-template", message, &span, help);
             return None;
         };
         self.file(&source, Some(name))

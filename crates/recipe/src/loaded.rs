@@ -1,7 +1,7 @@
 //! A recipe that is read once and resolved as often as there are settings: a batch has a thousand
 //! cells of one file.
 
-use retrial_document::{Diagnostic, Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
+use retrial_document::{Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
@@ -194,16 +194,18 @@ impl Loaded {
         for (param, declared) in stage.names.unset() {
             let message = format!("the param `{param}` has no value");
             let help = format!("give one with --set {param}=VALUE");
-            problems.push(Diagnostic::error("unset", message, declared.span.clone()).help(help));
+            problems.error("unset", message, &declared.span, help);
         }
         if problems.has_errors() {
             return None;
         }
         let Some(recipe) = build(&self.name, &stage.validated, &stage.names) else {
             let message = "this recipe passes the check and cannot be read: a fault of retrial";
-            problems.push(
-                Diagnostic::error("internal", message, self.source.span(0..0))
-                    .help("please report it with the recipe"),
+            problems.error(
+                "internal",
+                message,
+                &self.source.span(0..0),
+                "please report it with the recipe",
             );
             return None;
         };

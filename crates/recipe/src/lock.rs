@@ -195,16 +195,20 @@ fn read(node: &Node, problems: &mut Diagnostics) -> Lock {
         Some((Value::Scalar(scalar), _)) if scalar.integer() == Some(FORMAT) => {}
         Some((_, format)) => {
             let message = format!("this retrial reads locks of format {FORMAT}");
-            problems.push(
-                Diagnostic::error("lock-format", message, format.span.clone())
-                    .help("update retrial, or lock the recipe again"),
+            problems.error(
+                "lock-format",
+                message,
+                &format.span,
+                "update retrial, or lock the recipe again",
             );
         }
         None => {
             let message = "this is no lock: `lock: 1` is missing";
-            problems.push(
-                Diagnostic::error("lock-format", message, node.span.clone())
-                    .help("`retrial lock RECIPE` writes one"),
+            problems.error(
+                "lock-format",
+                message,
+                &node.span,
+                "`retrial lock RECIPE` writes one",
             );
         }
     }
@@ -258,7 +262,7 @@ fn known_keys(node: &Node, known: &[&str], problems: &mut Diagnostics) {
             let message = format!("unknown key `{}`", entry.key);
             let help = did_you_mean(&entry.key, known.iter().copied(), "the keys are");
             let span = entry.key_span.clone();
-            problems.push(Diagnostic::error("unknown-key", message, span).help(help));
+            problems.error("unknown-key", message, &span, help);
         }
     }
 }
@@ -282,9 +286,11 @@ fn hash(
             "`{}` is not {what}",
             text.chars().take(80).collect::<String>()
         );
-        problems.push(
-            Diagnostic::error("lock-hash", message, entry.value.span.clone())
-                .help("locks are not written by hand: `retrial lock RECIPE`"),
+        problems.error(
+            "lock-hash",
+            message,
+            &entry.value.span,
+            "locks are not written by hand: `retrial lock RECIPE`",
         );
     }
     fits.then(|| text.to_owned())

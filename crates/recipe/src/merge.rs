@@ -4,7 +4,7 @@
 //! Merging stays symbolic (`+` and null are kept) until [`settle`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
-use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Value};
+use retrial_document::{Diagnostics, Entry, Node, Value};
 use std::collections::HashMap;
 
 /// `over` on top of `base`.
@@ -86,9 +86,7 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
                 base.kind(),
                 old.key_span
             );
-            problems.push(
-                Diagnostic::error("append", message, over.key_span.clone()).help(APPEND_HELP),
-            );
+            problems.error("append", message, &over.key_span, APPEND_HELP);
             let value = Node { value, span };
             Entry {
                 value,
@@ -132,7 +130,7 @@ fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
         Value::Null => {
             let message = format!("`{}` has no value", entry.key);
             let help = "null takes away what a template gave, and there is nothing; for an empty text, write \"\"";
-            problems.push(Diagnostic::warning("no-value", message, span).help(help));
+            problems.warning("no-value", message, &span, help);
             return None;
         }
         Value::List(_) => {}
@@ -142,7 +140,7 @@ fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
                 entry.key,
                 entry.value.kind()
             );
-            problems.push(Diagnostic::error("append", message, span).help(APPEND_HELP));
+            problems.error("append", message, &span, APPEND_HELP);
         }
         _ => {}
     }

@@ -82,9 +82,11 @@ impl Names {
             };
             if param.kind == "enum" && param.values.is_empty() {
                 let message = format!("the enum `{}` has no values", entry.key);
-                problems.push(
-                    Diagnostic::error("param", message, param.span.clone())
-                        .help("list them: `values: [one, other]`"),
+                problems.error(
+                    "param",
+                    message,
+                    &param.span,
+                    "list them: `values: [one, other]`",
                 );
             }
             if let Some(values) = entry
@@ -93,9 +95,11 @@ impl Names {
                 .filter(|_| param.kind != "enum" && !param.kind.is_empty())
             {
                 let message = format!("`values` stands on a param of type {}", param.kind);
-                problems.push(
-                    Diagnostic::error("param", message, values.key_span.clone())
-                        .help("only an enum has `values`: write `type: enum`"),
+                problems.error(
+                    "param",
+                    message,
+                    &values.key_span,
+                    "only an enum has `values`: write `type: enum`",
                 );
             }
             names.params.insert(entry.key.clone(), param);
@@ -190,9 +194,11 @@ impl Names {
                         .default
                         .as_ref()
                         .map_or(&self.params[name].span, |node| &node.span);
-                    problems.push(
-                        Diagnostic::error("param-circle", message, span.clone())
-                            .help("give one of them a value of its own"),
+                    problems.error(
+                        "param-circle",
+                        message,
+                        &span,
+                        "give one of them a value of its own",
                     );
                     break;
                 }

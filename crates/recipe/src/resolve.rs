@@ -35,10 +35,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
         let choices = known.choices();
         if let (true, Some(unsupported)) = (choices.is_empty(), merged.entry("unsupported")) {
             let message = "every combination of variants is unsupported";
-            problems.push(
-                Diagnostic::error("variant", message, unsupported.key_span.clone())
-                    .help("leave one"),
-            );
+            problems.error("variant", message, &unsupported.key_span, "leave one");
         }
         let mut used = BTreeSet::new();
         let mut found = Vec::new();
@@ -209,9 +206,7 @@ fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
         if !used.contains(&param.key) {
             let message = format!("nothing uses the param `{}`", param.key);
             let help = format!("name it, `${{{{ params.{} }}}}`, or take it out", param.key);
-            problems.push(
-                Diagnostic::warning("unused-param", message, param.key_span.clone()).help(help),
-            );
+            problems.warning("unused-param", message, &param.key_span, help);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `--set name=value`: a param or an axis of variants.
 
 use super::variants::{Choice, Variants};
-use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Scalar, Source, Value, did_you_mean};
+use retrial_document::{Diagnostics, Entry, Node, Scalar, Source, Value, did_you_mean};
 
 /// Where a value of the command line is said to stand.
 pub const COMMAND_LINE: &str = "--set";
@@ -63,14 +63,14 @@ pub fn choose(
                     "values are",
                 );
                 let message = format!("`{}` is no value of `{}`", setting.value, axis.name);
-                problems.push(Diagnostic::error("setting", message, value_span).help(help));
+                problems.error("setting", message, &value_span, help);
             }
         } else if !params.iter().any(|param| param.key == setting.name) {
             let known = params.iter().map(|param| param.key.as_str());
             let known = known.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
             let help = did_you_mean(&setting.name, known, "param or variant that could be set");
             let message = format!("there is no param or variant `{}`", setting.name);
-            problems.push(Diagnostic::error("setting", message, name_span).help(help));
+            problems.error("setting", message, &name_span, help);
         }
     }
     for axis in &variants.axes {
@@ -94,7 +94,7 @@ pub fn choose(
                     axis.name,
                     axis.values.join(", ")
                 );
-                problems.push(Diagnostic::error("setting", message, span).help(help));
+                problems.error("setting", message, &span, help);
             }
         }
     }
@@ -120,9 +120,7 @@ pub fn choose(
             words.join(" with "),
             unsupported.reason
         );
-        problems.push(
-            Diagnostic::error("unsupported", message, span).help("choose another combination"),
-        );
+        problems.error("unsupported", message, &span, "choose another combination");
     }
     choice
 }
@@ -149,8 +147,7 @@ pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics)
         let span = source.span(setting.name.len() + 1..source.text.len());
         if setting.value.contains("${{") || setting.value.contains('\0') {
             let message = "a value of --set is taken as it is, without expressions";
-            problems
-                .push(Diagnostic::error("setting", message, span).help("write the value itself"));
+            problems.error("setting", message, &span, "write the value itself");
             continue;
         }
         let textual = keys.iter().any(|key| {

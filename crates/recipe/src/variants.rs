@@ -108,9 +108,11 @@ impl Variants {
                 && matches!(entry.value.value, Value::Map(_))
             {
                 let message = format!("the axis `{}` has no values", entry.key);
-                problems.push(
-                    Diagnostic::error("variant", message, entry.key_span.clone())
-                        .help("write them: `{one: {}, other: {}}`"),
+                problems.error(
+                    "variant",
+                    message,
+                    &entry.key_span,
+                    "write them: `{one: {}, other: {}}`",
                 );
             }
             if let Some(param) = recipe
@@ -121,9 +123,11 @@ impl Variants {
                     "`{}` is a param and an axis of variants: --set could mean either",
                     entry.key
                 );
-                problems.push(
-                    Diagnostic::error("variant", message, param.key_span.clone())
-                        .help("give one of them another name"),
+                problems.error(
+                    "variant",
+                    message,
+                    &param.key_span,
+                    "give one of them another name",
                 );
             }
         }
@@ -161,13 +165,11 @@ impl Variants {
         }
         let reason = item.get("reason").and_then(Node::text).unwrap_or("");
         if reason.is_empty() && matches!(item.value, Value::Map(_)) {
-            problems.push(
-                Diagnostic::error(
-                    "variant",
-                    "an unsupported combination needs a `reason`",
-                    item.span.clone(),
-                )
-                .help("say why: it is what people read who ask for it"),
+            problems.error(
+                "variant",
+                "an unsupported combination needs a `reason`",
+                &item.span,
+                "say why: it is what people read who ask for it",
             );
         }
         self.unsupported.push(Unsupported {
@@ -223,9 +225,11 @@ impl Variants {
             (self.unsupported(&usual), recipe.entry("default"))
         {
             let message = format!("the default is not supported: {}", unsupported.reason);
-            problems.push(
-                Diagnostic::error("variant", message, default.key_span.clone())
-                    .help("choose another default"),
+            problems.error(
+                "variant",
+                message,
+                &default.key_span,
+                "choose another default",
             );
         }
     }

@@ -154,6 +154,7 @@ error: `is quicker than` cannot be checked
   |
 9 |   - 7.1.1 is quicker than 6.4.1
   |           ^^^^^^^^^^^^^^^
+  |
   = help: did you mean `is faster than`?
 
 1 error
@@ -163,6 +164,7 @@ error: `is faster then` cannot be checked
   |
 9 |   - 7.1.1 is faster then 6.4.1
   |           ^^^^^^^^^^^^^^
+  |
   = help: did you mean `is faster than`?
 
 1 error
@@ -172,6 +174,7 @@ error: this claims nothing that can be checked
   |
 9 |   - rocm has improved
   |     ^^^^^^^^^^^^^^^^^
+  |
   = help: write for example: 7.1.1 is faster than 6.4.1 (docs/batches.md has all forms)
 
 1 error
@@ -181,6 +184,7 @@ error: `7.1.2` is no value of an axis and no other host's runs
   |
 9 |   - 7.1.2 is faster than 6.4.1
   |     ^^^^^
+  |
   = help: did you mean `7.1.1`?
 
 1 error
@@ -190,6 +194,7 @@ error: no two cells are rocm=7.1.1,backend=rocm and rocm=6.4.1 and alike in all 
   |
 9 |   - 7.1.1 + rocm is faster than 6.4.1
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
   = help: rocm=7.1.1,backend=rocm is omitted: this release left the provider out
 
 1 error
@@ -199,6 +204,7 @@ error: `migraphy` is no value of an axis and no other host's runs
   |
 9 |   - migraphy is faster than backend rocm
   |     ^^^^^^^^
+  |
   = help: did you mean `migraphx`?
 
 1 error
@@ -208,6 +214,7 @@ error: `7.1.1` is a value, and no axis
   |
 9 |   - 7.1.1 migraphx is faster than 6.4.1
   |     ^^^^^^^^^^^^^^
+  |
   = help: join values with ` + `: 7.1.1 + migraphx
 
 1 error
@@ -217,6 +224,7 @@ error: both sides mean the same cells
   |
 9 |   - 7.1.1 is faster than 7.1.1
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
   = help: what one side names and the other does not is the same on both; name what differs
 
 1 error
@@ -226,6 +234,7 @@ error: `rtx409` is no value of an axis and no other host's runs
   |
 9 |   - 7.1.1 is faster than rtx409
   |                          ^^^^^^
+  |
   = help: did you mean `rtx4090`?
 
 1 error
@@ -235,6 +244,7 @@ error: `rtx4090` is runs of another host, as they are
   |
 9 |   - 7.1.1 is faster than rtx4090 + migraphx
   |                          ^^^^^^^^^^^^^^^^^^
+  |
   = help: name it alone
 
 1 error
@@ -244,6 +254,7 @@ error: `lots` is not a share
   |
 9 |   - 7.1.1 is faster than 6.4.1 by lots
   |                                ^^^^^^^
+  |
   = help: write `10%`, or `0.1`
 
 1 error
@@ -253,6 +264,7 @@ error: `is faster than` takes no such number
   |
 9 |   - 7.1.1 is faster than 6.4.1 to within 5%
   |                                ^^^^^^^^^^^^
+  |
   = help: write `by 10%`
 
 1 error
@@ -262,6 +274,7 @@ error: `offlin` is no scenario or figure of these recipes
   |
 9 |   - 7.1.1 is faster than 6.4.1 in offlin
   |                                   ^^^^^^
+  |
   = help: did you mean `offline`?
 
 1 error
@@ -271,6 +284,7 @@ error: a side is missing
   |
 9 |   - 7.1.1 is faster than
   |     ^^^^^^^^^^^^^^^^^^^^
+  |
   = help: name cells by their values
 
 1 error
@@ -280,6 +294,7 @@ error: this says nothing of a gap
   |
 9 |   - the gap to rtx4090 shrinks
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
   = help: write: the gap to SIDE is smaller with SIDE than with SIDE [by P]
 
 1 error
@@ -289,6 +304,7 @@ error: the gap to which cell with rocm=6.4.1?
   |
 9 |   - the gap to 6.4.1 is smaller with 7.1.1 + migraphx than with 7.0.0 + rocm
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
   = help: name more of its values: rocm=6.4.1,backend=rocm; rocm=6.4.1,backend=migraphx
 
 1 error

@@ -29,9 +29,11 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
         return None;
     }
     if let Some(at) = source.text.find('\0') {
-        problems.push(
-            Diagnostic::error("nul", "a NUL byte in the text", source.span(at..at + 1))
-                .help("documents are plain text; this looks like a binary file"),
+        problems.error(
+            "nul",
+            "a NUL byte in the text",
+            &source.span(at..at + 1),
+            "documents are plain text; this looks like a binary file",
         );
         return None;
     }
@@ -153,10 +155,7 @@ impl<'a> Builder<'a> {
                         "a character that steers a terminal, U+{:04X}, in the text",
                         u32::from(found)
                     );
-                    self.problems.push(
-                        Diagnostic::error("control", message, span.clone())
-                            .help(r"documents are plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`"),
-                    );
+                    self.problems.error("control", message, &span, r"documents are plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`");
                 }
                 let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
                 // An absent value has no length; what stands before it is shown in its place.
@@ -328,13 +327,11 @@ impl<'a> Builder<'a> {
                     };
                     if let Some(&first) = places.get(&name) {
                         let (line, _) = entries[first].key_span.position();
-                        self.problems.push(
-                            Diagnostic::error(
-                                "duplicate-key",
-                                format!("duplicate key `{name}`"),
-                                span,
-                            )
-                            .help(format!("the first is on line {line}; keep one")),
+                        self.problems.error(
+                            "duplicate-key",
+                            format!("duplicate key `{name}`"),
+                            &span,
+                            format!("the first is on line {line}; keep one"),
                         );
                     } else {
                         places.insert(name.clone(), entries.len());
@@ -360,13 +357,11 @@ impl<'a> Builder<'a> {
             };
             for map in maps {
                 let Value::Map(from) = map.value else {
-                    self.problems.push(
-                        Diagnostic::error(
-                            "merge-key",
-                            format!("`<<` takes a map, not {}", map.kind()),
-                            map.span,
-                        )
-                        .help("write `<<: *anchor` with the anchor of a map"),
+                    self.problems.error(
+                        "merge-key",
+                        format!("`<<` takes a map, not {}", map.kind()),
+                        &map.span,
+                        "write `<<: *anchor` with the anchor of a map",
                     );
                     continue;
                 };

@@ -48,7 +48,7 @@ impl Checks<'_> {
         ];
         for (key, fits, beside) in misplaced {
             if let Some(entry) = node.entry(key).filter(|_| !fits && !self.partial) {
-                self.error(
+                self.problems.error(
                     "conflict",
                     format!("`{key}` stands beside `{beside}` only"),
                     &entry.key_span,
@@ -60,13 +60,13 @@ impl Checks<'_> {
             return;
         }
         match (by, node.entry("value")) {
-            (Some(by), None) => self.error(
+            (Some(by), None) => self.problems.error(
                 "missing-key",
                 "a table from JSON needs `value`",
                 &by.span,
                 "value: the member of each match that is the figure",
             ),
-            (None, Some(value)) => self.error(
+            (None, Some(value)) => self.problems.error(
                 "conflict",
                 "`value` says nothing without `by`",
                 &value.key_span,
@@ -95,7 +95,7 @@ impl Checks<'_> {
                 format!("only what lies below `{results}` is fetched: write the path below it")
             }
         };
-        self.error(
+        self.problems.error(
             "not-fetched",
             format!("`{written}` is not among the results"),
             &file.span,
@@ -125,12 +125,13 @@ impl Checks<'_> {
                     ),
                 };
                 let message = format!("the pattern has no group `{text}` to name figures by");
-                self.error("unknown-group", message, &group.span, help);
+                self.problems
+                    .error("unknown-group", message, &group.span, help);
             }
         }
         let converts = named.contains(&"unit");
         if converts && figure.get("unit").is_none() && !self.partial {
-            self.error(
+            self.problems.error(
                 "missing-key",
                 "the pattern reads a unit, and there is none to convert it into",
                 &pattern.span,
@@ -139,7 +140,7 @@ impl Checks<'_> {
         }
         let taken = by.len() + usize::from(converts);
         if regex.captures_len() - 1 <= taken {
-            self.error(
+            self.problems.error(
                 "unknown-group",
                 "no group of the pattern is left for the figure",
                 &pattern.span,
@@ -182,7 +183,7 @@ impl Checks<'_> {
                 |near| format!("did you mean `{near}`?"),
             )
         };
-        self.error(
+        self.problems.error(
             "unknown-figure",
             format!("nothing gives the figure `{}`", named.key),
             &named.key_span,
@@ -214,7 +215,8 @@ impl Checks<'_> {
                     "it has one `value`; `by` in `figures: {{{name}: …}}` would make it a table"
                 )
             };
-            self.error("unknown-figure", wrong, &named.key_span, help);
+            self.problems
+                .error("unknown-figure", wrong, &named.key_span, help);
         }
     }
 
@@ -234,7 +236,7 @@ impl Checks<'_> {
                     .and_then(|text| text.parse().ok())
                     .unwrap_or(1.0);
                 if number <= 0.0 {
-                    self.error(
+                    self.problems.error(
                         "out-of-range",
                         "a published figure is more than zero",
                         &value.span,
@@ -258,7 +260,7 @@ impl Checks<'_> {
                 };
                 for (name, span) in names_of(entry, expectation, &kind.span) {
                     if known.contains(&name) {
-                        self.error(
+                        self.problems.error(
                             "conflict",
                             format!("two official figures of `{name}`"),
                             &span,
@@ -280,7 +282,7 @@ impl Checks<'_> {
             .reduce(f64::min);
         match (bound("min"), most) {
             (None, None) if entry.value.entries().is_empty() && !self.partial => {
-                self.error(
+                self.problems.error(
                     "missing-key",
                     format!("the limit of `{}` says nothing", entry.key),
                     &entry.key_span,
@@ -288,7 +290,7 @@ impl Checks<'_> {
                 );
             }
             (Some(least), Some(most)) if least > most => {
-                self.error(
+                self.problems.error(
                     "out-of-range",
                     "no figure meets this limit",
                     &entry.key_span,

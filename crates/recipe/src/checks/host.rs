@@ -30,7 +30,7 @@ impl Checks<'_> {
                 let help = format!(
                     "a recipe may name {SECRET} only; whoever runs it gives others with `--secret {name}`"
                 );
-                self.error(
+                self.problems.error(
                     "secret",
                     format!("a recipe may not ask for `{name}`"),
                     &secret.span,
@@ -43,7 +43,7 @@ impl Checks<'_> {
     fn gpus(&mut self, gpus: &Node) {
         let vendor = gpus.get("vendor").and_then(Node::text).unwrap_or("");
         if let Some(partition) = gpus.entry("partition").filter(|_| vendor == "nvidia") {
-            self.error(
+            self.problems.error(
                 "gpus",
                 "partition modes are AMD's",
                 &partition.key_span,
@@ -55,7 +55,7 @@ impl Checks<'_> {
             match maker(name) {
                 Some(maker) if !vendor.is_empty() && maker != vendor => {
                     let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
-                    self.error(
+                    self.problems.error(
                         "gpus",
                         message,
                         &model.span,
@@ -75,7 +75,7 @@ impl Checks<'_> {
                 && (soft == -1 || soft > hard)
             {
                 let message = format!("the soft limit of `{}` is above the hard one", entry.key);
-                self.error(
+                self.problems.error(
                     "ulimit",
                     message,
                     &entry.key_span,
@@ -91,7 +91,7 @@ impl Checks<'_> {
             };
             let target = target.trim_end_matches('/').to_owned();
             if !target.is_empty() && targets.contains(&target) {
-                self.error(
+                self.problems.error(
                     "mount",
                     format!("two mounts at `{target}`"),
                     &mount.span,

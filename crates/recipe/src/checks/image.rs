@@ -18,7 +18,7 @@ impl Checks<'_> {
             .entry("digest")
             .filter(|_| image.get("ref").is_none() && !self.partial)
         {
-            self.error(
+            self.problems.error(
                 "conflict",
                 "a digest needs a `ref`",
                 &digest.key_span,
@@ -48,7 +48,7 @@ impl Checks<'_> {
             Some(_) => return,
         };
         let help = "name the tag that was measured, or pin it: `{ref, digest}`";
-        self.warning(
+        self.problems.warning(
             "floating-tag",
             format!("the image {what}"),
             &node.span,
@@ -63,7 +63,7 @@ impl Checks<'_> {
         };
         let whole = matches!(&found[..], [only] if only.outer == (0..text.len()));
         if !found.is_empty() && !whole {
-            self.error(
+            self.problems.error(
                 "image-from-parts",
                 "an image's name is put together from parts",
                 &node.span,

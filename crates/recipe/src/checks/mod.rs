@@ -9,7 +9,7 @@ mod steps;
 
 use super::Templates;
 use super::formats;
-use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Span};
+use retrial_document::{Diagnostics, Entry, Node, Span};
 
 /// What the checks share.
 pub struct Checks<'a> {
@@ -35,28 +35,6 @@ impl Checks<'_> {
         self.problems
     }
 
-    fn error(
-        &mut self,
-        code: &'static str,
-        message: impl Into<String>,
-        span: &Span,
-        help: impl Into<String>,
-    ) {
-        let problem = Diagnostic::error(code, message, span.clone());
-        self.problems.push(problem.help(help));
-    }
-
-    fn warning(
-        &mut self,
-        code: &'static str,
-        message: impl Into<String>,
-        span: &Span,
-        help: impl Into<String>,
-    ) {
-        let problem = Diagnostic::warning(code, message, span.clone());
-        self.problems.push(problem.help(help));
-    }
-
     /// A file beside the recipe.
     fn companion(&mut self, relative: &str, span: &Span) {
         if formats::RELATIVE_PATH.mismatch(relative).is_some() {
@@ -64,7 +42,7 @@ impl Checks<'_> {
         }
         let clean = relative.strip_prefix("./").unwrap_or(relative);
         if self.templates.companion_exists(clean) == Some(false) {
-            self.error(
+            self.problems.error(
                 "missing-file",
                 format!("there is no `{clean}` beside the recipe"),
                 span,

@@ -15,7 +15,7 @@ impl Checks<'_> {
             .entry("scenarios")
             .filter(|_| all.is_empty() && !self.partial)
         {
-            self.error(
+            self.problems.error(
                 "no-scenario",
                 "there is no scenario",
                 &entry.key_span,
@@ -27,7 +27,7 @@ impl Checks<'_> {
             let same = |other: &&Entry| name.is_some() && loadgen_name(&other.key) == name;
             if let Some(first) = all[..index].iter().find(same) {
                 let message = format!("`{}` and `{}` are one scenario", scenario.key, first.key);
-                self.error(
+                self.problems.error(
                     "duplicate-scenario",
                     message,
                     &scenario.key_span,
@@ -36,7 +36,7 @@ impl Checks<'_> {
             }
             if scenario.value.entries().is_empty() && !self.partial {
                 let message = format!("the scenario `{}` measures nothing", scenario.key);
-                self.error(
+                self.problems.error(
                     "no-mode",
                     message,
                     &scenario.key_span,
@@ -62,7 +62,7 @@ impl Checks<'_> {
                 continue;
             };
             let message = format!("`{key}` says nothing beside `from`");
-            self.warning(
+            self.problems.warning(
                 "conflict",
                 message,
                 &entry.key_span,
@@ -74,7 +74,7 @@ impl Checks<'_> {
             .entry("check_timeout")
             .filter(|_| !check && !self.partial)
         {
-            self.error(
+            self.problems.error(
                 "conflict",
                 "`check_timeout` stands without `check`",
                 &entry.key_span,
@@ -87,7 +87,7 @@ impl Checks<'_> {
             if let (Some(min), Some(max)) = (bound("min"), bound("max"))
                 && min > max
             {
-                self.error(
+                self.problems.error(
                     "out-of-range",
                     "more trials at least than at most",
                     &entry.key_span,
@@ -98,7 +98,7 @@ impl Checks<'_> {
         let gives =
             measurement.get("results").is_some() || !entries(measurement, "figures").is_empty();
         if mode.key == "performance" && !gives && !self.partial {
-            self.warning(
+            self.problems.warning(
                 "no-figure",
                 "this measures nothing: it has neither `results` nor `figures`",
                 &mode.key_span,
@@ -116,7 +116,7 @@ impl Checks<'_> {
                 commands.iter().map(|command| command.key.as_str()),
                 "commands",
             );
-            self.error(
+            self.problems.error(
                 "unknown-command",
                 format!("there is no command `{name}`"),
                 &from.span,

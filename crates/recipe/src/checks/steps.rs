@@ -32,7 +32,7 @@ impl Checks<'_> {
                 .entry(key)
                 .filter(|_| source.get("hub").is_none() && !self.partial)
             {
-                self.error(
+                self.problems.error(
                     "conflict",
                     format!("`{key}` stands without `hub`"),
                     &entry.key_span,
@@ -46,7 +46,7 @@ impl Checks<'_> {
             .entry("as")
             .filter(|_| source.get("hub").is_none() && !self.partial)
         {
-            self.error(
+            self.problems.error(
                 "conflict",
                 "`as: hub-cache` needs a model of the hub",
                 &cache.key_span,
@@ -55,7 +55,7 @@ impl Checks<'_> {
         }
         if !hub_cache && model.value.get("mount").is_none() && !self.partial {
             let message = format!("the model `{}` is mounted nowhere", model.key);
-            self.error(
+            self.problems.error(
                 "missing-key",
                 message,
                 &model.key_span,
@@ -73,7 +73,7 @@ impl Checks<'_> {
         // A tag or a short commit may be fixed; these two names are branches on every repository.
         if !commit && matches!(revision, "main" | "master") {
             let message = format!("the revision `{revision}` is a branch, which moves");
-            self.warning(
+            self.problems.warning(
                 "floating-revision",
                 message,
                 span,
@@ -88,7 +88,7 @@ impl Checks<'_> {
             .entry("writable")
             .filter(|_| step.value.get("cache").is_none() && !self.partial)
         {
-            self.error(
+            self.problems.error(
                 "conflict",
                 "`writable` applies to `cache`, which is missing",
                 &writable.key_span,
@@ -98,7 +98,7 @@ impl Checks<'_> {
         let host = step.value.get("on").and_then(Node::text) == Some("host");
         for key in ["user", "shell"] {
             if let Some(entry) = step.value.entry(key).filter(|_| host && key == "user") {
-                self.error(
+                self.problems.error(
                     "conflict",
                     "a step on the host runs as whoever runs retrial",
                     &entry.key_span,
@@ -112,7 +112,7 @@ impl Checks<'_> {
             .map_or(&[][..], |cache| entries(cache, "files"))
         {
             if file.value.entries().is_empty() {
-                self.warning(
+                self.problems.warning(
                     "unchecked-file",
                     format!("nothing is said about `{}` but its name", file.key),
                     &file.key_span,
@@ -136,7 +136,8 @@ impl Checks<'_> {
             let text = key.text().unwrap_or("");
             if let Some((_, first)) = keys.iter().find(|(known, _)| *known == text) {
                 let message = format!("`{}` caches under the key of `{first}`", step.key);
-                self.error("cache", message, &key.span, "give each its own key");
+                self.problems
+                    .error("cache", message, &key.span, "give each its own key");
             }
             keys.push((text, &step.key));
         }
@@ -155,7 +156,7 @@ impl Checks<'_> {
         for command in entries(recipe, "commands") {
             if !named.contains(&command.key.as_str()) {
                 let message = format!("no scenario uses the command `{}`", command.key);
-                self.warning(
+                self.problems.warning(
                     "unused-command",
                     message,
                     &command.key_span,
