@@ -167,7 +167,7 @@ fn run_log(text: &str) -> BTreeMap<String, (Option<ResultWord>, u64, u64)> {
         let result = said
             .iter()
             .find_map(|sentence| sentence.strip_prefix("Result is : "));
-        let result = result.map(|word| ResultWord::from_word(word).unwrap());
+        let result = result.map(|word| word.parse::<ResultWord>().unwrap());
         let errors = if said
             .iter()
             .any(|sentence| sentence.starts_with("No errors"))

@@ -72,14 +72,20 @@ pub fn grouped(value: f64) -> String {
     let (sign, digits) = whole
         .strip_prefix('-')
         .map_or(("", whole), |digits| ("-", digits));
-    let mut shown = String::from(sign);
+    format!("{sign}{}{rest}", group_digits(digits))
+}
+
+/// Separates a number's digits into groups of three: `1,042,110`.
+#[must_use]
+pub fn group_digits(digits: &str) -> String {
+    let mut grouped = String::new();
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            shown.push(',');
+            grouped.push(',');
         }
-        shown.push(digit);
+        grouped.push(digit);
     }
-    shown + rest
+    grouped
 }
 
 /// `0.950`

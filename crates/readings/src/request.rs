@@ -66,3 +66,30 @@ object! {
         below: Option<f64>,
     }
 }
+
+impl Limit {
+    /// Returns whether a value meets the limit. NaN and infinity meet none.
+    #[must_use]
+    pub fn allows(&self, value: f64) -> bool {
+        value.is_finite()
+            && self.min.is_none_or(|min| value >= min)
+            && self.max.is_none_or(|max| value <= max)
+            && self.below.is_none_or(|below| value < below)
+    }
+
+    /// Describes the bounds, each as `show` writes it: `at least 43.9869`, `below 450 ms`; empty
+    /// without bounds.
+    #[must_use]
+    pub fn describe(&self, show: impl Fn(f64) -> String) -> String {
+        let bounds = [
+            ("at least", self.min),
+            ("at most", self.max),
+            ("below", self.below),
+        ];
+        let words: Vec<String> = bounds
+            .into_iter()
+            .filter_map(|(word, bound)| Some(format!("{word} {}", show(bound?))))
+            .collect();
+        words.join(" and ")
+    }
+}

@@ -250,12 +250,7 @@ fn check_limit(
         return;
     };
     let shown = show(figure);
-    // Written so that NaN keeps no limit.
-    let kept = figure.value.is_finite()
-        && limit.min.is_none_or(|min| figure.value >= min)
-        && limit.max.is_none_or(|max| figure.value <= max)
-        && limit.below.is_none_or(|below| figure.value < below);
-    if kept {
+    if limit.allows(figure.value) {
         checked.pass(Some(trial.trial), name, shown, &asked);
     } else {
         checked
@@ -271,18 +266,10 @@ fn show(figure: &FigureValue) -> String {
 
 /// `at least 43.9869`, `below 450 ms`.
 fn asked(limit: &Limit, unit: &str) -> String {
-    let bounds = [
-        ("at least", limit.min),
-        ("at most", limit.max),
-        ("below", limit.below),
-    ];
-    let words: Vec<String> = bounds
-        .into_iter()
-        .filter_map(|(word, bound)| Some(format!("{word} {}", number::figure(bound?, unit))))
-        .collect();
-    if words.is_empty() {
+    let bounds = limit.describe(|bound| number::figure(bound, unit));
+    if bounds.is_empty() {
         "a figure".to_owned()
     } else {
-        words.join(" and ")
+        bounds
     }
 }

@@ -5,6 +5,7 @@
 //! file has them: a word that its own figures contradict does not pass.
 
 mod accuracy;
+mod checker;
 mod performance;
 mod test;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod words;
 use super::accuracy::Accuracy;
 use super::check::RuleCheck;
 use super::loadgen::Scenario;
+use checker::Checker;
 use retrial_readings::Limit;
 pub use test::{Test, UnknownTest};
 
@@ -105,23 +107,28 @@ impl ComplianceResult {
     }
 }
 
-/// Looks at a test's files.
+/// Checks a test's files.
 #[must_use]
-pub fn check(asked: &TestRequirements, files: &Files) -> ComplianceResult {
-    let mut checks = Vec::new();
-    match asked.test {
+pub fn check(requirements: &TestRequirements, files: &Files) -> ComplianceResult {
+    let test = requirements.test;
+    let mut checker = Checker {
+        requirements,
+        files,
+        checks: Vec::new(),
+    };
+    match test {
         Test::Test01 => {
-            accuracy::sampled(asked, files, &mut checks);
-            performance::check(asked, files, &mut checks);
+            accuracy::sampled(&mut checker);
+            performance::check(&mut checker);
         }
-        Test::Test04 | Test::Test05 => performance::check(asked, files, &mut checks),
-        Test::Test06 => accuracy::tokens(asked, files, &mut checks),
-        Test::Test07 => accuracy::threshold(asked, files, &mut checks),
-        Test::Test08 => accuracy::entropy(asked, files, &mut checks),
-        Test::Test09 => accuracy::output_length(asked, files, &mut checks),
+        Test::Test04 | Test::Test05 => performance::check(&mut checker),
+        Test::Test06 => accuracy::tokens(&mut checker),
+        Test::Test07 => accuracy::threshold(&mut checker),
+        Test::Test08 => accuracy::entropy(&mut checker),
+        Test::Test09 => accuracy::output_length(&mut checker),
     }
     ComplianceResult {
-        test: asked.test,
-        checks,
+        test,
+        checks: checker.checks,
     }
 }

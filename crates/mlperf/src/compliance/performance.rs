@@ -1,63 +1,54 @@
 //! The performance of a test's run against the submitted one's.
 
-use super::words::{check_word, number};
-use super::{Files, TestRequirements};
-use crate::check::RuleCheck;
+use super::checker::{Checker, percent};
+use super::words::number;
 use crate::loadgen::Scenario;
 
-/// Files that may lie beside the required ones.
-const OPTIONAL: [&str; 4] = [
-    "mlperf_log_accuracy.json",
-    "mlperf_log_trace.json",
-    "results.json",
-    ".gitkeep",
-];
-
-/// The word of `verify_performance.txt`, its two scores, and the run's logs.
-pub(super) fn check(asked: &TestRequirements, files: &Files, checks: &mut Vec<RuleCheck>) {
-    const FILE: &str = "verify_performance.txt";
-    let rule = format!("{} performance", asked.test);
-    if let Some((_, text)) = check_word(&rule, FILE, &files.verify_performance, checks) {
-        check_scores(asked, text, checks);
+/// Checks the word of `verify_performance.txt`, its two scores, and the run's logs.
+pub(super) fn check(checker: &mut Checker<'_>) {
+    let (test, files) = (checker.requirements.test, checker.files);
+    let text = checker.word(
+        &format!("{test} performance"),
+        "verify_performance.txt",
+        &files.verify_performance,
+    );
+    if let Some(text) = text {
+        scores(checker, text);
     }
-    let required = ["mlperf_log_summary.txt", "mlperf_log_detail.txt"];
-    let rule = format!("{} performance logs", asked.test);
-    check_names(
-        &rule,
+    checker.names(
+        &format!("{test} performance logs"),
         "performance/run_1",
         files.performance.as_deref(),
-        &required,
-        checks,
+        &["mlperf_log_summary.txt", "mlperf_log_detail.txt"],
     );
 }
 
-/// The two scores that the script printed, against its own rule.
-fn check_scores(asked: &TestRequirements, text: &str, checks: &mut Vec<RuleCheck>) {
+/// Checks the two scores that the script printed against its own rule.
+fn scores(checker: &mut Checker<'_>, text: &str) {
     let scores = ["reference score", "test score"].map(|name| number(text, name));
     let [Some(reference), Some(tested)] = scores else {
         return;
     };
-    let found = format!("{tested} of {reference}");
-    let rule = format!("{} score", asked.test);
-    if let Some(share) = asked.within {
-        let share = widened(asked.scenario, reference, share);
-        let kept = (reference * (1.0 - share)..=reference * (1.0 + share)).contains(&tested);
-        checks.push(RuleCheck::new(
-            rule,
-            found,
-            format!("within {}", percent(share)),
-            kept,
-        ));
-    } else if let Some(share) = asked.above {
-        let share = widened(asked.scenario, reference, share);
-        let kept = tested < reference * (1.0 + share);
-        checks.push(RuleCheck::new(
-            rule,
-            found,
-            format!("less than {} above", percent(share)),
-            kept,
-        ));
-    }
+    let requirements = checker.requirements;
+    let widen = |share: f64| widened(requirements.scenario, reference, share);
+    let (required, passed) = match (requirements.within, requirements.above) {
+        (Some(share), _) => {
+            let share = widen(share);
+            let range = reference * (1.0 - share)..=reference * (1.0 + share);
+            (
+                format!("within {}", percent(share)),
+                range.contains(&tested),
+            )
+        }
+        (None, Some(share)) => {
+            let share = widen(share);
+            let required = format!("less than {} above", percent(share));
+            (required, tested < reference * (1.0 + share))
+        }
+        (None, None) => return,
+    };
+    let rule = format!("{} score", requirements.test);
+    checker.add(rule, format!("{tested} of {reference}"), required, passed);
 }
 
 /// Short latencies scatter, so that the scripts let twice as much pass. They compare what they
@@ -73,46 +64,4 @@ fn widened(scenario: Option<Scenario>, reference: f64, share: f64) -> f64 {
     } else {
         share
     }
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", (share * 1e5).round() / 1e3)
-}
-
-/// The files of a folder: all that are required, and no others but a few.
-pub(super) fn check_names(
-    rule: &str,
-    folder: &str,
-    names: Option<&[String]>,
-    required: &[&str],
-    checks: &mut Vec<RuleCheck>,
-) {
-    let asked = format!("{} in {folder}", required.join(", "));
-    let Some(names) = names else {
-        checks.push(RuleCheck::new(
-            rule,
-            format!("no folder {folder}"),
-            asked,
-            false,
-        ));
-        return;
-    };
-    let is_there = |name: &str| names.iter().any(|there| there == name);
-    let missing = required
-        .iter()
-        .filter(|name| !is_there(name))
-        .map(|name| format!("no {name}"));
-    let known =
-        |name: &String| required.contains(&name.as_str()) || OPTIONAL.contains(&name.as_str());
-    let more = names
-        .iter()
-        .filter(|name| !known(name))
-        .map(|name| format!("also {name}"));
-    let wrong: Vec<String> = missing.chain(more).take(6).collect();
-    let found = if wrong.is_empty() {
-        "all there".to_owned()
-    } else {
-        wrong.join(", ")
-    };
-    checks.push(RuleCheck::new(rule, found, asked, wrong.is_empty()));
 }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use rstest::rstest;
+use strum::VariantArray as _;
 
 use super::*;
 use crate::accuracy::parse_bytes;
@@ -244,7 +245,7 @@ fn thresholds_of_the_round_and_not_of_the_file() {
 
 #[test]
 fn tests_have_names() {
-    for test in Test::ALL {
+    for &test in Test::VARIANTS {
         assert_eq!(test.name().to_lowercase().parse(), Ok(test));
     }
     assert!("TEST02".parse::<Test>().is_err());
@@ -261,7 +262,7 @@ fn hostile() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_text_is_judged_and_a_word_is_asked_for(text in hostile()) {
-        for test in Test::ALL {
+        for &test in Test::VARIANTS {
             let files = Files {
                 verify_accuracy: Ok(text.clone()),
                 verify_performance: Ok(text.clone()),

@@ -7,6 +7,8 @@ use serde_json::Value;
 trait Setting: Sized {
     fn from_text(text: &str) -> Option<Self>;
     fn from_json(value: &Value) -> Option<Self>;
+    /// Returns whether the two logs say the same.
+    fn agrees(self, other: Self) -> bool;
 }
 
 impl Setting for u64 {
@@ -17,6 +19,10 @@ impl Setting for u64 {
     fn from_json(value: &Value) -> Option<Self> {
         value.as_u64()
     }
+
+    fn agrees(self, other: Self) -> bool {
+        self == other
+    }
 }
 
 impl Setting for f64 {
@@ -26,6 +32,11 @@ impl Setting for f64 {
 
     fn from_json(value: &Value) -> Option<Self> {
         value.as_f64()
+    }
+
+    /// Equal but for the six digits that LoadGen prints of a real number.
+    fn agrees(self, other: Self) -> bool {
+        (self - other).abs() <= 2e-5 * self.abs().max(other.abs())
     }
 }
 
@@ -40,6 +51,10 @@ impl Setting for bool {
 
     fn from_json(value: &Value) -> Option<Self> {
         value.as_bool().or_else(|| Some(value.as_u64()? != 0))
+    }
+
+    fn agrees(self, other: Self) -> bool {
+        self == other
     }
 }
 
@@ -85,7 +100,7 @@ macro_rules! parameters {
             pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if let (Some(ours), Some(theirs)) = (self.$field, other.$field)
-                    && !alike(ours, theirs)
+                    && !ours.agrees(theirs)
                 {
                     names.push(stringify!($field));
                 })*
@@ -148,40 +163,6 @@ parameters! {
     sample_concatenate_permutation: bool = "sample_concatenate_permutation", "effective_sample_concatenate_permutation";
     /// Whether token latencies are measured.
     use_token_latencies: bool = "use_token_latencies", "requested_use_token_latencies";
-}
-
-/// Equal but for the six digits that LoadGen prints of a real number.
-fn alike<T: Into<Comparable>>(ours: T, theirs: T) -> bool {
-    match (ours.into(), theirs.into()) {
-        (Comparable::Exact(ours), Comparable::Exact(theirs)) => ours == theirs,
-        (Comparable::Rounded(ours), Comparable::Rounded(theirs)) => {
-            (ours - theirs).abs() <= 2e-5 * ours.abs().max(theirs.abs())
-        }
-        _ => false,
-    }
-}
-
-enum Comparable {
-    Exact(u64),
-    Rounded(f64),
-}
-
-impl From<u64> for Comparable {
-    fn from(value: u64) -> Self {
-        Self::Exact(value)
-    }
-}
-
-impl From<bool> for Comparable {
-    fn from(value: bool) -> Self {
-        Self::Exact(u64::from(value))
-    }
-}
-
-impl From<f64> for Comparable {
-    fn from(value: f64) -> Self {
-        Self::Rounded(value)
-    }
 }
 
 #[cfg(test)]

@@ -53,10 +53,11 @@ pub enum SummaryError {
 }
 
 /// Whether the text is the whole summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Completeness {
     /// Everything that such a summary has is there.
+    #[default]
     Whole,
     /// Somebody left parts out and said so with `...`, as guides do.
     Excerpt,
@@ -92,7 +93,7 @@ impl Constraints {
 }
 
 /// A summary, as far as it was there.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// `SUT name`.
     pub sut_name: Option<String>,

@@ -102,10 +102,7 @@ impl TrainingRun {
                 .evaluation
                 .ok_or("it says success, and the log has no eval_accuracy")?
                 .value;
-            let met = target.min.is_none_or(|least| value >= least)
-                && target.max.is_none_or(|most| value <= most)
-                && target.below.is_none_or(|bound| value < bound);
-            if !met {
+            if !target.allows(value) {
                 return Err(format!(
                     "it says success, and its last eval_accuracy is {value}, off the target"
                 ));

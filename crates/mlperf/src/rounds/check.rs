@@ -11,7 +11,7 @@ use super::Rules;
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use retrial_readings::Limit;
-use retrial_readings::number::{figure, grouped};
+use retrial_readings::number::{figure, group_digits, grouped};
 
 /// What stands for a setting or figure that is not there.
 const NOT_TOLD: &str = "not told by the logs";
@@ -79,38 +79,16 @@ impl Rules {
 /// A figure within its limit.
 fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck {
     let unit = found.map_or("", |(_, unit)| unit.as_str());
-    let bounds = [
-        ("at least", limit.min),
-        ("at most", limit.max),
-        ("below", limit.below),
-    ];
-    let words: Vec<String> = bounds
-        .into_iter()
-        .filter_map(|(word, bound)| Some(format!("{word} {}", figure(bound?, unit))))
-        .collect();
-    let asked = words.join(" and ");
+    let asked = limit.describe(|bound| figure(bound, unit));
     let Some((value, unit)) = found else {
         return RuleCheck::new(name, "no such figure", asked, false);
     };
-    // Written so that NaN keeps no limit.
-    let kept = value.is_finite()
-        && limit.min.is_none_or(|min| *value >= min)
-        && limit.max.is_none_or(|max| *value <= max)
-        && limit.below.is_none_or(|below| *value < below);
-    RuleCheck::new(name, figure(*value, unit), asked, kept)
+    RuleCheck::new(name, figure(*value, unit), asked, limit.allows(*value))
 }
 
 /// A whole number, exactly.
 fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut shown = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
+    group_digits(&value.to_string())
 }
 
 /// A time in ns.

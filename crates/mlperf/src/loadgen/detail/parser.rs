@@ -1,13 +1,14 @@
 //! The streaming parser of the detail log.
 
-use jiff::Timestamp;
+use std::str::FromStr;
+
 use serde_json::Value;
 
 use super::entry::{self, Entry, Flags};
 use super::{Detail, MOST_MESSAGES, Message, usual};
 use crate::loadgen::early_stopping::Stop;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
-use crate::loadgen::{Mode, ResultWord, Scenario};
+use crate::loadgen::{ResultWord, Scenario};
 use crate::power::moment;
 use retrial_readings::figure::{Figure, NANOSECONDS, Source};
 
@@ -173,23 +174,20 @@ impl Parser {
         let detail = &mut self.detail;
         detail.last_time_ms = Some(entry.time_ms);
         let text = || value.as_str().map(shortened);
+        let stop = || value.as_str().map(Stop::parse);
         match key {
             "loadgen_version" => detail.loadgen_version = text(),
             "sut_name" => detail.sut_name = text(),
             "test_datetime" => {
                 detail.tests += 1;
                 // A log that was appended to began with its first test.
-                let time = value
-                    .as_str()
-                    .and_then(|text| text.parse::<Timestamp>().ok());
-                detail.started_at = detail.started_at.or(time);
+                detail.started_at = detail.started_at.or(word(value));
             }
-            "effective_scenario" => detail.scenario = value.as_str().and_then(Scenario::from_word),
-            "effective_test_mode" => detail.mode = value.as_str().and_then(Mode::from_word),
+            "effective_scenario" => detail.scenario = word(value),
+            "effective_test_mode" => detail.mode = word(value),
             "result_validity" => {
-                let word = value.as_str().and_then(ResultWord::from_word);
                 if detail.result != Some(ResultWord::Invalid) {
-                    detail.result = word;
+                    detail.result = word(value);
                 }
             }
             "result_perf_constraints_met" => detail.constraints.performance = value.as_bool(),
@@ -197,15 +195,9 @@ impl Parser {
             "result_min_queries_met" => detail.constraints.min_queries = value.as_bool(),
             "early_stopping_met" => detail.constraints.early_stopping = value.as_bool(),
             "result_invalid_reason" => detail.invalid_reason = text(),
-            "early_stopping_result" => {
-                detail.early_stopping.query = value.as_str().map(Stop::parse);
-            }
-            "early_stopping_ttft_result" => {
-                detail.early_stopping.ttft = value.as_str().map(Stop::parse);
-            }
-            "early_stopping_tpot_result" => {
-                detail.early_stopping.tpot = value.as_str().map(Stop::parse);
-            }
+            "early_stopping_result" => detail.early_stopping.query = stop(),
+            "early_stopping_ttft_result" => detail.early_stopping.ttft = stop(),
+            "early_stopping_tpot_result" => detail.early_stopping.tpot = stop(),
             "early_stopping_latency_ss" => {
                 self.early_stopping_single = logged_figure(value, NANOSECONDS);
             }
@@ -255,6 +247,11 @@ impl Parser {
     }
 }
 
+/// Reads a text that is one of a type's words.
+fn word<T: FromStr>(value: &Value) -> Option<T> {
+    value.as_str()?.parse().ok()
+}
+
 fn take_figure(detail: &mut Detail, key: &str, value: &Value) {
     let Some(named) = names::logged(key) else {
         return;
@@ -290,18 +287,11 @@ fn prefer_query_latencies(detail: &mut Detail) {
         .filter_map(|name| Some(name.strip_prefix("query_latency_")?.to_owned()))
         .collect();
     for name in names {
-        if let Some(per_sample) = detail.figures.remove(format!("latency_{name}").as_str()) {
-            detail
-                .figures
-                .insert(format!("sample_latency_{name}").into(), per_sample);
-        }
-        if let Some(per_query) = detail
-            .figures
-            .remove(format!("query_latency_{name}").as_str())
-        {
-            detail
-                .figures
-                .insert(format!("latency_{name}").into(), per_query);
+        for (from, to) in [("latency", "sample_latency"), ("query_latency", "latency")] {
+            if let Some(figure) = detail.figures.remove(format!("{from}_{name}").as_str()) {
+                let name = format!("{to}_{name}").into();
+                detail.figures.insert(name, figure);
+            }
         }
     }
 }

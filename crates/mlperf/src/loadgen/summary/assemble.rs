@@ -13,70 +13,52 @@ impl Parser {
         if self.known == 0 {
             return Err(SummaryError::NotASummary);
         }
-        let mut notes = self.notes;
+        let mut summary = self.summary;
         let (stats, note) = self.stats.belonging_to(&self.head);
-        notes.extend(note);
+        summary.notes.extend(note);
         let has_stats = !stats.is_empty();
         // The head has the figures that count; the stats repeat some of them.
-        let mut figures = stats;
-        figures.extend(self.head);
+        summary.figures = stats;
+        summary.figures.extend(self.head);
         let stop = |text: Option<String>| text.as_deref().map(Stop::parse);
-        let early_stopping = EarlyStopping {
+        summary.early_stopping = EarlyStopping {
             query: stop(self.query),
             ttft: stop(self.ttft),
             tpot: stop(self.tpot),
         };
-        add_estimates(&early_stopping, self.scenario, &mut figures);
+        let scenario = summary.scenario;
+        add_estimates(&summary.early_stopping, scenario, &mut summary.figures);
 
-        let nothing_but_counts = self.sut_name.is_none()
-            && self.scenario.is_none()
-            && self.mode.is_none()
-            && self.result.is_none()
-            && figures.is_empty();
-        let accuracy = nothing_but_counts && self.warnings.is_some() && self.errors.is_some();
-        let mode = self.mode.or(accuracy.then_some(Mode::Accuracy));
-        let performance = mode != Some(Mode::Accuracy);
+        let nothing_but_counts = summary.sut_name.is_none()
+            && summary.scenario.is_none()
+            && summary.mode.is_none()
+            && summary.result.is_none()
+            && summary.figures.is_empty();
+        if nothing_but_counts && summary.warnings.is_some() && summary.errors.is_some() {
+            summary.mode = Some(Mode::Accuracy);
+        }
+        let is_accuracy = summary.mode == Some(Mode::Accuracy);
+        let has_parameters = summary.parameters.performance_sample_count.is_some();
         let parts = [
-            (self.sut_name.is_some() || !performance, "SUT name"),
-            (self.scenario.is_some() || !performance, "Scenario"),
-            (mode.is_some(), "Mode"),
-            (self.result.is_some() || !performance, "Result is"),
-            (has_stats || !performance, "Additional Stats"),
-            (
-                self.parameters.performance_sample_count.is_some() || !performance,
-                "Test Parameters Used",
-            ),
-            (self.warnings.is_some(), "warnings encountered"),
-            (self.errors.is_some(), "errors encountered"),
+            (summary.sut_name.is_some() || is_accuracy, "SUT name"),
+            (summary.scenario.is_some() || is_accuracy, "Scenario"),
+            (summary.mode.is_some(), "Mode"),
+            (summary.result.is_some() || is_accuracy, "Result is"),
+            (has_stats || is_accuracy, "Additional Stats"),
+            (has_parameters || is_accuracy, "Test Parameters Used"),
+            (summary.warnings.is_some(), "warnings encountered"),
+            (summary.errors.is_some(), "errors encountered"),
         ];
-        let missing: Vec<_> = parts
-            .into_iter()
-            .filter_map(|(there, part)| (!there).then_some(part))
-            .collect();
-        let completeness = if missing.is_empty() {
+        let missing = parts.into_iter().filter(|(there, _)| !there);
+        summary.missing = missing.map(|(_, part)| part).collect();
+        summary.completeness = if summary.missing.is_empty() {
             Completeness::Whole
         } else if self.excerpt {
             Completeness::Excerpt
         } else {
             Completeness::CutOff
         };
-        Ok(Summary {
-            sut_name: self.sut_name,
-            scenario: self.scenario,
-            mode,
-            result: self.result,
-            constraints: self.constraints,
-            recommendations: self.recommendations,
-            early_stopping,
-            figures,
-            parameters: self.parameters,
-            warnings: self.warnings,
-            errors: self.errors,
-            completeness,
-            missing,
-            notes,
-            unread: self.unread,
-        })
+        Ok(summary)
     }
 }
 

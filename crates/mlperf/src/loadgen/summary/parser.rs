@@ -1,9 +1,8 @@
 //! The summary's lines, one after the other.
 
 use super::stats::Stats;
-use super::{Constraints, Summary, SummaryError};
+use super::{Summary, SummaryError};
 use crate::loadgen::names;
-use crate::loadgen::{Mode, Parameters, ResultWord, Scenario};
 use retrial_readings::figure::{Figure, Figures, Source, parse_number};
 
 const MOST_UNREAD: usize = 20;
@@ -23,40 +22,34 @@ pub(super) enum List {
 
 #[derive(Debug, Default)]
 pub(super) struct Parser {
-    pub(super) sut_name: Option<String>,
-    pub(super) scenario: Option<Scenario>,
-    pub(super) mode: Option<Mode>,
-    pub(super) result: Option<ResultWord>,
-    pub(super) constraints: Constraints,
-    pub(super) recommendations: Vec<String>,
+    /// What was read so far.
+    pub(super) summary: Summary,
     pub(super) query: Option<String>,
     pub(super) ttft: Option<String>,
     pub(super) tpot: Option<String>,
+    /// The figures of the head.
     pub(super) head: Figures,
     pub(super) stats: Stats,
-    pub(super) parameters: Parameters,
-    pub(super) warnings: Option<u64>,
-    pub(super) errors: Option<u64>,
-    pub(super) notes: Vec<String>,
-    pub(super) unread: Vec<String>,
-    pub(super) list: List,
-    pub(super) in_stats: bool,
+    list: List,
+    in_stats: bool,
     pub(super) excerpt: bool,
     /// Lines that only a summary has.
     pub(super) known: usize,
 }
 
-/// Sets what a summary says once; a second time must say the same.
-fn once<T: PartialEq>(slot: &mut Option<T>, value: T, line: &str) -> Result<(), SummaryError> {
-    match slot {
-        Some(before) if *before != value => Err(SummaryError::Contradiction {
-            line: line.to_owned(),
-        }),
-        _ => {
-            *slot = Some(value);
-            Ok(())
-        }
+/// Sets what a summary says once, if its value can be read; a second time must say the same.
+fn once<T: PartialEq>(
+    slot: &mut Option<T>,
+    value: Option<T>,
+    line: &str,
+) -> Result<bool, SummaryError> {
+    let readable = value.is_some();
+    if readable && slot.is_some() && *slot != value {
+        let line = line.to_owned();
+        return Err(SummaryError::Contradiction { line });
     }
+    *slot = value.or(slot.take());
+    Ok(readable)
 }
 
 impl Parser {
@@ -67,7 +60,11 @@ impl Parser {
             let ended = line.ends_with('\n');
             let squeezed = line.split_whitespace().collect::<Vec<_>>().join(" ");
             // The number in a last line without its newline may have lost digits.
-            if !ended && lines.peek().is_none() && self.errors.is_none() && is_cut(&squeezed) {
+            if !ended
+                && lines.peek().is_none()
+                && self.summary.errors.is_none()
+                && is_cut(&squeezed)
+            {
                 self.leave_unread(&squeezed);
                 continue;
             }
@@ -120,16 +117,16 @@ impl Parser {
         } else {
             count.parse().ok()
         };
-        let Some(count) = count else {
-            return Ok(false);
-        };
-        match what {
-            "warning" | "warnings" => once(&mut self.warnings, count, "warnings encountered")?,
-            "ERROR" | "ERRORS" | "errors" => once(&mut self.errors, count, "errors encountered")?,
+        let (slot, line) = match what {
+            "warning" | "warnings" => (&mut self.summary.warnings, "warnings encountered"),
+            "ERROR" | "ERRORS" | "errors" => (&mut self.summary.errors, "errors encountered"),
             _ => return Ok(false),
+        };
+        let read = once(slot, count, line)?;
+        if read {
+            self.list = List::None;
         }
-        self.list = List::None;
-        Ok(true)
+        Ok(read)
     }
 
     fn pair(&mut self, line: &str) -> Result<bool, SummaryError> {
@@ -142,7 +139,7 @@ impl Parser {
         if read {
             return Ok(true);
         }
-        if let Some(readable) = self.parameters.take_printed(key, value) {
+        if let Some(readable) = self.summary.parameters.take_printed(key, value) {
             self.list = List::None;
             return Ok(readable);
         }
@@ -178,125 +175,103 @@ impl Parser {
     }
 
     fn head_line(&mut self, key: &str, value: &str) -> Result<bool, SummaryError> {
-        let satisfied = match value {
-            "Yes" | "YES" | "yes" => Some(true),
-            "No" | "NO" | "no" => Some(false),
-            _ => None,
-        };
-        match key {
-            "SUT name" => once(&mut self.sut_name, value.to_owned(), "SUT name")?,
-            "Scenario" => match Scenario::from_word(value) {
-                Some(scenario) => once(&mut self.scenario, scenario, "Scenario")?,
-                None => return Ok(false),
-            },
-            "Mode" => match Mode::from_word(value) {
-                Some(mode) => once(&mut self.mode, mode, "Mode")?,
-                None => return Ok(false),
-            },
-            "Result is" => match ResultWord::from_word(value) {
-                Some(word) => once(&mut self.result, word, "Result is")?,
-                None => return Ok(false),
-            },
-            _ => {
-                let constraints = &mut self.constraints;
-                let (slot, line) = match key {
-                    "Performance constraints satisfied" => (
-                        &mut constraints.performance,
-                        "Performance constraints satisfied",
-                    ),
-                    "Min duration satisfied" => {
-                        (&mut constraints.min_duration, "Min duration satisfied")
-                    }
-                    "Min queries satisfied" => {
-                        (&mut constraints.min_queries, "Min queries satisfied")
-                    }
-                    "Early stopping satisfied" => {
-                        (&mut constraints.early_stopping, "Early stopping satisfied")
-                    }
-                    _ => return Ok(false),
-                };
-                match satisfied {
-                    Some(satisfied) => once(slot, satisfied, line)?,
-                    None => return Ok(false),
-                }
+        let constraints = &mut self.summary.constraints;
+        let read = match key {
+            "SUT name" => once(&mut self.summary.sut_name, Some(value.to_owned()), key)?,
+            "Scenario" => once(&mut self.summary.scenario, value.parse().ok(), key)?,
+            "Mode" => once(&mut self.summary.mode, value.parse().ok(), key)?,
+            "Result is" => once(&mut self.summary.result, value.parse().ok(), key)?,
+            "Performance constraints satisfied" => {
+                once(&mut constraints.performance, yes_or_no(value), key)?
             }
+            "Min duration satisfied" => once(&mut constraints.min_duration, yes_or_no(value), key)?,
+            "Min queries satisfied" => once(&mut constraints.min_queries, yes_or_no(value), key)?,
+            "Early stopping satisfied" => {
+                once(&mut constraints.early_stopping, yes_or_no(value), key)?
+            }
+            _ => false,
+        };
+        if read {
+            self.list = List::None;
         }
-        self.list = List::None;
-        Ok(true)
+        Ok(read)
     }
 
     fn block_line(&mut self, key: &str, value: &str) -> bool {
-        match key {
-            "Recommendations" => self.list = List::Recommendations,
-            "Early Stopping Result" => {
-                self.list = List::Query;
-                self.query.get_or_insert_default();
-            }
-            "TTFT Early Stopping Result" => {
-                self.list = List::Ttft;
-                self.ttft.get_or_insert_default();
-            }
-            "TPOT Early Stopping Result" => {
-                self.list = List::Tpot;
-                self.tpot.get_or_insert_default();
-            }
+        self.list = match key {
+            "Recommendations" => List::Recommendations,
+            "Early Stopping Result" => List::Query,
+            "TTFT Early Stopping Result" => List::Ttft,
+            "TPOT Early Stopping Result" => List::Tpot,
             "Per-query latency" => {
-                self.list = List::None;
                 self.in_stats = true;
+                List::None
             }
             "WARNING" if value.contains("sample_concatenate_permutation") => {
-                self.list = List::Permutation;
-                self.parameters.sample_concatenate_permutation = Some(true);
-                self.notes.push(
+                self.summary.parameters.sample_concatenate_permutation = Some(true);
+                self.summary.notes.push(
                     "sample_concatenate_permutation was set: samples_per_query may differ from the setting"
                         .to_owned(),
                 );
+                List::Permutation
             }
             _ => return false,
+        };
+        if let Some(block) = self.stopping() {
+            block.get_or_insert_default();
         }
         true
+    }
+
+    /// The early-stopping block that is being read.
+    fn stopping(&mut self) -> Option<&mut Option<String>> {
+        match self.list {
+            List::Query => Some(&mut self.query),
+            List::Ttft => Some(&mut self.ttft),
+            List::Tpot => Some(&mut self.tpot),
+            List::None | List::Recommendations | List::Permutation => None,
+        }
     }
 
     /// A bulleted sentence, or what it goes on with on the next line.
     fn sentence(&mut self, line: &str) -> bool {
-        let block = match self.list {
-            List::None => return false,
-            List::Permutation => {
-                let continues = [
-                    "Generated samples",
-                    "Check the generated",
-                    "samples_per_query value",
-                ];
-                return continues.iter().any(|begin| line.starts_with(begin));
+        if let Some(block) = self.stopping() {
+            let text = block.get_or_insert_default();
+            // What follows a list is a title or a pair; running text is not LoadGen's.
+            if !line.starts_with('*') && text.is_empty() {
+                return false;
             }
-            List::Recommendations => {
-                match (line.strip_prefix('*'), self.recommendations.last_mut()) {
-                    (Some(bullet), _) => self.recommendations.push(bullet.trim().to_owned()),
-                    (None, Some(last)) => {
-                        last.push(' ');
-                        last.push_str(line);
-                    }
-                    (None, None) => return false,
-                }
-                return true;
-            }
-            List::Query => &mut self.query,
-            List::Ttft => &mut self.ttft,
-            List::Tpot => &mut self.tpot,
-        };
-        let text = block.get_or_insert_default();
-        // What follows a list is a title or a pair; running text is not LoadGen's.
-        if !line.starts_with('*') && text.is_empty() {
-            return false;
+            text.push(' ');
+            text.push_str(line);
+            return true;
         }
-        text.push(' ');
-        text.push_str(line);
-        true
+        match (self.list, line.strip_prefix('*')) {
+            (List::Recommendations, Some(bullet)) => {
+                self.summary.recommendations.push(bullet.trim().to_owned());
+                true
+            }
+            (List::Recommendations, None) => {
+                let last = self.summary.recommendations.last_mut();
+                last.is_some_and(|last| {
+                    last.push(' ');
+                    last.push_str(line);
+                    true
+                })
+            }
+            (List::Permutation, _) => [
+                "Generated samples",
+                "Check the generated",
+                "samples_per_query value",
+            ]
+            .iter()
+            .any(|begin| line.starts_with(begin)),
+            _ => false,
+        }
     }
 
     fn leave_unread(&mut self, line: &str) {
-        if self.unread.len() < MOST_UNREAD {
-            self.unread.push(line.chars().take(120).collect());
+        if self.summary.unread.len() < MOST_UNREAD {
+            self.summary.unread.push(line.chars().take(120).collect());
         }
     }
 }
@@ -306,6 +281,14 @@ fn is_cut(line: &str) -> bool {
     line.contains(':')
         && line
             .ends_with(|last: char| last.is_ascii_digit() || matches!(last, '.' | 'e' | '+' | '-'))
+}
+
+fn yes_or_no(value: &str) -> Option<bool> {
+    match value {
+        "Yes" | "YES" | "yes" => Some(true),
+        "No" | "NO" | "no" => Some(false),
+        _ => None,
+    }
 }
 
 /// Stats that stand without their title, as in a guide.

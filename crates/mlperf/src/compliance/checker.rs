@@ -1,0 +1,97 @@
+//! What the checks of all tests share.
+
+use super::words::{Word, number};
+use super::{Files, TestRequirements};
+use crate::check::RuleCheck;
+
+/// Files that may lie next to the required ones.
+const OPTIONAL: [&str; 4] = [
+    "mlperf_log_accuracy.json",
+    "mlperf_log_trace.json",
+    "results.json",
+    ".gitkeep",
+];
+
+/// A test's requirements, its files and the checks so far.
+pub(super) struct Checker<'a> {
+    pub requirements: &'a TestRequirements,
+    pub files: &'a Files,
+    pub checks: Vec<RuleCheck>,
+}
+
+impl<'a> Checker<'a> {
+    /// Adds a check.
+    pub fn add(
+        &mut self,
+        rule: impl Into<String>,
+        measured: impl Into<String>,
+        required: impl Into<String>,
+        passed: bool,
+    ) {
+        self.checks
+            .push(RuleCheck::new(rule, measured, required, passed));
+    }
+
+    /// Checks a file's word; returns its text where there is one to look further into.
+    pub fn word(
+        &mut self,
+        rule: &str,
+        file: &str,
+        text: &'a Result<String, String>,
+    ) -> Option<&'a str> {
+        let word = text.as_ref().map(|text| Word::of(text));
+        let measured = word
+            .as_ref()
+            .map_or_else(|error| format!("{file}: {error}"), Word::shown);
+        let passed = word == Ok(Word::Pass);
+        self.add(rule, measured, format!("TEST PASS in {file}"), passed);
+        text.as_deref().ok()
+    }
+
+    /// Checks that a figure, where it is printed, is zero.
+    pub fn zero(&mut self, rule: &str, text: &str, name: &str) {
+        if let Some(count) = number(text, name) {
+            let measured = format!("{name} = {count}");
+            self.add(rule, measured, format!("{name} = 0"), count.abs() < 0.5);
+        }
+    }
+
+    /// Checks a printed figure against the round's limits for the test.
+    pub fn limits(&mut self, rule: &str, text: &str, name: &str) {
+        let requirements = self.requirements;
+        if let Some(value) = number(text, name) {
+            for (_, limit) in &requirements.limits {
+                let required = limit.describe(|bound| bound.to_string());
+                self.add(rule, value.to_string(), required, limit.allows(value));
+            }
+        }
+    }
+
+    /// Checks the files of a folder: all that are required, and no others but a few.
+    pub fn names(&mut self, rule: &str, folder: &str, names: Option<&[String]>, required: &[&str]) {
+        let words = format!("{} in {folder}", required.join(", "));
+        let Some(names) = names else {
+            return self.add(rule, format!("no folder {folder}"), words, false);
+        };
+        let is_there = |name: &str| names.iter().any(|there| there == name);
+        let missing = required.iter().filter(|name| !is_there(name));
+        let known = |name: &str| required.contains(&name) || OPTIONAL.contains(&name);
+        let more = names.iter().filter(|name| !known(name));
+        let wrong: Vec<String> = missing
+            .map(|name| format!("no {name}"))
+            .chain(more.map(|name| format!("also {name}")))
+            .take(6)
+            .collect();
+        let measured = if wrong.is_empty() {
+            "all there".to_owned()
+        } else {
+            wrong.join(", ")
+        };
+        self.add(rule, measured, words, wrong.is_empty());
+    }
+}
+
+/// A share as a percentage, to a thousandth of a percent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e5).round() / 1e3)
+}
