@@ -3,8 +3,7 @@
 use clap::Args;
 
 use super::model::{
-    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, OnFailure, Order, PullAhead, Spanned,
-    WrittenClaim,
+    Axis, Batch, BatchRecipe, Combination, OnFailure, Order, PullAhead, Spanned, WrittenClaim,
 };
 use super::names::short_names;
 use super::read::twice;
@@ -58,19 +57,8 @@ impl CliOverrides {
         let mut problems = Diagnostics::default();
         let recipes = short_names(&[place("RECIPE", recipe)], &mut problems);
         let mut batch = Batch {
-            title: String::new(),
-            description: None,
             recipes,
-            vary: Vec::new(),
-            exclude: Vec::new(),
-            include: Vec::new(),
-            set: Vec::new(),
-            scenarios: Vec::new(),
-            modes: Vec::new(),
-            baseline: None,
-            execution: ExecutionOptions::default(),
-            claims: Vec::new(),
-            external_results: Vec::new(),
+            ..Batch::default()
         };
         problems.extend(self.apply_to(&mut batch));
         batch.title = title(&batch.recipes, &batch.vary);

@@ -1,9 +1,10 @@
 //! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
 //! unsupported, plus what is included.
 
-use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
+use super::axis_domain::AxisDomain;
 use super::cell::{BatchPlan, Cell, LeftOut, Omission};
-use super::claim::{self, Subjects};
+use super::check_names::check_names;
+use super::claim::{self, Claim, Subjects};
 use super::model::{Batch, Combination, ExternalResult, WrittenExternalResult};
 use super::names::{RECIPE, same_scenario};
 use super::{Schedule, Values};
@@ -24,9 +25,8 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         recipes,
         cells: Vec::new(),
         left_out: Vec::new(),
-        problems: Diagnostics::default(),
+        problems: check_names(batch, recipes),
     };
-    matrix.names_are_known();
     if !matrix.problems.has_errors() {
         matrix.fill();
     }
@@ -34,15 +34,28 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         matrix.something_is_left();
         matrix.baselines();
     }
-    let plan = matrix.finish();
-    match plan {
-        (Some(plan), problems) if !problems.has_errors() => Ok(plan),
-        (_, mut problems) => {
-            let first = batch.recipes.first();
-            problems.sort(first.map_or("", |one| &one.recipe.span.source.path));
-            Err(problems)
-        }
+    let claims = if matrix.problems.has_errors() {
+        Vec::new()
+    } else {
+        matrix.claims()
+    };
+    if matrix.problems.has_errors() {
+        let first = batch.recipes.first();
+        let path = first.map_or("", |one| &one.recipe.span.source.path);
+        matrix.problems.sort(path);
+        return Err(matrix.problems);
     }
+    Ok(BatchPlan {
+        schema: SCHEMA,
+        title: batch.title.clone(),
+        axes: matrix.axes(),
+        schedule: Schedule::of(&matrix.cells, batch.execution.order),
+        execution: batch.execution.clone(),
+        external_results: matrix.external_results(),
+        cells: matrix.cells,
+        left_out: matrix.left_out,
+        claims,
+    })
 }
 
 struct Matrix<'a> {
@@ -54,83 +67,6 @@ struct Matrix<'a> {
 }
 
 impl Matrix<'_> {
-    fn names_are_known(&mut self) {
-        let batch = self.batch;
-        for axis in &batch.vary {
-            if !is_known(self.recipes, &axis.name.value) {
-                self.problems.push(unknown_axis(
-                    self.recipes,
-                    &axis.name.value,
-                    &axis.name.span,
-                ));
-                continue;
-            }
-            for value in &axis.values {
-                let problem = unknown_value(self.recipes, &axis.name.value, value);
-                if let Some(one) = problem {
-                    self.problems.push(one);
-                }
-            }
-            if let Some(set) = batch.set.iter().find(|one| one.value.0 == axis.name.value) {
-                let message = format!("`{}` is varied and set", axis.name.value);
-                let problem = Diagnostic::error("conflict", message, set.span.clone());
-                self.problems.push(problem.help("do one of them"));
-            }
-        }
-        for set in &batch.set {
-            let (name, value) = &set.value;
-            let spanned = super::Spanned {
-                value: value.clone(),
-                span: set.span.clone(),
-            };
-            let problem = if is_known(self.recipes, name) {
-                unknown_value(self.recipes, name, &spanned)
-            } else {
-                Some(unknown_axis(self.recipes, name, &set.span))
-            };
-            if let Some(one) = problem {
-                self.problems.push(one);
-            }
-        }
-        for scenario in &batch.scenarios {
-            let mut all = self.recipes.iter().flat_map(|known| &known.scenarios);
-            if !all.any(|known| same_scenario(known, &scenario.value)) {
-                let all = self.recipes.iter().flat_map(|known| &known.scenarios);
-                let mut names: Vec<&str> = all.map(String::as_str).collect();
-                names.dedup();
-                let help = retrial_recipe::did_you_mean(&scenario.value, names, "there are");
-                let message = format!("no recipe has the scenario `{}`", scenario.value);
-                let problem = Diagnostic::error("unknown-value", message, scenario.span.clone());
-                self.problems.push(problem.help(help));
-            }
-        }
-        let combinations = batch.exclude.iter().chain(&batch.include);
-        for combination in combinations.chain(&batch.baseline) {
-            self.combination_is_known(combination);
-        }
-    }
-
-    fn combination_is_known(&mut self, combination: &Combination) {
-        for (name, value) in &combination.values {
-            let problem = if name.value == RECIPE {
-                let names = self.batch.recipes.iter().map(|one| one.name.as_str());
-                let known = names.clone().any(|known| known == value.value);
-                (!known).then(|| {
-                    let message = format!("`{}` is no recipe of this batch", value.value);
-                    let help = retrial_recipe::did_you_mean(&value.value, names, "there are");
-                    Diagnostic::error("unknown-value", message, value.span.clone()).help(help)
-                })
-            } else if is_known(self.recipes, &name.value) {
-                unknown_value(self.recipes, &name.value, value)
-            } else {
-                Some(unknown_axis(self.recipes, &name.value, &name.span))
-            };
-            if let Some(one) = problem {
-                self.problems.push(one);
-            }
-        }
-    }
-
     fn fill(&mut self) {
         let (batch, recipes) = (self.batch, self.recipes);
         for known in recipes {
@@ -223,13 +159,9 @@ impl Matrix<'_> {
     }
 
     fn include(&mut self, include: &Combination) {
-        let plain = include.plain();
-        let of = plain.get(RECIPE).map(str::to_owned);
-        let values: Values = plain
-            .0
-            .into_iter()
-            .filter(|(name, _)| name != RECIPE)
-            .collect();
+        let mut values = include.plain();
+        let of = values.get(RECIPE).map(str::to_owned);
+        values.retain(|name| name != RECIPE);
         let knows = |known: &&AxisDomain| {
             of.as_deref().is_none_or(|name| known.name == name)
                 && values
@@ -384,56 +316,37 @@ impl Matrix<'_> {
         axes
     }
 
-    /// Scenarios and figures of all recipes.
-    fn measured(&self) -> (Vec<String>, Vec<String>) {
+    fn external_results(&self) -> Vec<ExternalResult> {
+        let planned = |other: &WrittenExternalResult| ExternalResult {
+            name: other.name.clone(),
+            runs: other.runs.iter().map(|run| run.value.clone()).collect(),
+        };
+        self.batch.external_results.iter().map(planned).collect()
+    }
+
+    fn claims(&mut self) -> Vec<Claim> {
         let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
         for known in self.recipes {
             for name in &known.scenarios {
-                if !scenarios
-                    .iter()
-                    .any(|one: &String| same_scenario(one, name))
-                {
+                let is_new = |one: &String| !same_scenario(one, name);
+                if scenarios.iter().all(is_new) {
                     scenarios.push(name.clone());
                 }
             }
             figures.extend(known.figures.iter().cloned());
         }
-        (scenarios, figures)
-    }
-
-    fn finish(mut self) -> (Option<BatchPlan>, Diagnostics) {
-        if self.problems.has_errors() {
-            return (None, self.problems);
-        }
-        let axes = self.axes();
-        let (scenarios, figures) = self.measured();
-        let external_results: Vec<ExternalResult> =
-            self.batch.external_results.iter().map(as_planned).collect();
         let subjects = Subjects {
-            axes: &axes,
+            axes: &self.axes(),
             cells: &self.cells,
             left_out: &self.left_out,
-            external_results: &external_results,
+            external_results: &self.external_results(),
             scenarios: &scenarios,
             figures: &figures,
         };
         let written = self.batch.claims.iter();
-        let claims = written
+        written
             .filter_map(|claim| claim::read(claim, &subjects, &mut self.problems))
-            .collect();
-        let execution = self.batch.execution.clone();
-        let plan = BatchPlan {
-            schema: SCHEMA,
-            title: self.batch.title.clone(),
-            axes,
-            schedule: Schedule::of(&self.cells, execution.order),
-            execution,
-            cells: self.cells,
-            left_out: self.left_out,
-            claims,
-            external_results,
-        };
-        (Some(plan), self.problems)
+            .collect()
     }
 }
 
@@ -441,11 +354,4 @@ fn with_recipe(known: &AxisDomain, axes: &Values) -> Values {
     let mut values = axes.clone();
     values.set(RECIPE, &known.name);
     values
-}
-
-fn as_planned(other: &WrittenExternalResult) -> ExternalResult {
-    ExternalResult {
-        name: other.name.clone(),
-        runs: other.runs.iter().map(|run| run.value.clone()).collect(),
-    }
 }

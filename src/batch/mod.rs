@@ -6,11 +6,11 @@
 //! ```
 //!
 //! A cell is one recipe with one value of each axis; a trial run is one trial of a cell, and each trial run is
-//! an ordinary run. Who executes it, what came of it and how that is judged stand elsewhere
-//! (`runner::batch`, `verdict::batch`).
+//! an ordinary run. `run` executes them, and `verdict` judges what came of them.
 
 mod axis_domain;
 mod cell;
+mod check_names;
 mod claim;
 mod cli_overrides;
 mod estimate;

@@ -7,7 +7,7 @@ use retrial_recipe::Span;
 use retrial_recipe::model::Mode;
 
 /// A batch as it was written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Batch {
     /// One line.
     pub title: String,

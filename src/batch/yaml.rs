@@ -1,123 +1,65 @@
 //! A batch as YAML that reads to the same batch from anywhere: a batch's batch.yaml.
 
-use std::fmt::Write;
+use serde_json::{Map, Value, json};
 
-use super::model::{Batch, Combination};
-use retrial_document::quoted;
+use super::Values;
+use super::model::{Batch, Combination, Spanned};
 
-/// The text. Paths stand as the batch has them: whoever keeps it makes them absolute before.
+/// Returns the text. Paths stay as the batch has them: whoever keeps it makes them absolute before.
 #[must_use]
 pub fn text(batch: &Batch) -> String {
-    let mut out = String::from("schema: 1\n");
-    line(&mut out, "title", &batch.title);
-    if let Some(description) = &batch.description {
-        line(&mut out, "description", description);
+    let recipes = batch.recipes.iter();
+    let axes = batch.vary.iter();
+    let others = batch.external_results.iter();
+    let claims = batch.claims.iter();
+    let mut document = json!({
+        "schema": 1,
+        "title": batch.title,
+        "description": batch.description,
+        "recipes": map(recipes.map(|one| (&one.name, json!(one.recipe.value)))),
+        "vary": map(axes.map(|axis| (&axis.name.value, texts(&axis.values)))),
+        "exclude": batch.exclude.iter().map(combination).collect::<Vec<_>>(),
+        "include": batch.include.iter().map(combination).collect::<Vec<_>>(),
+        "set": batch.set.iter().map(|one| one.value.clone()).collect::<Values>(),
+        "scenarios": texts(&batch.scenarios),
+        "modes": batch.modes,
+        "baseline": batch.baseline.as_ref().map(combination),
+        "claims": claims
+            .map(|one| without_empty(json!({ "claim": one.text.value, "source": one.source })))
+            .collect::<Vec<_>>(),
+        "others": map(others.map(|one| (&one.name, json!({ "runs": texts(&one.runs) })))),
+    });
+    if let (Value::Object(document), Ok(Value::Object(execution))) =
+        (&mut document, serde_json::to_value(&batch.execution))
+    {
+        document.extend(execution);
     }
-    out += "recipes:\n";
-    for recipe in &batch.recipes {
-        line(
-            &mut out,
-            &format!("  {}", name(&recipe.name)),
-            &recipe.recipe.value,
-        );
-    }
-    if !batch.vary.is_empty() {
-        out += "vary:\n";
-    }
-    for axis in &batch.vary {
-        let values = axis.values.iter().map(|value| value.value.as_str());
-        list(&mut out, &format!("  {}", name(&axis.name.value)), values);
-    }
-    combinations(&mut out, "exclude", &batch.exclude);
-    combinations(&mut out, "include", &batch.include);
-    if !batch.set.is_empty() {
-        out += "set:\n";
-    }
-    for set in &batch.set {
-        line(&mut out, &format!("  {}", name(&set.value.0)), &set.value.1);
-    }
-    let scenarios = batch.scenarios.iter().map(|one| one.value.as_str());
-    list(&mut out, "scenarios", scenarios);
-    let modes: Vec<String> = batch.modes.iter().map(ToString::to_string).collect();
-    list(&mut out, "modes", modes.iter().map(String::as_str));
-    if let Some(baseline) = &batch.baseline {
-        let _ = writeln!(out, "baseline: {}", flow(baseline));
-    }
-    let execution = &batch.execution;
-    for (key, value) in [
-        ("trials", execution.trials.to_string()),
-        ("order", execution.order.word().to_owned()),
-        ("on_failure", execution.on_failure.word().to_owned()),
-        ("retries", execution.retries.to_string()),
-        ("parallel", execution.parallel.to_string()),
-        ("pull_ahead", execution.pull_ahead.word().to_owned()),
-        ("confidence", execution.confidence.to_string()),
-    ] {
-        // Writing to a string cannot fail.
-        let _ = writeln!(out, "{key}: {value}");
-    }
-    list(&mut out, "gpus", execution.gpus.iter().map(String::as_str));
-    if !batch.claims.is_empty() {
-        out += "claims:\n";
-    }
-    for claim in &batch.claims {
-        let _ = writeln!(out, "  - claim: {}", quoted(&claim.text.value, false));
-        if let Some(source) = &claim.source {
-            line(&mut out, "    source", source);
-        }
-    }
-    if !batch.external_results.is_empty() {
-        out += "others:\n";
-    }
-    for other in &batch.external_results {
-        let _ = writeln!(out, "  {}:", name(&other.name));
-        let runs = other.runs.iter().map(|run| run.value.as_str());
-        list(&mut out, "    runs", runs);
-    }
-    out
+    let document = without_empty(document);
+    // JSON is YAML, too.
+    serde_saphyr::to_string(&document).unwrap_or_else(|_| document.to_string())
 }
 
-fn name(text: &str) -> String {
-    quoted(text, true)
+fn map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Value> {
+    entries.map(|(name, value)| (name.clone(), value)).collect()
 }
 
-fn line(out: &mut String, key: &str, value: &str) {
-    let _ = writeln!(out, "{key}: {}", quoted(value, false));
+fn texts(all: &[Spanned<String>]) -> Value {
+    all.iter().map(|one| one.value.as_str()).collect()
 }
 
-fn list<'a>(out: &mut String, key: &str, values: impl Iterator<Item = &'a str>) {
-    let values: Vec<String> = values.map(in_flow).collect();
-    if !values.is_empty() {
-        let _ = writeln!(out, "{key}: [{}]", values.join(", "));
+fn combination(combination: &Combination) -> Value {
+    let mut values = combination.plain();
+    if let Some(reason) = &combination.reason {
+        values.set("reason", reason);
     }
+    json!(values)
 }
 
-fn combinations(out: &mut String, key: &str, combinations: &[Combination]) {
-    if !combinations.is_empty() {
-        let _ = writeln!(out, "{key}:");
+/// Leaves out keys without a value: the check asks for a value of each key.
+fn without_empty(mut document: Value) -> Value {
+    if let Value::Object(entries) = &mut document {
+        let empty = [json!(null), json!([]), json!({})];
+        entries.retain(|_, value| !empty.contains(value));
     }
-    for combination in combinations {
-        let _ = writeln!(out, "  - {}", flow(combination));
-    }
-}
-
-fn flow(combination: &Combination) -> String {
-    let mut pairs: Vec<String> = combination
-        .values
-        .iter()
-        .map(|(name, value)| format!("{}: {}", self::name(&name.value), in_flow(&value.value)))
-        .collect();
-    let reason = combination.reason.iter();
-    pairs.extend(reason.map(|why| format!("reason: {}", in_flow(why))));
-    format!("{{ {} }}", pairs.join(", "))
-}
-
-/// A comma would part it.
-fn in_flow(value: &str) -> String {
-    let plain = quoted(value, false);
-    if plain.contains(',') && !plain.starts_with('"') {
-        format!("\"{plain}\"")
-    } else {
-        plain
-    }
+    document
 }

@@ -50,10 +50,10 @@ pub enum Assertion {
 }
 
 impl Assertion {
-    /// What is asked of the ratio of the candidate to the baseline: a claim, and the margin that
+    /// Returns the required ratio of the candidate to the baseline: a claim, and the margin that
     /// leaves `1 - margin` of it (the word of [`model::Claim`]).
     #[must_use]
-    pub fn asked(self) -> Option<(model::Claim, f64)> {
+    pub fn required(self) -> Option<(model::Claim, f64)> {
         match self {
             // 10 % more is what 9.1 % less is seen from the other side.
             Self::Speed {

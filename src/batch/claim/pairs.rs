@@ -102,14 +102,20 @@ fn both(
                 ));
             }
             // A thousand cells have a million pairs: partners are looked up, not tried.
+            let key = |alike: &Values| -> Vec<(String, String)> {
+                let values = alike.iter();
+                values
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .collect()
+            };
             let mut partners = BTreeMap::new();
             for (partner, alike) in having(&other_full, subjects) {
-                partners.entry(alike.0).or_insert(partner);
+                partners.entry(key(&alike)).or_insert(partner);
             }
             let cells = having(&full, subjects).into_iter();
             cells
                 .filter_map(|(cell, alike)| {
-                    let partner = partners.get(&alike.0)?;
+                    let partner = partners.get(&key(&alike))?;
                     Some(Pair {
                         candidate: cell.name.clone(),
                         baseline: Some(partner.name.clone()),
@@ -196,8 +202,8 @@ fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)
             if !named.are_in(&values) {
                 return None;
             }
-            values.0.retain(|(name, _)| named.get(name).is_none());
-            values.0.sort();
+            values.retain(|name| named.get(name).is_none());
+            values.sort();
             Some((cell, values))
         })
         .collect()
@@ -230,6 +236,6 @@ fn only_what_differs(parts: &mut [Part]) {
             .any(|(known, values)| known == axis && values.len() > 1)
     };
     for part in parts {
-        part.of.0.retain(|(axis, _)| differs(axis));
+        part.of.retain(&differs);
     }
 }

@@ -106,7 +106,7 @@ fn about_whom(#[case] text: &str, #[case] expected: &str) {
     0.25
 )]
 fn what_is_asked(#[case] text: &str, #[case] expected: model::Claim, #[case] margin: f64) {
-    let (claim, asked) = claim(text).unwrap().assertion.asked().unwrap();
+    let (claim, asked) = claim(text).unwrap().assertion.required().unwrap();
     assert_eq!(claim, expected);
     assert!((asked - margin).abs() < 1e-12, "{asked}");
 }

@@ -1,14 +1,14 @@
 //! Claims, held against the evidence.
 
-use super::differences::{named, side};
+use super::differences::named;
 use super::gap::GapTest;
-use super::model::{AskedOfPart, ClaimOutcome, ClaimPart, ClaimVerdict};
-use super::part::{Test, Tested, about, limits};
+use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
+use super::part::{Test, Tested, limits};
 use super::sentence;
 use super::subject::{Both, Subject, both};
 use crate::batch::{Assertion, Claim, Part, same_scenario};
-use crate::results::verdict::comparison::{Change, Measured, Pair};
-use retrial_recipe::model::Mode;
+use crate::results::verdict::comparison::{Change, Measured, MeasuredSide, Pair};
+use retrial_recipe::model::{Better, Mode};
 use retrial_stats::step_down;
 
 /// How claims are judged.
@@ -27,9 +27,8 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
         .iter()
         .map(|claim| {
             let parts = claim.parts.iter();
-            parts
-                .flat_map(|part| tests(claim, part, &find, rules))
-                .collect()
+            let tester = |part| Tester { claim, part, rules };
+            parts.flat_map(|part| tester(part).tests(&find)).collect()
         })
         .collect();
     let family: Vec<&Tested> = tested
@@ -80,256 +79,254 @@ fn of_all(parts: &[ClaimPart]) -> ClaimOutcome {
     outcomes.max().unwrap_or(ClaimOutcome::NotDecided)
 }
 
-/// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
-fn tests<'a>(
-    claim: &Claim,
-    part: &Part,
-    find: &impl Fn(&str) -> Option<&'a Subject>,
+/// A part of a claim, and how it is judged.
+struct Tester<'a> {
+    claim: &'a Claim,
+    part: &'a Part,
     rules: Rules,
-) -> Vec<Tested> {
-    let asked = claim.assertion.asked();
-    let asked = AskedOfPart {
-        claim: asked.map(|(claim, _)| claim),
-        margin: asked.map_or(0.0, |(_, margin)| margin),
-    };
-    let of = part.of.to_string();
-    let nothing = |because: String| {
-        let baseline = part.baseline.as_deref();
-        vec![Tested {
-            part: about(asked, &of, &part.candidate, baseline),
-            test: Test::Nothing(because),
-        }]
-    };
-    let names = [
-        Some(&part.candidate),
-        part.baseline.as_ref(),
-        part.gap_to.as_ref(),
-    ];
-    let mut there = names.into_iter().flatten();
-    let lacks = |name: &&String| find(name).is_none_or(|one| one.measured.is_empty());
-    if let Some(missing) = there.find(lacks) {
-        return nothing(format!("{missing} has no result"));
-    }
-    let Some(candidate) = find(&part.candidate) else {
-        return nothing(format!("{} has no result", part.candidate));
-    };
-    let found = match part.baseline.as_deref().and_then(find) {
-        None => alone(claim, candidate, asked, &of),
-        Some(baseline) => {
-            let third = part.gap_to.as_deref().and_then(find);
-            two(claim, [candidate, baseline], third, asked, &of, rules)
+}
+
+impl Tester<'_> {
+    /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
+    fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<Tested> {
+        let nothing = |because: String| {
+            let baseline = self.part.baseline.as_deref();
+            let part = self.blank(&self.part.candidate, baseline);
+            let test = Test::Nothing(because);
+            vec![Tested { part, test }]
+        };
+        let measured = |name: &String| find(name).filter(|one| !one.measured.is_empty());
+        let names = [&self.part.baseline, &self.part.gap_to];
+        let mut names = names.into_iter().flatten();
+        let Some(candidate) = measured(&self.part.candidate) else {
+            return nothing(format!("{} has no result", self.part.candidate));
+        };
+        if let Some(missing) = names.find(|name| measured(name).is_none()) {
+            return nothing(format!("{missing} has no result"));
         }
-    };
-    if found.is_empty() {
-        return nothing(match (&claim.scenario, &claim.figure) {
-            (None, None) => match claim.assertion {
-                Assertion::Accurate => "its accuracy was not measured".to_owned(),
-                Assertion::Accuracy { .. } => "not both have an accuracy".to_owned(),
-                Assertion::Speed { .. } | Assertion::Gap { .. } => {
-                    "they have no figure in common".to_owned()
+        let third = self.part.gap_to.as_ref().and_then(measured);
+        let found = match self.part.baseline.as_ref().and_then(measured) {
+            None => self.alone(candidate),
+            Some(baseline) => self.two([candidate, baseline], third),
+        };
+        if found.is_empty() {
+            nothing(self.no_figure())
+        } else {
+            found
+        }
+    }
+
+    /// Why there is nothing to test.
+    fn no_figure(&self) -> String {
+        let words = [&self.claim.scenario, &self.claim.figure];
+        let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
+        match self.claim.assertion {
+            _ if !words.is_empty() => format!("there is no {} to compare", words.join(" ")),
+            Assertion::Accurate => "its accuracy was not measured".to_owned(),
+            Assertion::Accuracy { .. } => "not both have an accuracy".to_owned(),
+            Assertion::Speed { .. } | Assertion::Gap { .. } => {
+                "they have no figure in common".to_owned()
+            }
+        }
+    }
+
+    /// A part of which only the subjects are known.
+    fn blank(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
+        let side = |subject: &str| MeasuredSide {
+            subject: subject.to_owned(),
+            value: None,
+            trials: Vec::new(),
+        };
+        let required = self.claim.assertion.required();
+        ClaimPart {
+            of: self.part.of.to_string(),
+            benchmark: String::new(),
+            scenario: String::new(),
+            mode: Mode::Performance,
+            figure: String::new(),
+            unit: String::new(),
+            better: Better::Higher,
+            required: RequiredRatio {
+                claim: required.map(|(claim, _)| claim),
+                margin: required.map_or(0.0, |(_, margin)| margin),
+            },
+            candidate: side(candidate),
+            baseline: baseline.map(side),
+            gaps: Vec::new(),
+            paired: false,
+            ratio: None,
+            bounds: None,
+            outcome: ClaimOutcome::NotDecided,
+            more_trials: None,
+            sentence: String::new(),
+        }
+    }
+
+    fn is_meant(&self, scenario: &str) -> bool {
+        let required = self.claim.scenario.as_deref();
+        required.is_none_or(|required| same_scenario(required, scenario))
+    }
+
+    fn names_figure(&self, figure: &str) -> bool {
+        let required = self.claim.figure.as_deref();
+        required.is_none_or(|required| required == figure)
+    }
+
+    /// One subject against the benchmark's own limits of accuracy.
+    fn alone(&self, candidate: &Subject) -> Vec<Tested> {
+        let measured = candidate.measured.iter().filter(|one| {
+            one.measurement.mode == Mode::Accuracy && self.is_meant(&one.measurement.scenario)
+        });
+        measured
+            .map(|one| {
+                let mut part = self.blank(&candidate.name, None);
+                part.benchmark.clone_from(&one.measurement.benchmark);
+                part.scenario.clone_from(&one.measurement.scenario);
+                part.mode = Mode::Accuracy;
+                let mut figures = one.measurement.figures.iter();
+                let figure = figures.find(|figure| {
+                    self.names_figure(&figure.name) && one.limited.contains(&figure.name)
+                });
+                if let Some(figure) = figure {
+                    part.figure.clone_from(&figure.name);
+                    part.unit.clone_from(&figure.unit);
+                    part.better = figure.better;
+                    part.candidate.trials = figure.trials.clone().unwrap_or_default();
+                    part.candidate.value = part.candidate.trials.first().copied();
+                }
+                let test = limits(one, self.claim.figure.as_deref());
+                Tested { part, test }
+            })
+            .collect()
+    }
+
+    /// A subject next to another, cut to common rounds where both are cells.
+    fn cut(&self, one: &Subject, other: &Subject) -> (Both, bool) {
+        let paired = self.rules.paired && one.is_cell && other.is_cell;
+        (both(other, one, paired), paired)
+    }
+
+    fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<Tested> {
+        let [candidate, baseline] = both;
+        let (cut, paired) = self.cut(candidate, baseline);
+        let theirs = named(&baseline.name, &cut.baseline);
+        let ours = named(&candidate.name, &cut.candidate);
+        let mode = match self.claim.assertion {
+            Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
+            Assertion::Speed { .. } | Assertion::Gap { .. } => Mode::Performance,
+        };
+        let by_benchmark = several(&theirs, &ours);
+        let meant = theirs
+            .iter()
+            .filter(|one| one.measured.mode == mode && self.is_meant(&one.measured.scenario));
+        let pairs = meant.filter_map(|one| {
+            let like = |other: &&Measured<'_>| one.measured.is_like(other.measured, by_benchmark);
+            let other = ours.iter().find(like)?;
+            let wanted = |figure: &str| self.names_figure(figure);
+            let pair = pair(*one, *other, wanted, paired)?;
+            Some(self.of_pair(&pair, both, third))
+        });
+        pairs.collect()
+    }
+
+    fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> Tested {
+        let alpha = self.rules.alpha;
+        let shown = pair.finish(alpha, Change::NotCompared, None);
+        let [candidate, baseline] = [&shown.candidate, &shown.baseline];
+        let cells = [candidate.subject.clone(), baseline.subject.clone()];
+        let mut gaps = Vec::new();
+        let test = match (&pair.difference, third) {
+            (None, _) => Test::Nothing(obstacle(pair)),
+            (Some(difference), None) => Test::Ratio(difference.clone()),
+            (Some(_), Some(third)) => match self.gap(pair, both, third) {
+                Err(because) => Test::Nothing(because),
+                Ok((gap, to)) => {
+                    gaps = gap.shown([&cells[0], &cells[1]], &to, alpha);
+                    Test::Gap(gap)
                 }
             },
-            (scenario, figure) => {
-                let words = [scenario.as_deref(), figure.as_deref()];
-                let words: Vec<&str> = words.into_iter().flatten().collect();
-                format!("there is no {} to compare", words.join(" "))
-            }
-        });
+        };
+        let part = ClaimPart {
+            benchmark: shown.benchmark,
+            scenario: shown.scenario,
+            mode: shown.mode,
+            figure: shown.figure,
+            unit: shown.unit,
+            better: shown.better,
+            candidate: shown.candidate,
+            baseline: Some(shown.baseline),
+            paired: shown.paired,
+            gaps,
+            ..self.blank(&cells[0], None)
+        };
+        Tested { part, test }
     }
-    found
-}
 
-fn alone(claim: &Claim, candidate: &Subject, asked: AskedOfPart, of: &str) -> Vec<Tested> {
-    let measured = candidate.measured.iter();
-    measured
-        .filter(|one| {
-            one.measurement.mode == Mode::Accuracy && is_meant(claim, &one.measurement.scenario)
-        })
-        .map(|one| {
-            let mut part = about(asked, of, &candidate.name, None);
-            part.benchmark.clone_from(&one.measurement.benchmark);
-            part.scenario.clone_from(&one.measurement.scenario);
-            part.mode = Mode::Accuracy;
-            let figure = one.measurement.figures.iter().find(|figure| {
-                let meant = claim
-                    .figure
-                    .as_ref()
-                    .is_none_or(|asked| figure.name == *asked);
-                meant && one.limited.contains(&figure.name)
-            });
-            if let Some(figure) = figure {
-                part.figure.clone_from(&figure.name);
-                part.unit.clone_from(&figure.unit);
-                part.better = figure.better;
-                part.candidate.trials = figure.trials.clone().unwrap_or_default();
-                part.candidate.value = part.candidate.trials.first().copied();
-            }
-            Tested {
-                part,
-                test: limits(one, claim.figure.as_deref()),
-            }
-        })
-        .collect()
-}
-
-fn is_meant(claim: &Claim, scenario: &str) -> bool {
-    let asked = claim.scenario.as_deref();
-    asked.is_none_or(|asked| same_scenario(asked, scenario))
-}
-
-/// A subject next to another, cut to common rounds where both are cells.
-fn cut(one: &Subject, other: &Subject, rules: Rules) -> (Both, bool) {
-    let paired = rules.paired && one.is_cell && other.is_cell;
-    (both(other, one, paired), paired)
-}
-
-fn two(
-    claim: &Claim,
-    [candidate, baseline]: [&Subject; 2],
-    third: Option<&Subject>,
-    asked: AskedOfPart,
-    of: &str,
-    rules: Rules,
-) -> Vec<Tested> {
-    let (cut_both, paired) = cut(candidate, baseline, rules);
-    let theirs = named(&baseline.name, &cut_both.baseline);
-    let ours = named(&candidate.name, &cut_both.candidate);
-    let mode = match claim.assertion {
-        Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
-        Assertion::Speed { .. } | Assertion::Gap { .. } => Mode::Performance,
-    };
-    let mut all = Vec::new();
-    for one in &theirs {
-        let like = |other: &&Measured<'_>| {
-            one.measured
-                .is_like(other.measured, several(&theirs, &ours))
+    /// The third next to both, in the figure of the pair.
+    fn gap(
+        &self,
+        pair: &Pair<'_>,
+        [candidate, baseline]: [&Subject; 2],
+        third: &Subject,
+    ) -> Result<(GapTest, MeasuredSide), String> {
+        let figure = &pair.figures[0].name;
+        let of = pair.baseline.measured;
+        let next_to = |other: &Subject| {
+            let (cut, paired) = self.cut(third, other);
+            let theirs = named(&other.name, &cut.baseline);
+            let its = named(&third.name, &cut.candidate);
+            let by_benchmark = several(&theirs, &its);
+            let like = |one: &&Measured<'_>| {
+                one.measured.is_like(of, true) || (!by_benchmark && one.measured.is_like(of, false))
+            };
+            let both = theirs.iter().find(like).zip(its.iter().find(like));
+            let (one, other) =
+                both.ok_or_else(|| format!("{} has no {}", third.name, of.scenario))?;
+            let pair = self::pair(*one, *other, |name| name == figure, paired)
+                .ok_or_else(|| format!("{} has no {figure}", third.name))?;
+            let shown = pair.finish(self.rules.alpha, Change::NotCompared, None);
+            let found = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
+            Ok::<_, String>((found, shown.candidate))
         };
-        let meant = one.measured.mode == mode && is_meant(claim, &one.measured.scenario);
-        let Some(other) = ours.iter().find(like).filter(|_| meant) else {
-            continue;
+        let (with_candidate, to) = next_to(candidate)?;
+        let (with_baseline, _) = next_to(baseline)?;
+        let between = pair.difference.clone().ok_or_else(|| obstacle(pair))?;
+        let gap = GapTest {
+            between,
+            with_candidate,
+            with_baseline,
         };
-        let Some(pair) = pair(*one, *other, claim.figure.as_deref(), paired) else {
-            continue;
-        };
-        all.push(of_pair(&pair, asked, of, paired, rules, |pair| {
-            third.map(|third| gap(pair, third, [candidate, baseline], rules))
-        }));
+        Ok((gap, to))
     }
-    all
 }
 
 /// Whether benchmarks are told apart by their names.
 fn several(one: &[Measured<'_>], other: &[Measured<'_>]) -> bool {
-    let of_one = |all: &[Measured<'_>]| {
-        let benchmark = |one: &Measured<'_>| one.measured.benchmark.clone();
-        let first = all.first().map(benchmark);
-        all.iter().all(|one| Some(benchmark(one)) == first)
+    let differ = |all: &[Measured<'_>]| {
+        all.windows(2)
+            .any(|pair| pair[0].measured.benchmark != pair[1].measured.benchmark)
     };
-    !(of_one(one) && of_one(other))
+    differ(one) || differ(other)
 }
 
-/// The figure that is asked for, or the first that both have.
+/// The first figure that both have and that is wanted.
 fn pair<'a>(
     baseline: Measured<'a>,
     candidate: Measured<'a>,
-    asked: Option<&str>,
+    wanted: impl Fn(&str) -> bool,
     paired: bool,
 ) -> Option<Pair<'a>> {
-    let mut figures = baseline.measured.figures.iter();
-    let meant = |name: &str| asked.is_none_or(|asked| asked == name);
-    figures.find_map(|figure| {
-        let pair = Pair::of(baseline, candidate, figure, paired)?;
-        meant(&figure.name).then_some(pair)
-    })
-}
-
-fn of_pair(
-    pair: &Pair<'_>,
-    asked: AskedOfPart,
-    of: &str,
-    paired: bool,
-    rules: Rules,
-    gap: impl FnOnce(&Pair<'_>) -> Option<Result<(GapTest, super::PartSide), String>>,
-) -> Tested {
-    let shown = pair.finish(rules.alpha, Change::NotCompared, None);
-    let mut part = about(
-        asked,
-        of,
-        &shown.candidate.subject,
-        Some(&shown.baseline.subject),
-    );
-    let cells = [
-        shown.candidate.subject.clone(),
-        shown.baseline.subject.clone(),
-    ];
-    part.benchmark = shown.benchmark;
-    part.scenario = shown.scenario;
-    part.mode = shown.mode;
-    part.figure = shown.figure;
-    part.unit = shown.unit;
-    part.better = shown.better;
-    part.candidate = side(shown.candidate);
-    part.baseline = Some(side(shown.baseline));
-    part.paired = paired;
-    let test = match (&pair.difference, gap(pair)) {
-        (None, _) => Test::Nothing(obstacle(pair)),
-        (Some(difference), None) => Test::Ratio(difference.clone()),
-        (Some(_), Some(Err(because))) => Test::Nothing(because),
-        (Some(_), Some(Ok((gap, to)))) => {
-            part.gaps = gap.shown([&cells[0], &cells[1]], &to, rules.alpha);
-            Test::Gap(gap)
-        }
-    };
-    Tested { part, test }
-}
-
-/// The third next to both, in the figure of the pair.
-fn gap(
-    pair: &Pair<'_>,
-    third: &Subject,
-    [candidate, baseline]: [&Subject; 2],
-    rules: Rules,
-) -> Result<(GapTest, super::PartSide), String> {
-    let figure = &pair.figures[0].name;
-    let next_to = |other: &Subject| {
-        let (cut, paired) = cut(third, other, rules);
-        let theirs = named(&other.name, &cut.baseline);
-        let its = named(&third.name, &cut.candidate);
-        let like = |one: &&Measured<'_>| {
-            one.measured.is_like(pair.baseline.measured, true)
-                || (!several(&theirs, &its) && one.measured.is_like(pair.baseline.measured, false))
-        };
-        let (Some(one), Some(of_third)) = (theirs.iter().find(like), its.iter().find(like)) else {
-            return Err(format!(
-                "{} has no {}",
-                third.name, pair.baseline.measured.scenario
-            ));
-        };
-        let Some(pair) = self::pair(*one, *of_third, Some(figure), paired) else {
-            return Err(format!("{} has no {figure}", third.name));
-        };
-        let shown = pair.finish(rules.alpha, Change::NotCompared, None);
-        let found = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
-        Ok((found, side(shown.candidate)))
-    };
-    let (with_candidate, to) = next_to(candidate)?;
-    let (with_baseline, _) = next_to(baseline)?;
-    let between = pair.difference.clone().ok_or_else(|| obstacle(pair))?;
-    Ok((
-        GapTest {
-            between,
-            with_candidate,
-            with_baseline,
-        },
-        to,
-    ))
+    let figures = baseline.measured.figures.iter();
+    figures
+        .filter(|figure| wanted(&figure.name))
+        .find_map(|figure| Pair::of(baseline, candidate, figure, paired))
 }
 
 fn obstacle(pair: &Pair<'_>) -> String {
-    let broken = [&pair.candidate, &pair.baseline]
+    let invalid = [&pair.candidate, &pair.baseline]
         .into_iter()
         .find(|one| !one.measured.valid);
-    match broken {
+    match invalid {
         Some(one) => format!("{} is {}", one.letter, one.measured.outcome),
         None => "a trial of it has no figure".to_owned(),
     }

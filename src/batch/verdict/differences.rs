@@ -1,9 +1,8 @@
 //! Each cell next to its baseline.
 
-use super::model::{CellDifference, PartSide};
 use super::subject::{Both, Subject, both};
 use crate::results::verdict::comparison::{
-    ComparedFigure, Measured, MeasuredSide, Options, Pair, changes, pair_up, sentence,
+    ComparedFigure, Measured, Measurement, Options, Pair, changes, pair_up, sentence,
 };
 
 /// A cell and what it is compared with.
@@ -19,7 +18,7 @@ pub(super) fn differences(
     all: &[Against<'_>],
     paired: bool,
     confidence: f64,
-) -> (Vec<(usize, CellDifference)>, Vec<String>) {
+) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
     let cut: Vec<Both> = all
         .iter()
         .map(|one| both(one.baseline, one.candidate, paired))
@@ -49,15 +48,12 @@ pub(super) fn differences(
     let differences = differences.map(|((pair, change), cell)| {
         let mut figure = pair.finish(alpha, change, None);
         figure.sentence = sentence(pair, &figure, &options);
-        (cell, of(figure, paired))
+        (cell, figure)
     });
     (differences.collect(), notes)
 }
 
-pub(super) fn named<'a>(
-    name: &'a str,
-    measured: &'a [crate::results::verdict::comparison::Measurement],
-) -> Vec<Measured<'a>> {
+pub(super) fn named<'a>(name: &'a str, measured: &'a [Measurement]) -> Vec<Measured<'a>> {
     let measured = measured.iter();
     measured
         .map(|measured| Measured {
@@ -65,30 +61,4 @@ pub(super) fn named<'a>(
             measured,
         })
         .collect()
-}
-
-fn of(figure: ComparedFigure, paired: bool) -> CellDifference {
-    CellDifference {
-        benchmark: figure.benchmark,
-        scenario: figure.scenario,
-        mode: figure.mode,
-        figure: figure.figure,
-        unit: figure.unit,
-        better: figure.better,
-        baseline: side(figure.baseline),
-        candidate: side(figure.candidate),
-        paired,
-        ratio: figure.ratio,
-        interval: figure.interval,
-        change: figure.change,
-        sentence: figure.sentence,
-    }
-}
-
-pub(super) fn side(side: MeasuredSide) -> PartSide {
-    PartSide {
-        subject: side.subject,
-        value: side.value,
-        trials: side.trials,
-    }
 }

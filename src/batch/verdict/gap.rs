@@ -4,9 +4,10 @@
 //! themselves, and the third's own noise is in neither: `(third / candidate) / (third / baseline)`.
 //! Where all three were measured the statement is sharper than its two gaps are.
 
-use super::model::{ClaimOutcome, Gap, PartSide};
+use super::model::{ClaimOutcome, Gap};
 use crate::results::verdict::Bounds;
 use crate::results::verdict::compare::exp;
+use crate::results::verdict::comparison::MeasuredSide;
 use retrial_recipe::model::Claim;
 use retrial_stats::{Decision, Difference};
 
@@ -43,7 +44,7 @@ impl GapTest {
     }
 
     /// Both gaps as they are shown.
-    pub fn shown(&self, cells: [&str; 2], to: &PartSide, alpha: f64) -> Vec<Gap> {
+    pub fn shown(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
         let differences = [&self.with_candidate, &self.with_baseline];
         let pairs = cells.into_iter().zip(differences);
         pairs

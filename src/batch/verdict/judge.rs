@@ -123,7 +123,7 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
         axes: cell.axes.clone(),
         is_baseline: plan.cells.iter().any(is_baseline),
         against: cell.baseline.clone(),
-        asked: cell.trials,
+        trials: cell.trials,
         runs: runs
             .iter()
             .map(|run| CellRun {
@@ -191,7 +191,7 @@ fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String>
     };
     let parts = claims.iter().flat_map(|claim| &claim.parts);
     let better = parts.filter(|part| {
-        part.outcome == ClaimOutcome::Supported && part.asked.claim == Some(Claim::Better)
+        part.outcome == ClaimOutcome::Supported && part.required.claim == Some(Claim::Better)
     });
     let mut both = better.filter(|part| open(part));
     both.next().map(|part| {

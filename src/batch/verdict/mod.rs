@@ -20,8 +20,8 @@ mod subject;
 pub use evidence::{CellEvidence, ExternalEvidence, Lost, RunEvidence};
 pub use judge::judge;
 pub use model::{
-    AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
-    ClaimPart, ClaimVerdict, ExternalVerdict, Gap, PartSide,
+    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
+    ExternalVerdict, Gap, RequiredRatio,
 };
 
 #[cfg(test)]

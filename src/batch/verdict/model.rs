@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{LeftOut, Order, Values};
-use crate::results::verdict::comparison::Change;
+use crate::results::verdict::comparison::{ComparedFigure, MeasuredSide};
 use crate::results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
 use retrial_recipe::model::{Better, Claim, Mode};
 
@@ -69,8 +69,8 @@ pub struct CellVerdict {
     pub is_baseline: bool,
     /// The cell that it is compared with.
     pub against: Option<String>,
-    /// How many trials were asked for.
-    pub asked: u32,
+    /// How many trials were planned.
+    pub trials: u32,
     /// Its runs, by trial; those that gave no evidence, too.
     pub runs: Vec<CellRun>,
     /// Of all trials together; none where no run gave evidence.
@@ -80,7 +80,7 @@ pub struct CellVerdict {
     /// Figures, bounds, rules and trials, all runs pooled.
     pub verdict: Option<Verdict>,
     /// Each figure next to the baseline's.
-    pub differences: Vec<CellDifference>,
+    pub differences: Vec<ComparedFigure>,
 }
 
 /// One run of a cell.
@@ -92,48 +92,6 @@ pub struct CellRun {
     pub trial: u32,
     /// Why it gave no evidence, if it gave none.
     pub lost: Option<String>,
-}
-
-/// One figure of a cell next to its baseline's.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CellDifference {
-    /// The benchmark.
-    pub benchmark: String,
-    /// The scenario.
-    pub scenario: String,
-    /// The mode.
-    pub mode: Mode,
-    /// The figure.
-    pub figure: String,
-    /// Its unit; empty if it has none.
-    pub unit: String,
-    /// Which way is better.
-    pub better: Better,
-    /// The baseline's.
-    pub baseline: PartSide,
-    /// This cell's.
-    pub candidate: PartSide,
-    /// The trials of a round were compared with each other.
-    pub paired: bool,
-    /// How good the cell is next to the baseline: above 1 is better, whichever way the figure goes.
-    pub ratio: Option<f64>,
-    /// The two-sided interval of the ratio.
-    pub interval: Option<Bounds>,
-    /// What it shows, corrected for all differences of the batch (Holm).
-    pub change: Change,
-    /// One sentence.
-    pub sentence: String,
-}
-
-/// One side of a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PartSide {
-    /// The cell, or what another host's runs are called.
-    pub subject: String,
-    /// Its trials made one.
-    pub value: Option<f64>,
-    /// Its trials, by round.
-    pub trials: Vec<f64>,
 }
 
 /// Runs of another host.
@@ -215,12 +173,12 @@ pub struct ClaimPart {
     pub unit: String,
     /// Which way is better.
     pub better: Better,
-    /// What is asked of `ratio`.
-    pub asked: AskedOfPart,
+    /// The required `ratio`.
+    pub required: RequiredRatio,
     /// Of whom it is claimed.
-    pub candidate: PartSide,
+    pub candidate: MeasuredSide,
     /// Next to whom; none where it is claimed of one alone.
-    pub baseline: Option<PartSide>,
+    pub baseline: Option<MeasuredSide>,
     /// The gaps, where the claim is about a gap: with the candidate and with the baseline.
     pub gaps: Vec<Gap>,
     /// The trials of a round were compared with each other.
@@ -238,11 +196,11 @@ pub struct ClaimPart {
     pub sentence: String,
 }
 
-/// What is asked of a part.
+/// The ratio that a claim requires.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AskedOfPart {
-    /// Better, not worse, or equivalent; of a gap, better is smaller. None: that the benchmark's own
-    /// limits of accuracy are kept.
+pub struct RequiredRatio {
+    /// Better, not worse, or equivalent; of a gap, better is smaller. None: within the benchmark's
+    /// own limits of accuracy.
     pub claim: Option<Claim>,
     /// By how much, as a fraction.
     pub margin: f64,
@@ -254,7 +212,7 @@ pub struct Gap {
     /// The cell.
     pub cell: String,
     /// What it is held against.
-    pub to: PartSide,
+    pub to: MeasuredSide,
     /// How good the other is next to the cell: above 1, the cell is behind.
     pub ratio: Option<f64>,
     /// One-sided bounds of it, each at the batch's confidence.

@@ -3,12 +3,11 @@
 use std::fmt::Write as _;
 
 use super::gap::GapTest;
-use super::model::{AskedOfPart, ClaimOutcome, ClaimPart, PartSide};
+use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
 use super::sentence;
 use super::subject::Rounds;
 use crate::results::verdict::compare::exp;
-use crate::results::verdict::{Bounds, MoreTrials};
-use retrial_recipe::model::{Better, Mode};
+use crate::results::verdict::{Bounds, RuleCheck};
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
@@ -39,14 +38,14 @@ impl Tested {
     pub fn outcome(&self, alpha: f64) -> ClaimOutcome {
         match &self.test {
             Test::Ratio(difference) => {
-                let AskedOfPart { claim, margin } = self.part.asked;
+                let RequiredRatio { claim, margin } = self.part.required;
                 match claim.map(|claim| difference.decide(claim, margin, alpha)) {
                     Some(Decision::Holds) => ClaimOutcome::Supported,
                     Some(Decision::Worse) => ClaimOutcome::Contradicted,
                     Some(Decision::Open) | None => ClaimOutcome::NotDecided,
                 }
             }
-            Test::Gap(gap) => gap.outcome(self.part.asked.margin, alpha),
+            Test::Gap(gap) => gap.outcome(self.part.required.margin, alpha),
             Test::Limits(outcome, _) => *outcome,
             Test::Nothing(_) => ClaimOutcome::NotDecided,
         }
@@ -73,7 +72,9 @@ impl Tested {
             });
             if outcome == ClaimOutcome::NotDecided {
                 let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));
-                self.part.more_trials = self.more_trials(difference, shared);
+                let RequiredRatio { claim, margin } = self.part.required;
+                self.part.more_trials =
+                    claim.map(|claim| difference.more_trials(claim, margin, shared));
             }
         }
         self.part.sentence = sentence::of_part(&self, alpha);
@@ -86,47 +87,9 @@ impl Tested {
         }
         self.part
     }
-
-    fn more_trials(&self, difference: &Difference, alpha: f64) -> Option<MoreTrials> {
-        let AskedOfPart { claim, margin } = self.part.asked;
-        claim.map(|claim| difference.more_trials(claim, margin, alpha))
-    }
 }
 
-/// A part of which nothing is known yet but what it is about.
-pub(super) fn about(
-    asked: AskedOfPart,
-    of: &str,
-    candidate: &str,
-    baseline: Option<&str>,
-) -> ClaimPart {
-    let side = |subject: &str| PartSide {
-        subject: subject.to_owned(),
-        value: None,
-        trials: Vec::new(),
-    };
-    ClaimPart {
-        of: of.to_owned(),
-        benchmark: String::new(),
-        scenario: String::new(),
-        mode: Mode::Performance,
-        figure: String::new(),
-        unit: String::new(),
-        better: Better::Higher,
-        asked,
-        candidate: side(candidate),
-        baseline: baseline.map(side),
-        gaps: Vec::new(),
-        paired: false,
-        ratio: None,
-        bounds: None,
-        outcome: ClaimOutcome::NotDecided,
-        more_trials: None,
-        sentence: String::new(),
-    }
-}
-
-/// Whether a cell keeps the benchmark's own limits of accuracy.
+/// Tests whether a cell is within the benchmark's own limits of accuracy.
 pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
     let result = &measured.result;
     let asked = |rule: &str| {
@@ -135,9 +98,8 @@ pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
     };
     let checked: Vec<_> = result.rules.iter().filter(|one| asked(&one.rule)).collect();
     let broken = checked.iter().find(|one| !one.passed);
-    let told = |one: &crate::results::verdict::RuleCheck| {
-        format!("{} {}; required {}", one.rule, one.measured, one.required)
-    };
+    let told =
+        |one: &RuleCheck| format!("{} {}; required {}", one.rule, one.measured, one.required);
     if let Some(broken) = broken {
         return Test::Limits(ClaimOutcome::Contradicted, told(broken));
     }

@@ -108,7 +108,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
 fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
     let (lower, upper) = (number::ratio(lower), number::ratio(upper));
     let is_gap = !part.gaps.is_empty();
-    match (part.asked.claim, part.outcome) {
+    match (part.required.claim, part.outcome) {
         (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) if is_gap => {
             format!("at most {upper}")
         }
@@ -127,9 +127,9 @@ fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
 
 /// `above 1.10`
 fn required(part: &ClaimPart) -> String {
-    let margin = part.asked.margin;
+    let margin = part.required.margin;
     let keeps = number::ratio(1.0 - margin);
-    match (part.asked.claim, part.gaps.is_empty()) {
+    match (part.required.claim, part.gaps.is_empty()) {
         (Some(Claim::Better), false) => format!("below {keeps}"),
         (Some(Claim::Better), true) => format!("above {}", number::ratio(1.0 / (1.0 - margin))),
         (Some(Claim::NotWorse), _) => format!("at least {keeps}"),

@@ -4,12 +4,13 @@ use super::figures::{NOTHING, at, interval, ratio, unverified_word};
 use super::marks;
 use super::verdict::notice;
 use super::{Detail, details, figures, verdict as of_cell};
-use crate::batch::verdict::{BatchVerdict, CellDifference, CellVerdict, ClaimOutcome, ClaimPart};
+use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
 use crate::format;
 use crate::report::document::{
     Block, Cell, Column, Conclusion, Document, Item, Line, Section, Table, Text,
 };
 use crate::report::{Entry, charts};
+use crate::results::verdict::comparison::ComparedFigure;
 use crate::results::verdict::{FigureValue, Outcome, ResultVerdict, number};
 use retrial_recipe::model::Mode;
 
@@ -209,7 +210,7 @@ fn difference<'a>(
     cell: &'a CellVerdict,
     result: &ResultVerdict,
     figure: &str,
-) -> Option<&'a CellDifference> {
+) -> Option<&'a ComparedFigure> {
     cell.differences.iter().find(|difference| {
         difference.mode == result.mode
             && difference.scenario == result.scenario
@@ -221,10 +222,10 @@ fn difference<'a>(
 /// How many runs gave evidence, of those that were asked for.
 fn runs(cell: &CellVerdict) -> String {
     let with = cell.runs.iter().filter(|run| run.lost.is_none()).count();
-    if with == cell.asked as usize {
+    if with == cell.trials as usize {
         return with.to_string();
     }
-    format!("{with} of {}", cell.asked)
+    format!("{with} of {}", cell.trials)
 }
 
 fn outcome(cell: &CellVerdict) -> Cell {

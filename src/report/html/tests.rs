@@ -10,13 +10,13 @@ use serde_json::Value;
 use super::render;
 use crate::batch::Order;
 use crate::batch::verdict::{
-    AskedOfPart, BatchAxis, BatchVerdict, CellDifference, CellRun, CellVerdict, ClaimOutcome,
-    ClaimPart, ClaimVerdict, PartSide,
+    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
+    RequiredRatio,
 };
 use crate::report::Entry;
 use crate::report::content::page::{Page, RunOfCell, Step, Subject, document};
 use crate::results::verdict::comparison::{
-    Change, Fact, FactGroup, Options, Subject as Compared, compare,
+    Change, ComparedFigure, Fact, FactGroup, MeasuredSide, Options, Subject as Compared, compare,
 };
 use crate::results::verdict::tests::build::*;
 use crate::results::verdict::{
@@ -24,7 +24,7 @@ use crate::results::verdict::{
 };
 use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
 use retrial_recipe::model::Limit;
-use retrial_recipe::model::{Better, Mode};
+use retrial_recipe::model::{Aggregate, Better, Mode};
 
 /// What a hostile container would like to be markup.
 const HOSTILE: &str = "</title></style><script>alert(1)</script>]]><img src=x onerror=alert(1)> \
@@ -285,7 +285,7 @@ fn several_runs_side_by_side() {
 /// Two releases of two backends, the first of them the baseline.
 #[expect(clippy::too_many_lines, reason = "one value, written out")]
 fn batch() -> BatchVerdict {
-    let side = |subject: &str, value: f64| PartSide {
+    let side = |subject: &str, value: f64| MeasuredSide {
         subject: subject.to_owned(),
         value: Some(value),
         trials: vec![value, value * 1.01],
@@ -305,7 +305,7 @@ fn batch() -> BatchVerdict {
             axes: axes.into_iter().collect(),
             is_baseline,
             against: None,
-            asked: 2,
+            trials: 2,
             runs: vec![CellRun {
                 run: "20261121-000000-one-abcd".to_owned(),
                 trial: 1,
@@ -314,7 +314,7 @@ fn batch() -> BatchVerdict {
             outcome: Some(Outcome::Reproduced),
             sentence: "It holds.".to_owned(),
             verdict: Some(judge(&mlperf(), &[evidence])),
-            differences: vec![CellDifference {
+            differences: vec![ComparedFigure {
                 benchmark: "llama2-70b-99".to_owned(),
                 scenario: "Offline".to_owned(),
                 mode: Mode::Performance,
@@ -324,9 +324,11 @@ fn batch() -> BatchVerdict {
                 baseline: side("rocm=6.4.1,backend=vllm", 100.0),
                 candidate: side(rocm, value),
                 paired: true,
+                aggregate: Aggregate::Mean,
                 ratio: Some(value / 100.0),
                 interval: bounds,
                 change: Change::Faster,
+                limit: None,
                 sentence: "It is faster.".to_owned(),
             }],
         }
@@ -343,7 +345,7 @@ fn batch() -> BatchVerdict {
         figure: TOKENS.to_owned(),
         unit: "tokens/s".to_owned(),
         better: Better::Higher,
-        asked: AskedOfPart {
+        required: RequiredRatio {
             claim: None,
             margin: 0.0,
         },
@@ -434,7 +436,7 @@ fn a_batch() {
 
 /// Every text of a verdict, in place of what it was.
 fn replaced(value: &mut Value, with: &str) {
-    const FIXED: [&str; 11] = [
+    const FIXED: [&str; 12] = [
         "outcome",
         "kind",
         "mode",
@@ -445,6 +447,7 @@ fn replaced(value: &mut Value, with: &str) {
         "better",
         "throttled_s",
         "change",
+        "aggregate",
         "order",
     ];
     match value {

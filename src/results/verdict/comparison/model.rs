@@ -88,6 +88,8 @@ pub struct ComparedFigure {
     pub baseline: MeasuredSide,
     /// The other's.
     pub candidate: MeasuredSide,
+    /// The trials of a round were compared with each other.
+    pub paired: bool,
     /// How good the candidate is next to the baseline: above 1 is better, whichever way the figure
     /// goes.
     pub ratio: Option<f64>,

@@ -30,6 +30,8 @@ pub(crate) struct Pair<'a> {
     pub baseline: Measured<'a>,
     pub candidate: Measured<'a>,
     pub figures: [&'a MeasuredFigure; 2],
+    /// The trials of a round are compared with each other.
+    pub paired: bool,
     /// None where they cannot be compared.
     pub difference: Option<Difference>,
 }
@@ -61,6 +63,7 @@ impl<'a> Pair<'a> {
             baseline,
             candidate,
             figures: [figure, other],
+            paired,
             difference: difference.filter(|difference| difference.center.is_finite()),
         })
     }
@@ -130,6 +133,7 @@ impl<'a> Pair<'a> {
             aggregate: ours.aggregate,
             baseline: side(self.baseline.letter, ours),
             candidate: side(self.candidate.letter, theirs),
+            paired: self.paired,
             ratio: self.difference.as_ref().map(|one| exp(one.center)),
             interval: bounds.map(|(lower, upper)| Bounds {
                 lower: exp(lower),

@@ -1,0 +1,79 @@
+//! Whether the recipes of a batch have the axes, values and scenarios that it names.
+
+use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
+use super::model::{Batch, Spanned};
+use super::names::{RECIPE, same_scenario};
+use retrial_recipe::{Diagnostic, Diagnostics, did_you_mean};
+
+/// Returns a problem for every name that means nothing to the recipes.
+pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics {
+    let mut problems = Diagnostics::default();
+    for axis in &batch.vary {
+        let name = &axis.name.value;
+        if !is_known(recipes, name) {
+            problems.push(unknown_axis(recipes, name, &axis.name.span));
+            continue;
+        }
+        for value in &axis.values {
+            check_value(recipes, &axis.name, value, &mut problems);
+        }
+        if let Some(set) = batch.set.iter().find(|one| one.value.0 == *name) {
+            let message = format!("`{name}` is varied and set");
+            let problem = Diagnostic::error("conflict", message, set.span.clone());
+            problems.push(problem.help("do one of them"));
+        }
+    }
+    for set in &batch.set {
+        let spanned = |value: &String| Spanned {
+            value: value.clone(),
+            span: set.span.clone(),
+        };
+        let (name, value) = &set.value;
+        check_value(recipes, &spanned(name), &spanned(value), &mut problems);
+    }
+    for scenario in &batch.scenarios {
+        let all = recipes.iter().flat_map(|known| &known.scenarios);
+        let mut names: Vec<&str> = all.map(String::as_str).collect();
+        let is_it = |known: &&str| same_scenario(known, &scenario.value);
+        if !names.iter().any(is_it) {
+            names.dedup();
+            let message = format!("no recipe has the scenario `{}`", scenario.value);
+            problems.push(unknown(message, scenario, names));
+        }
+    }
+    let combinations = batch.exclude.iter().chain(&batch.include);
+    let combinations = combinations.chain(&batch.baseline);
+    for (name, value) in combinations.flat_map(|one| &one.values) {
+        if name.value != RECIPE {
+            check_value(recipes, name, value, &mut problems);
+            continue;
+        }
+        let names: Vec<&str> = batch.recipes.iter().map(|one| &*one.name).collect();
+        if !names.contains(&&*value.value) {
+            let message = format!("`{}` is no recipe of this batch", value.value);
+            problems.push(unknown(message, value, names));
+        }
+    }
+    problems
+}
+
+fn check_value(
+    recipes: &[AxisDomain],
+    name: &Spanned<String>,
+    value: &Spanned<String>,
+    problems: &mut Diagnostics,
+) {
+    let problem = if is_known(recipes, &name.value) {
+        unknown_value(recipes, &name.value, value)
+    } else {
+        Some(unknown_axis(recipes, &name.value, &name.span))
+    };
+    if let Some(problem) = problem {
+        problems.push(problem);
+    }
+}
+
+fn unknown(message: String, value: &Spanned<String>, known: Vec<&str>) -> Diagnostic {
+    let help = did_you_mean(&value.value, known, "there are");
+    Diagnostic::error("unknown-value", message, value.span.clone()).help(help)
+}
