@@ -1,4 +1,4 @@
-//! Formats durations, sizes, rates and counts for people; figures are formatted by `logs::number`.
+//! Formats durations, sizes, rates and counts for people; figures have `results::verdict::number`.
 //!
 //! Sizes of memory, disks and files are binary (KiB, MiB, GiB), rates are decimal (kB/s, MB/s).
 
@@ -21,7 +21,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// Elapsed time that is looked at while it grows: whole seconds, so that it does not flicker.
+/// Elapsed time of something under way: whole seconds, so that it does not flicker.
 #[must_use]
 pub fn elapsed(seconds: f64) -> String {
     if seconds < 60.0 {
@@ -72,13 +72,22 @@ pub fn rate(bytes_per_second: f64) -> String {
     }
 }
 
-/// One of something, or many: `1 file`, `12 files`.
+/// A number of things: `1 file`, `12 files`, `2 properties`.
 #[must_use]
 pub fn count(number: usize, one: &str) -> String {
-    if number == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{number} {one}s")
+    match one.strip_suffix('y') {
+        _ if number == 1 => format!("1 {one}"),
+        Some(stem) if one.ends_with("ty") => format!("{number} {stem}ies"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
+/// All of several things: `Both files`, `All 12 files`.
+#[must_use]
+pub fn all(number: usize, one: &str) -> String {
+    match number {
+        2 => format!("Both {one}s"),
+        _ => format!("All {number} {one}s"),
     }
 }
 

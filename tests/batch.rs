@@ -30,10 +30,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace(&format!("{}/", root().display()), "")
 }
 
-/// Without what this machine lacks.
+/// Without the requirements that this machine does not meet.
 fn without_host(bytes: &[u8]) -> String {
     let text = text(bytes);
-    let end = text.find("\nThis host lacks").unwrap_or(text.len());
+    let end = text
+        .find("\nUnmet requirements of this host")
+        .unwrap_or(text.len());
     text[..end].to_owned()
 }
 

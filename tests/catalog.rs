@@ -55,7 +55,7 @@ fn a_directory_with_templates_and_companions() {
     assert!(
         problems
             .to_string()
-            .contains("there is no `run.sh` beside the recipe"),
+            .contains("there is no `run.sh` next to the recipe"),
         "{problems}"
     );
 }

@@ -32,7 +32,7 @@ fn a_misspelt_scenario_is_not_left_out_in_silence() {
 #[test]
 fn gpus_are_indices_each_once() {
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
-    assert!(told.contains("0 stands there twice"), "{told}");
+    assert!(told.contains("0 is a duplicate"), "{told}");
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "GPU0"]);
     assert!(told.contains("`GPU0` is no number"), "{told}");
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "8"]);

@@ -194,10 +194,10 @@ fn the_plans_of_guides_have_their_flags() {
         // What is not in the plan was told.
         let dropped = line(&commands(&expanded).unwrap()[0][2..]);
         for given in dropped.iter().flat_map(|line| &line.flags) {
-            if matches!(given.flag.treatment, Treatment::LeftOut(_)) {
+            if matches!(given.flag.treatment, Treatment::Dropped(_)) {
                 let flag = format!("--{}", given.flag.name);
                 assert!(
-                    reading.told.iter().any(|told| told.starts_with(&flag)),
+                    reading.notes.iter().any(|told| told.starts_with(&flag)),
                     "{what}: {flag}"
                 );
             }
@@ -215,9 +215,9 @@ fn every_flag_has_a_key_or_is_told_or_refused() {
             &Nothing,
         );
         match (flag.treatment, reading) {
-            (Treatment::LeftOut(because), Ok(reading)) => {
+            (Treatment::Dropped(because), Ok(reading)) => {
                 assert!(
-                    reading.told.iter().any(|told| told.contains(because)),
+                    reading.notes.iter().any(|told| told.contains(because)),
                     "{}",
                     flag.name
                 );
@@ -298,7 +298,7 @@ fn a_whole_block() {
     );
     // A secret's value is in no file.
     assert!(!reading.recipe.contains("abc"), "{}", reading.recipe);
-    let told = reading.told.join("\n");
+    let told = reading.notes.join("\n");
     for word in [
         "WANDB_API_KEY",
         "docker stop x",
@@ -327,7 +327,7 @@ fn secrets_stay_where_they_are() {
         executed,
         ["HF_TOKEN=\"$HF_TOKEN\" get --token \"$HF_TOKEN\" \"--key=$WANDB_API_KEY\""]
     );
-    let told = reading.told.join("\n");
+    let told = reading.notes.join("\n");
     assert!(
         told.contains("retrial run --secret WANDB_API_KEY"),
         "{told}"
@@ -355,7 +355,7 @@ fn what_cannot_be_taken_over_is_refused_by_name() {
         ("docker run --tmpfs /x/..:size=1g a", "`..` in a path"),
         ("docker run -v /x:/x:z a", "SELinux"),
         ("docker run --network a --network b c", "one network"),
-        ("docker run -w $(pwd) a", "`${PWD}` cannot stand here"),
+        ("docker run -w $(pwd) a", "`${PWD}` is not possible here"),
         ("docker run -u $(id -u) a", "$(id -u)"),
         ("docker run a | tee log", "`|` belongs to the shell"),
         (
@@ -404,7 +404,7 @@ fn the_program() {
     );
     assert_eq!(code, Some(0), "{told}");
     let text = std::fs::read_to_string(directory.path().join("good.yaml")).unwrap();
-    assert!(text.contains("default: \"/models\""), "{text}");
+    assert!(text.contains("default: /models"), "{text}");
     let (code, told) = new("good.yaml", "docker run a/b:1");
     assert_eq!(
         (code, told.contains("is there already")),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use retrial_container::ContainerSpec;
 use retrial_engine::api::{ExecSpec, ImageInfo, ImageProgress, RegistryAuth};
+use retrial_engine::docker::PullFailure;
 use retrial_engine::endpoint::Endpoint;
 use retrial_engine::{Docker, Engine, EngineError};
 use serde_json::{Value, json};
@@ -186,7 +187,14 @@ async fn what_stays_broken_is_given_up() {
     let (result, retries) = pull(&engine).await;
     let error = result.unwrap_err();
     assert!(
-        matches!(error, EngineError::Registry { tries: 5, .. }),
+        matches!(
+            error,
+            EngineError::Pull {
+                failure: PullFailure::Transient,
+                tries: 5,
+                ..
+            }
+        ),
         "{error:?}"
     );
     assert!(
@@ -203,21 +211,51 @@ async fn definite_faults_are_not_tried_again() {
     type Is = fn(&EngineError) -> bool;
     let cases: [(ResponseTemplate, Is); 6] = [
         (refusal(500, "manifest unknown: manifest unknown"), |e| {
-            matches!(e, EngineError::ImageNotFound { .. })
+            matches!(
+                e,
+                EngineError::Pull {
+                    failure: PullFailure::NotFound,
+                    ..
+                }
+            )
         }),
         (
             refusal(404, "manifest for registry.example/team/image:1 not found"),
-            |e| matches!(e, EngineError::ImageNotFound { .. }),
+            |e| {
+                matches!(
+                    e,
+                    EngineError::Pull {
+                        failure: PullFailure::NotFound,
+                        ..
+                    }
+                )
+            },
         ),
         (
             stream(&[failure("unauthorized: authentication required")]),
-            |e| matches!(e, EngineError::Unauthorized { .. }),
+            |e| {
+                matches!(
+                    e,
+                    EngineError::Pull {
+                        failure: PullFailure::Unauthorized,
+                        ..
+                    }
+                )
+            },
         ),
         (
             stream(&[failure(
                 "no matching manifest for linux/amd64 in the manifest list entries",
             )]),
-            |e| matches!(e, EngineError::WrongPlatform { .. }),
+            |e| {
+                matches!(
+                    e,
+                    EngineError::Pull {
+                        failure: PullFailure::WrongPlatform,
+                        ..
+                    }
+                )
+            },
         ),
         (
             stream(&[failure(
@@ -228,8 +266,14 @@ async fn definite_faults_are_not_tried_again() {
         (
             refusal(500, "x509: certificate signed by unknown authority"),
             |e| {
-                matches!(e, EngineError::Registry { tries: 1, .. })
-                    && e.to_string().contains("certs.d")
+                matches!(
+                    e,
+                    EngineError::Pull {
+                        failure: PullFailure::Certificate,
+                        tries: 1,
+                        ..
+                    }
+                ) && e.to_string().contains("certs.d")
             },
         ),
     ];

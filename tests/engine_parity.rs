@@ -7,7 +7,7 @@ mod support;
 use retrial_container::ExtraFlags;
 use retrial_container::Ulimit;
 use retrial_container::{ContainerSpec, GpuDevices, Mount};
-use retrial_engine::endpoint::Surroundings;
+use retrial_engine::endpoint::EngineEnvironment;
 use retrial_engine::{Docker, Engine};
 use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
@@ -239,7 +239,7 @@ async fn every_flag() {
 #[tokio::test]
 async fn rarer_flags() {
     let Some(lab) = Lab::here().await else { return };
-    let further = ExtraFlags {
+    let extra = ExtraFlags {
         cap_drop: vec!["NET_RAW".into(), "cap_mknod".into()],
         hostname: Some("bench".into()),
         runtime: Some("runc".into()),
@@ -256,15 +256,15 @@ async fn rarer_flags() {
         cgroupns: Some("host".into()),
         userns: Some("host".into()),
     };
-    let flags = further
-        .flags()
-        .into_iter()
-        .map(|(name, value)| format!("--{name}={value}"));
-    let flags: Vec<String> = flags.collect();
+    let spec = ContainerSpec {
+        extra: extra.clone(),
+        ..ContainerSpec::default()
+    };
+    let flags: Vec<String> = spec.options().iter().map(ToString::to_string).collect();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     assert_eq!(flags.len(), 17);
-    compare(&lab, "further", "create", &flags, |spec| {
-        spec.further = further.clone();
+    compare(&lab, "extra", "create", &flags, |spec| {
+        spec.extra = extra.clone();
     })
     .await;
 }
@@ -350,9 +350,9 @@ async fn proxies() {
     let text =
         r#"{"proxies": {"default": {"httpProxy": "http://proxy:1", "noProxy": "localhost"}}}"#;
     std::fs::write(directory.path().join("config.json"), text).unwrap();
-    let around = Surroundings {
+    let around = EngineEnvironment {
         configuration: directory.path().to_owned(),
-        ..Surroundings::from_environment()
+        ..EngineEnvironment::from_environment()
     };
     let engine = Docker::connect_in(None, &around).await.unwrap();
     let (ours, theirs) = (Named::new("proxies"), Named::new("proxies"));

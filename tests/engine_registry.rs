@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress, RegistryAuth};
+use retrial_engine::docker::PullFailure;
 use retrial_engine::{Engine, EngineError, credentials};
 use support::{LABEL, Lab, docker};
 use tokio::sync::mpsc::unbounded_channel;
@@ -137,7 +138,13 @@ async fn a_wrong_tag_or_name_is_not_tried_again() {
         let (result, seen) = pull(&lab, &reference, None).await;
         let error = result.unwrap_err();
         assert!(
-            matches!(error, EngineError::ImageNotFound { .. }),
+            matches!(
+                error,
+                EngineError::Pull {
+                    failure: PullFailure::NotFound,
+                    ..
+                }
+            ),
             "{error:?}"
         );
         assert!(error.to_string().contains(&reference), "{error}");
@@ -160,7 +167,14 @@ async fn a_registry_that_is_down_is_tried_five_times() {
     let (result, seen) = pull(&lab, &reference, None).await;
     let error = result.unwrap_err();
     assert!(
-        matches!(error, EngineError::Registry { tries: 5, .. }),
+        matches!(
+            error,
+            EngineError::Pull {
+                failure: PullFailure::Transient,
+                tries: 5,
+                ..
+            }
+        ),
         "{error:?}"
     );
     assert!(error.to_string().contains("connection refused"), "{error}");
@@ -184,7 +198,13 @@ async fn a_private_registry_wants_the_right_password() {
         let (result, seen) = pull(&lab, &reference, auth).await;
         let error = result.unwrap_err();
         assert!(
-            matches!(error, EngineError::Unauthorized { .. }),
+            matches!(
+                error,
+                EngineError::Pull {
+                    failure: PullFailure::Unauthorized,
+                    ..
+                }
+            ),
             "{error:?}"
         );
         let advice = format!("docker login {}", lab.private);

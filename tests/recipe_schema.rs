@@ -31,6 +31,25 @@ fn the_committed_schema_is_up_to_date() {
     );
 }
 
+/// `UPDATE_SCHEMA=1 cargo test` writes them.
+#[test]
+fn the_tables_of_keys_in_the_docs_are_up_to_date() {
+    let path = root().join("docs/recipe-format.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once("<!-- keys -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end of keys -->\n").unwrap();
+    let tables = schema::tables();
+    let wanted = format!("{before}<!-- keys -->\n{tables}<!-- end of keys -->\n{after}");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &wanted).unwrap();
+    } else {
+        assert!(
+            text == wanted,
+            "docs/recipe-format.md is old: run this test with UPDATE_SCHEMA=1"
+        );
+    }
+}
+
 #[test]
 fn every_recipe_and_template_fits() {
     let mut files = Vec::new();

@@ -27,7 +27,7 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     let mounts = plan.container.mounts.iter().filter(|mount| mount.read_only);
     let mounts = mounts.map(|mount| mount.source.as_str());
     let contexts = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Build { context, .. } => Some(context.as_str()),
+        Action::Build(build) => Some(build.context.as_str()),
         _ => None,
     });
     let mut left = MOST_BYTES;
@@ -189,7 +189,7 @@ fn text(missing: &[Missing<'_>]) -> String {
     let mut recipe = None;
     for one in missing {
         for power in &one.powers {
-            let line = format!("  {:<14} {}", power.name, power.because);
+            let line = format!("  {:<14} {}", power.name, power);
             if !told.insert((&one.plan.recipe, line.clone())) {
                 continue;
             }
@@ -231,14 +231,11 @@ fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
     beside
         .filter_map(|source| {
             let leads_to = Path::new(source).canonicalize().ok()?;
-            let because = format!(
-                "mount {source}: a link to {}, outside the recipe's directory",
+            let effect = format!(
+                "a link to {}, outside the recipe's directory",
                 leads_to.display()
             );
-            (!leads_to.starts_with(&real)).then(|| Privilege {
-                name: "mounts".to_owned(),
-                because,
-            })
+            (!leads_to.starts_with(&real)).then(|| Privilege::mount(source, &effect))
         })
         .collect()
 }

@@ -52,13 +52,7 @@ pub async fn follow(
         options,
     )?);
     let json = global.output == Output::Json;
-    let mut reporter = watch::reporter(
-        json,
-        global.quiet,
-        global.verbose,
-        std::io::stderr().is_terminal(),
-        !terminal::error_color(),
-    );
+    let mut reporter = watch::reporter(global, false, std::io::stderr().is_terminal());
     let watcher = std::thread::spawn(move || {
         while let Some(event) = incoming.blocking_recv() {
             reporter.event(&event);

@@ -9,7 +9,7 @@ use crate::app::terminal;
 use crate::host;
 use crate::plan::Plan;
 use crate::plan::options::PullPolicy;
-use crate::plan::step::{Action, Condition};
+use crate::plan::step::Action;
 use retrial_engine::api::Engine;
 use retrial_hub::Settings;
 
@@ -20,7 +20,7 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
     };
     let pulled = plan.steps.iter().find_map(|step| match &step.action {
         Action::Pull { reference, policy }
-            if !matches!(step.when, Condition::Skipped { .. }) && *policy != PullPolicy::Never =>
+            if !step.is_skipped() && *policy != PullPolicy::Never =>
         {
             Some(reference)
         }

@@ -51,7 +51,6 @@ pub fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
             reference,
             digest: None,
         } = recipe.image
-            && !reference.contains('@')
         {
             named.images.insert(reference);
         }
@@ -111,9 +110,8 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
     let local = engine.image(reference).await?;
     let digests = local.map(|image| image.repo_digests).unwrap_or_default();
     let of_name = digests.iter().find_map(|digest| {
-        let (repository, digest) = digest.split_once('@')?;
-        let same = ImageRef::parse(repository).is_ok_and(|other| other.name() == name);
-        same.then(|| digest.to_owned())
+        let known = ImageRef::parse(digest).ok()?;
+        known.digest.clone().filter(|_| known.name() == name)
     });
     let Some(digest) = of_name else {
         return Err(Failure::host(format!("cannot lock {reference}: {error}")));

@@ -8,7 +8,7 @@ use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
 use crate::host;
 use crate::host::assign::depends_on_engine;
-use crate::host::checks::requirements::UnmetRequirement;
+use crate::host::checks::Check;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::Origin;
@@ -228,8 +228,8 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     }
 }
 
-/// Models that lie on this host, and do not: said before anything is fetched.
-fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<UnmetRequirement> {
+/// Models that should be on this host and are not: reported before anything is fetched.
+fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Check> {
     let scope = Scope::of(recipe);
     let models = recipe.models.iter().filter_map(|(name, model)| {
         let ModelSource::Path(path) = &model.source else {
@@ -238,12 +238,7 @@ fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<UnmetRequirem
         let path = render(path, &scope).ok()?;
         let path = Path::new(directory.unwrap_or("/")).join(path);
         let looked_at = path.starts_with(stand_in("")) || path.exists();
-        (!looked_at).then(|| UnmetRequirement {
-            what: format!("model {name}"),
-            found: "nothing".to_owned(),
-            wanted: path.display().to_string(),
-            fatal: true,
-        })
+        (!looked_at).then(|| Check::missing_model(name, &path.display().to_string()))
     });
     models.collect()
 }

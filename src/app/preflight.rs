@@ -14,7 +14,7 @@ use crate::host::checks::{
 };
 use crate::host::model::HostView;
 use crate::plan::Plan;
-use crate::plan::step::{Action, Condition as When};
+use crate::run::models::spec;
 use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use retrial_engine::api::{Abilities, Engine};
 use retrial_engine::error::EngineError;
@@ -57,12 +57,13 @@ pub async fn look(
     let checks = examine(&Facts {
         host: &host,
         conditions: &conditions,
-        settings: &settings,
+        settings: Some(&settings),
         engine: found,
         disks: disks(global, plan, abilities.as_ref()),
         requires: plan.map(|plan| &plan.requires),
         image_rocm,
-        given: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
+        assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
+        chosen: plan.is_some_and(|plan| !plan.gpus.is_empty()),
         claims,
         models,
         listening: host::listening(&global.root),
@@ -77,38 +78,28 @@ pub async fn look(
 }
 
 impl Found {
-    /// Ends a run that cannot work before anything is fetched, unless it is forced; gives the
+    /// Ends a run that cannot work before anything is fetched, unless it is forced; returns the
     /// warnings that belong into its verdict.
     pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
-        // What the plan itself says of GPUs was refused or forced before.
-        let told = |check: &&Check| {
-            check.state == CheckState::Error
-                && !matches!(check.kind, CheckKind::Gpus | CheckKind::Partition)
-        };
-        let errors: Vec<&Check> = self.checks.iter().filter(told).collect();
-        let line = |check: &&Check| {
-            let fix = match check.fix.as_str() {
-                "" => String::new(),
-                fix => format!("\n    {fix}"),
-            };
-            format!("  {}: {}{fix}", check.name, check.actual)
-        };
+        // Other hardware was refused or forced before, and a qualifier says it.
+        let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
+        let errors: Vec<&Check> = checks
+            .clone()
+            .filter(|check| check.state == CheckState::Error)
+            .collect();
         if !errors.is_empty() && !force {
-            let lines: Vec<String> = errors.iter().map(line).collect();
+            let lines: Vec<String> = errors.into_iter().map(with_fix).collect();
             return Err(Failure::host(format!(
                 "{recipe} cannot run here, and nothing was fetched:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
                 lines.join("\n")
             )));
         }
-        let forced = errors
-            .iter()
-            .map(|check| format!("{}: {}", check.name, check.actual));
-        // Told elsewhere: other GPUs by a qualifier, and claims by waiting for them.
-        let unwise = self
-            .checks
-            .iter()
-            .filter(|check| !matches!(check.kind, CheckKind::Gpus | CheckKind::GpusClaimed));
-        Ok(forced.chain(unwise.filter_map(Check::warning)).collect())
+        let forced = errors.iter().map(ToString::to_string);
+        // A run waits for GPUs that are claimed.
+        let warnings = checks
+            .filter(|check| check.kind != CheckKind::GpusClaimed)
+            .filter_map(Check::warning);
+        Ok(forced.chain(warnings).collect())
     }
 
     /// What a run keeps of it in host.json, so that two runs can be compared.
@@ -126,9 +117,18 @@ impl Found {
     }
 }
 
+/// A check and how to fix it, as a failure lists it.
+pub fn with_fix(check: &Check) -> String {
+    let fix = match check.fix.as_str() {
+        "" => String::new(),
+        fix => format!("\n    {fix}"),
+    };
+    format!("  {check}{fix}")
+}
+
 fn answers(engine: Option<&dyn Engine>, abilities: Option<&Abilities>) -> EngineFound {
     let Some(info) = engine.map(Engine::info) else {
-        return EngineFound::Fails("no engine was asked".to_owned());
+        return EngineFound::NotAsked;
     };
     EngineFound::Answers {
         product: format!("{} {}", info.product, info.version),
@@ -169,33 +169,14 @@ async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
 /// Whether the hub gives the models that a run would fetch.
 async fn models(plan: Option<&Plan>) -> Vec<ModelSeen> {
     let mut seen = Vec::new();
-    let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
-    for step in steps {
-        let Action::FetchModel {
-            repository,
-            revision,
-            allow,
-            ignore,
-            ..
-        } = &step.action
-        else {
-            continue;
-        };
-        if matches!(step.when, When::Skipped { .. }) {
-            continue;
-        }
-        let spec = ModelSpec {
-            repository: repository.clone(),
-            revision: revision.clone(),
-            allow: allow.clone(),
-            ignore: ignore.clone(),
-        };
+    for model in plan.into_iter().flat_map(Plan::fetched_models) {
+        let spec = spec(model);
         let access = match Hub::from_environment() {
             Ok(hub) => access(&hub, &spec).await,
             Err(error) => Access::Refused(error.to_string()),
         };
         seen.push(ModelSeen {
-            repository: repository.clone(),
+            repository: model.repository.clone(),
             access,
         });
     }
@@ -207,7 +188,7 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
         return Access::NotAsked("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
     }
     match hub.check_access(model).await {
-        Ok(()) => Access::Given,
+        Ok(()) => Access::Granted,
         Err(
             error @ (FetchError::Refused { .. }
             | FetchError::Missing { .. }

@@ -78,15 +78,8 @@ fn secrets_are_set(
 }
 
 fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
-    let stops = plan.unmet.iter().filter(|lack| lack.stops());
-    let lines: Vec<String> = stops
-        .map(|lack| {
-            format!(
-                "  {}: found {}, wanted {}",
-                lack.what, lack.found, lack.wanted
-            )
-        })
-        .collect();
+    let stops = plan.unmet.iter().filter(|check| check.stops());
+    let lines: Vec<String> = stops.map(preflight::with_fix).collect();
     if lines.is_empty() || force {
         return Ok(());
     }

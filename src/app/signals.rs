@@ -3,28 +3,30 @@
 
 use std::sync::Arc;
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use crate::run::Session;
 use crate::store::journal::What;
 
+/// The warning of a run or a batch that is stopped.
+pub const STOPPING: &str =
+    "stopping: ends the benchmark and keeps its evidence; a second signal exits at once";
+
 /// Reacts to signals.
 pub trait SignalTarget: Send + Sync + 'static {
     /// Stops it cleanly.
     fn stop(&self);
-    /// Records that its terminal is gone.
+    /// Records that it lost its terminal.
     fn hung_up(&self);
-    /// Explains what is left when the process exits at once.
-    fn leaving(&self) -> String;
+    /// The command that removes what is left when the process exits at once.
+    fn cleanup(&self) -> String;
 }
 
 impl SignalTarget for Arc<Session> {
     fn stop(&self) {
-        let text =
-            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
-                .to_owned();
+        let text = STOPPING.to_owned();
         let _ = self.say(None, What::Warning { text });
         self.stop.cancel();
     }
@@ -37,11 +39,8 @@ impl SignalTarget for Arc<Session> {
         let _ = self.say(None, What::Detached { resume });
     }
 
-    fn leaving(&self) -> String {
-        format!(
-            "leaving at once: the container ends at its deadline; remove it now with `retrial clean {}`",
-            self.run.id()
-        )
+    fn cleanup(&self) -> String {
+        format!("retrial clean {}", self.run.id())
     }
 }
 
@@ -55,25 +54,24 @@ pub async fn handle_signals(subject: impl SignalTarget) {
     let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = streams else {
         return;
     };
-    let mut told = false;
+    let mut is_stopping = false;
     loop {
         tokio::select! {
-            () = received(&mut interrupt) => {}
-            () = received(&mut terminate) => {}
-            () = received(&mut hangup) => {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {
                 subject.hung_up();
                 continue;
             }
         }
-        if told {
-            terminal::note(&subject.leaving());
+        if is_stopping {
+            terminal::note(&format!(
+                "exiting at once: the container ends at its deadline; remove it now with `{}`",
+                subject.cleanup()
+            ));
             std::process::exit(ExitCode::Interrupted.code().into());
         }
-        told = true;
+        is_stopping = true;
         subject.stop();
     }
-}
-
-async fn received(stream: &mut Signal) {
-    stream.recv().await;
 }

@@ -3,7 +3,7 @@
 use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
 use super::model::{Batch, Spanned};
 use super::names::{RECIPE, same_scenario};
-use retrial_recipe::{Diagnostic, Diagnostics, did_you_mean};
+use retrial_recipe::{Diagnostics, did_you_mean};
 
 /// Returns a problem for every name that means nothing to the recipes.
 pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics {
@@ -19,8 +19,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         }
         if let Some(set) = batch.set.iter().find(|one| one.value.0 == *name) {
             let message = format!("`{name}` is varied and set");
-            let problem = Diagnostic::error("conflict", message, set.span.clone());
-            problems.push(problem.help("do one of them"));
+            problems.error("conflict", message, &set.span, "do one of them");
         }
     }
     for set in &batch.set {
@@ -38,7 +37,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         if !names.iter().any(is_it) {
             names.dedup();
             let message = format!("no recipe has the scenario `{}`", scenario.value);
-            problems.push(unknown(message, scenario, names));
+            unknown(&message, scenario, names, &mut problems);
         }
     }
     let combinations = batch.exclude.iter().chain(&batch.include);
@@ -51,7 +50,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         let names: Vec<&str> = batch.recipes.iter().map(|one| &*one.name).collect();
         if !names.contains(&&*value.value) {
             let message = format!("`{}` is no recipe of this batch", value.value);
-            problems.push(unknown(message, value, names));
+            unknown(&message, value, names, &mut problems);
         }
     }
     problems
@@ -73,7 +72,7 @@ fn check_value(
     }
 }
 
-fn unknown(message: String, value: &Spanned<String>, known: Vec<&str>) -> Diagnostic {
+fn unknown(message: &str, value: &Spanned<String>, known: Vec<&str>, problems: &mut Diagnostics) {
     let help = did_you_mean(&value.value, known, "there are");
-    Diagnostic::error("unknown-value", message, value.span.clone()).help(help)
+    problems.error("unknown-value", message, &value.span, help);
 }

@@ -6,9 +6,9 @@ use super::model::{
     Axis, Batch, BatchRecipe, Combination, OnFailure, Order, PullAhead, Spanned, WrittenClaim,
 };
 use super::names::short_names;
-use super::read::twice;
+use super::read::check_duplicates;
 use crate::plan::PlanOptions;
-use retrial_recipe::{Diagnostic, Diagnostics, Source};
+use retrial_recipe::{Diagnostics, Source};
 
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -142,8 +142,8 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
         let named = text.split_once('=');
         let Some((name, values)) = named.filter(|(name, _)| !name.trim().is_empty()) else {
             let message = format!("`{text}` is not axis=value,value");
-            let problem = Diagnostic::error("bad-value", message, all);
-            problems.push(problem.help("write for example: --vary rocm=6.4.1,7.1.1"));
+            let help = "write for example: --vary rocm=6.4.1,7.1.1";
+            problems.error("bad-value", message, &all, help);
             continue;
         };
         let mut start = name.len() + 1;
@@ -152,8 +152,8 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
             let span = all.part(start..start + value.len());
             start += value.len() + 1;
             if value.trim().is_empty() {
-                let problem = Diagnostic::error("empty", "a value is missing", span);
-                problems.push(problem.help("take the comma out, or write the value"));
+                let help = "take the comma out, or write the value";
+                problems.error("empty", "a value is missing", &span, help);
             } else {
                 let value = value.trim().to_owned();
                 spanned.push(Spanned { value, span });
@@ -171,7 +171,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
         }
     }
     for axis in &axes {
-        twice(axis, problems);
+        check_duplicates(axis, problems);
     }
     axes
 }

@@ -128,11 +128,8 @@ impl BatchEstimate {
 impl ImageSource {
     fn of(image: &Image) -> Self {
         match image {
-            Image::Pull { reference, digest } => Self::Pulled {
-                reference: match digest {
-                    Some(digest) if !reference.contains('@') => format!("{reference}@{digest}"),
-                    _ => reference.clone(),
-                },
+            Image::Pull { .. } => Self::Pulled {
+                reference: image.reference().unwrap_or_default(),
             },
             Image::Build {
                 context,
@@ -175,38 +172,29 @@ impl Order {
     /// The order of a few cells, in letters: `A B C, C B A, A B C`.
     #[must_use]
     pub fn in_letters(self, cells: usize, trials: u32) -> String {
-        let letters: Vec<String> = (0..cells.min(3))
-            .map(|at| ["A", "B", "C"][at].to_owned())
-            .collect();
-        let more = if cells > 3 { " …" } else { "" };
-        let there = format!("{}{more}", letters.join(" "));
-        let mut turned = letters.clone();
-        turned.reverse();
-        let back = format!("{}{}", if cells > 3 { "… " } else { "" }, turned.join(" "));
-        match self {
+        let letters: Vec<&str> = ["A", "B", "C"].into_iter().take(cells).collect();
+        let turned: Vec<&str> = letters.iter().rev().copied().collect();
+        let (more_there, more_back) = if cells > 3 {
+            (" …", "… ")
+        } else {
+            ("", "")
+        };
+        let there = format!("{}{more_there}", letters.join(" "));
+        let back = format!("{more_back}{}", turned.join(" "));
+        let more_trials = trials > 3;
+        let (parts, more): (Vec<String>, bool) = match self {
             Self::Interleaved => {
-                let rounds = (0..trials.min(3)).map(|round| {
-                    if round % 2 == 0 {
-                        there.clone()
-                    } else {
-                        back.clone()
-                    }
-                });
-                let rounds: Vec<String> = rounds.collect();
-                format!(
-                    "{}{}",
-                    rounds.join(", "),
-                    if trials > 3 { ", …" } else { "" }
-                )
+                let rounds = (0..trials.min(3)).map(|round| [&there, &back][round as usize % 2]);
+                (rounds.cloned().collect(), more_trials)
             }
             Self::Grouped => {
                 let each = letters.iter().map(|letter| {
-                    let all = vec![letter.as_str(); trials.min(3) as usize].join(" ");
-                    format!("{all}{}", if trials > 3 { " …" } else { "" })
+                    let all = vec![*letter; trials.min(3) as usize].join(" ");
+                    format!("{all}{}", if more_trials { " …" } else { "" })
                 });
-                let each: Vec<String> = each.collect();
-                format!("{}{}", each.join(", "), if cells > 3 { ", …" } else { "" })
+                (each.collect(), cells > 3)
             }
-        }
+        };
+        format!("{}{}", parts.join(", "), if more { ", …" } else { "" })
     }
 }

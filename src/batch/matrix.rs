@@ -8,7 +8,7 @@ use super::claim::{self, Claim, Subjects};
 use super::model::{Batch, Combination, ExternalResult, WrittenExternalResult};
 use super::names::{RECIPE, same_scenario};
 use super::{Schedule, Values};
-use retrial_recipe::{Choice, Diagnostic, Diagnostics};
+use retrial_recipe::{Choice, Diagnostics};
 
 /// Version of batch.json.
 const SCHEMA: u32 = 1;
@@ -77,11 +77,11 @@ impl Matrix<'_> {
             });
             if count.is_none_or(|count| self.cells.len() + count > MOST_CELLS) {
                 let message = format!("more than {MOST_CELLS} cells");
-                let at = axes.first().map(|axis| axis.name.span.clone());
-                let problem = at.map(|at| Diagnostic::error("too-large", message, at));
                 let help = "take values out, or make several batches";
-                self.problems
-                    .extend(problem.map(|one| one.help(help).into()).unwrap_or_default());
+                if let Some(axis) = axes.first() {
+                    let at = &axis.name.span;
+                    self.problems.error("too-large", message, at, help);
+                }
                 return;
             }
             let mut combinations = vec![Values::default()];
@@ -171,9 +171,9 @@ impl Matrix<'_> {
         let recipes: Vec<&AxisDomain> = self.recipes.iter().filter(knows).collect();
         if recipes.is_empty() {
             let message = "no recipe of this batch has all of these values";
-            let problem = Diagnostic::error("unknown-value", message, include.span.clone());
+            let help = "take it out, or name others";
             self.problems
-                .push(problem.help("take it out, or name others"));
+                .error("unknown-value", message, &include.span, help);
         }
         for known in recipes {
             // In the order of the other cells, what this one does not name by the recipe's default.
@@ -192,8 +192,9 @@ impl Matrix<'_> {
             let name = self.name(known, &axes);
             if self.cells.iter().any(|cell| cell.name == name) {
                 let message = format!("{name} is a cell already");
-                let problem = Diagnostic::error("duplicate", message, include.span.clone());
-                self.problems.push(problem.help("take it out of `include`"));
+                let help = "take it out of `include`";
+                self.problems
+                    .error("duplicate", message, &include.span, help);
             } else {
                 self.left_out.retain(|left| left.name != name);
                 self.add(known, axes);
@@ -212,8 +213,9 @@ impl Matrix<'_> {
             };
             if !self.left_out.iter().any(left) {
                 let message = format!("there is no cell with {plain}");
-                let problem = Diagnostic::error("excludes-nothing", message, exclude.span.clone());
-                self.problems.push(problem.help("take it out of `exclude`"));
+                let help = "take it out of `exclude`";
+                self.problems
+                    .error("excludes-nothing", message, &exclude.span, help);
             }
         }
     }
@@ -231,8 +233,9 @@ impl Matrix<'_> {
         let at = self.batch.vary.first().map(|axis| &axis.name.span);
         let at = at.or(self.batch.recipes.first().map(|one| &one.recipe.span));
         if let Some(at) = at {
-            let problem = Diagnostic::error("nothing-left", "no cell is left", at.clone());
-            self.problems.push(problem.help(reasons.join("; ")));
+            let help = reasons.join("; ");
+            self.problems
+                .error("nothing-left", "no cell is left", &at, help);
         }
     }
 
@@ -268,9 +271,9 @@ impl Matrix<'_> {
         if let (Some(wanted), true) = (wanted, found.iter().all(Option::is_none)) {
             let message = format!("there is no cell with {values} to compare with");
             let cells: Vec<&str> = self.cells.iter().take(8).map(|cell| &*cell.name).collect();
-            let problem = Diagnostic::error("no-baseline", message, wanted.span.clone());
             let help = format!("the cells are {}", cells.join("; "));
-            self.problems.push(problem.help(help));
+            self.problems
+                .error("no-baseline", message, &wanted.span, help);
         }
         for (cell, found) in self.cells.iter_mut().zip(found) {
             cell.baseline = found.filter(|name| *name != cell.name);

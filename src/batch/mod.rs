@@ -15,7 +15,6 @@ mod claim;
 mod cli_overrides;
 mod estimate;
 pub mod journal;
-mod keys;
 mod matrix;
 mod model;
 mod names;

@@ -1,49 +1,169 @@
-//! What a batch file says, before any recipe was looked at.
+//! What a batch file says, before any recipe was looked at: types and keys in one declaration.
 
+use retrial_document::{
+    Field, FieldType, Key, Keys as _, Node, Ordered, Scope, Span, Word, formats, key, object,
+    read_word, word,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Values;
-use retrial_recipe::Span;
 use retrial_recipe::model::Mode;
 
-/// A batch as it was written.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Batch {
-    /// One line.
-    pub title: String,
-    /// More about it.
-    pub description: Option<String>,
-    /// What is run, in order; at least one.
-    pub recipes: Vec<BatchRecipe>,
-    /// Axes and their values, in order.
-    pub vary: Vec<Axis>,
-    /// Combinations that are left out.
-    pub exclude: Vec<Combination>,
-    /// Combinations besides the product of the axes.
-    pub include: Vec<Combination>,
-    /// What holds in all cells.
-    pub set: Vec<Spanned<(String, String)>>,
-    /// Only these scenarios; all if empty.
-    pub scenarios: Vec<Spanned<String>>,
-    /// Only these modes; all if empty.
-    pub modes: Vec<Mode>,
-    /// The values of the cells that others are compared with.
-    pub baseline: Option<Combination>,
-    /// How it is gone about.
-    pub execution: ExecutionOptions,
-    /// What is claimed.
-    pub claims: Vec<WrittenClaim>,
-    /// Runs of other hosts that take part in claims.
-    pub external_results: Vec<WrittenExternalResult>,
+pub use retrial_document::Spanned;
+
+const TEXT: FieldType = FieldType::Text(formats::FILLED);
+const LINE: FieldType = FieldType::Text(formats::LINE);
+const VALUE: FieldType = FieldType::Scalar(Scope::DOCUMENT);
+const TEXTS: FieldType = FieldType::List(&TEXT, 1);
+const VALUES: FieldType = FieldType::Map(formats::NAME, &VALUE);
+const AXES: FieldType = FieldType::Map(formats::NAME, &FieldType::List(&VALUE, 1));
+const CLAIMS: FieldType = FieldType::List(&FieldType::Either(&[LINE, WrittenClaim::TYPE]), 1);
+const OTHERS: FieldType = FieldType::Map(formats::NAME, &ExternalRuns::TYPE);
+const COMBINATIONS: FieldType = FieldType::List(&VALUES, 1);
+
+/// The modes, as batches explain them.
+const MODES: &[Word] = &[
+    word("performance", "How fast."),
+    word("accuracy", "How right; measured with the first trial."),
+    word("compliance", "The audit's tests; with the first trial."),
+];
+
+/// Keys from which [`Batch`] has nothing, or its recipes.
+const FIRST: &[Key] = &[
+    key(
+        "schema",
+        FieldType::Integer(1, 1),
+        "The version of the language of batches: 1.",
+    )
+    .required(),
+    key(
+        "recipe",
+        TEXT,
+        "The recipe: a built-in name, or a path (./mine.yaml) from this file.",
+    ),
+    key(
+        "recipes",
+        FieldType::Either(&[FieldType::Map(formats::NAME, &TEXT), TEXTS]),
+        "Several recipes: a list, or a map with the names that cells and claims call them by.",
+    ),
+];
+
+object! {
+    /// A batch as it was written.
+    #[derive(Debug, Clone, Default, PartialEq)]
+    pub struct Batch: "a batch", one of "recipe", "recipes", first FIRST, last ExecutionOptions::KEYS;
+    fields {
+        /// What is run, in order; at least one. Without a name until the others are known.
+        recipes: Vec<BatchRecipe> = recipes,
+        /// How it is executed.
+        execution: ExecutionOptions = ExecutionOptions::from_keys,
+    }
+    keys {
+        /// One line: what is compared, on what.
+        title: String [required, read = title] = LINE,
+        /// More about it.
+        description: Option<String> = TEXT,
+        /// Axes and their values: each an axis of the recipes' variants, or a param.
+        vary: Vec<Axis> [read = axes] = AXES,
+        /// Combinations that are excluded: {rocm: "7.1.1", backend: rocm, reason: why}.
+        exclude: Vec<Combination> = COMBINATIONS,
+        /// Combinations besides the product of the axes; what one does not name has the recipe's default.
+        include: Vec<Combination> = COMBINATIONS,
+        /// Variants and params that are the same in all cells.
+        set: Vec<Spanned<(String, String)>> [read = settings] = VALUES,
+        /// Only these scenarios of the recipes.
+        scenarios: Vec<Spanned<String>> = TEXTS,
+        /// Only these modes.
+        modes: Vec<Mode> [read = modes] = FieldType::List(&FieldType::Words(MODES), 1),
+        /// What each cell is compared with: the cell that has these values and is alike in all others. None: the first of each recipe.
+        baseline: Option<Combination> [read = baseline] = FieldType::Either(&[TEXT, VALUES]),
+        /// What is claimed, in sentences (docs/batches.md has the grammar).
+        claims: Vec<WrittenClaim> [read = claims] = CLAIMS,
+        /// Runs of other hosts that take part in claims, by the name that claims call them.
+        external_results: Vec<WrittenExternalResult> [key = "others", read = others] = OTHERS,
+    }
 }
 
-/// A value and where it stands, for diagnostics.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spanned<T> {
-    /// What.
-    pub value: T,
-    /// Where.
-    pub span: Span,
+object! {
+    /// How a batch is executed.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct ExecutionOptions: "the execution of a batch";
+    keys {
+        /// How many trials of each cell. Each is a run of its own, in a fresh container.
+        trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
+        /// In which order trials are taken: interleaved goes through the cells there and back (A B C, C B A, …).
+        order: Order [default = "interleaved"],
+        /// What a failed run means for the others.
+        on_failure: OnFailure [default = "keep-going"],
+        /// How often a run is tried again after the host or its services failed (exit code 3). A benchmark's own failure is a result.
+        retries: u32 [default = "1"] = FieldType::Integer(0, 100),
+        /// How many runs at once, each on GPUs of its own.
+        parallel: u32 [default = "1"] = FieldType::Integer(1, 64),
+        /// When images are pulled.
+        pull_ahead: PullAhead [default = "between"],
+        /// Only these GPUs of the host: index, GPU-… or PCI address.
+        gpus: Vec<String> = FieldType::List(&VALUE, 1),
+        /// Confidence of comparisons and claims.
+        confidence: f64 [default = "95%"] = FieldType::Fraction,
+    }
+}
+
+impl Default for ExecutionOptions {
+    fn default() -> Self {
+        Self {
+            trials: 1,
+            order: Order::default(),
+            on_failure: OnFailure::default(),
+            retries: 1,
+            parallel: 1,
+            pull_ahead: PullAhead::default(),
+            gpus: Vec::new(),
+            confidence: 0.95,
+        }
+    }
+}
+
+retrial_document::words! {
+    /// In which order trials are taken.
+    #[derive(
+        Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, clap::ValueEnum,
+    )]
+    pub enum Order {
+        /// Round by round, with one trial of every cell in each
+        #[default]
+        Interleaved = "interleaved",
+        /// All trials of a cell, then the next cell
+        Grouped = "grouped",
+    }
+}
+
+retrial_document::words! {
+    /// What happens after a failed run.
+    #[derive(
+        Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum, strum::Display,
+    )]
+    #[strum(serialize_all = "kebab-case")]
+    pub enum OnFailure {
+        /// Continue with all cells, including the failed one
+        #[default]
+        KeepGoing = "keep-going",
+        /// Start no further run
+        FailFast = "fail-fast",
+    }
+}
+
+retrial_document::words! {
+    /// When images of later runs are pulled.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+    pub enum PullAhead {
+        /// Between measurements, during setup or collection
+        #[default]
+        Between = "between",
+        /// Also during measurements
+        During = "during",
+        /// Not ahead: each run pulls its own image
+        Never = "never",
+    }
 }
 
 /// An axis of a batch.
@@ -62,18 +182,34 @@ pub struct Combination {
     pub values: Vec<(Spanned<String>, Spanned<String>)>,
     /// Why, where it is said.
     pub reason: Option<String>,
-    /// Where it stands.
+    /// Where it was written.
     pub span: Span,
 }
 
 impl Combination {
-    /// Without the places.
+    /// Returns the values without their places.
     #[must_use]
     pub fn plain(&self) -> Values {
         let pairs = self.values.iter();
         pairs
             .map(|(name, value)| (name.value.clone(), value.value.clone()))
             .collect()
+    }
+}
+
+impl Field for Combination {
+    const TYPE: FieldType = VALUES;
+
+    fn read(node: &Node, _: &FieldType) -> Option<Self> {
+        let (reason, values): (Vec<_>, Vec<_>) =
+            Vec::<(Spanned<String>, Spanned<String>)>::read(node, &VALUES)?
+                .into_iter()
+                .partition(|(name, _)| name.value == "reason");
+        Some(Self {
+            values,
+            reason: reason.into_iter().next().map(|(_, reason)| reason.value),
+            span: node.span.clone(),
+        })
     }
 }
 
@@ -87,13 +223,26 @@ pub struct BatchRecipe {
     pub recipe: Spanned<String>,
 }
 
-/// A claim as it was written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WrittenClaim {
-    /// `rocm 7.1.1 + migraphx is faster than 6.4.1 + migraphx`
-    pub text: Spanned<String>,
-    /// Where it was published.
-    pub source: Option<String>,
+object! {
+    /// A claim as it was written.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct WrittenClaim: "a claim";
+    keys {
+        /// The sentence: 7.1.1 + migraphx is faster than 6.4.1 + migraphx.
+        text: Spanned<String> [key = "claim", required] = LINE,
+        /// Where it was published.
+        source: Option<String> = TEXT,
+    }
+}
+
+object! {
+    /// Runs of another host.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct ExternalRuns: "runs of another host";
+    keys {
+        /// Ids of imported runs, and paths (./rtx4090) from this file: run directories or folders of results.
+        runs: Vec<Spanned<String>> [required] = TEXTS,
+    }
 }
 
 /// Runs that were made elsewhere, as written.
@@ -114,85 +263,77 @@ pub struct ExternalResult {
     pub runs: Vec<String>,
 }
 
-/// How a batch is gone about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ExecutionOptions {
-    /// How many trials each cell gets: each is a run of its own.
-    pub trials: u32,
-    /// In which order.
-    pub order: Order,
-    /// What happens after a failed run.
-    pub on_failure: OnFailure,
-    /// How often a trial run is tried again after the host or its services failed (exit code 3); a
-    /// benchmark's own failure is a result.
-    pub retries: u32,
-    /// How many runs at once, on GPUs of their own.
-    pub parallel: u32,
-    /// When images of later runs are pulled.
-    pub pull_ahead: PullAhead,
-    /// Only these GPUs of the host; all if empty.
-    pub gpus: Vec<String>,
-    /// Confidence of comparisons and claims.
-    pub confidence: f64,
+#[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
+fn title(node: &Node) -> Option<String> {
+    // A batch without a title is still checked for everything else.
+    Some(node.text().unwrap_or_default().to_owned())
 }
 
-impl Default for ExecutionOptions {
-    fn default() -> Self {
-        Self {
-            trials: 1,
-            order: Order::default(),
-            on_failure: OnFailure::default(),
-            retries: 1,
-            parallel: 1,
-            pull_ahead: PullAhead::default(),
-            gpus: Vec::new(),
-            confidence: 0.95,
-        }
+fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
+    let unnamed = |recipe: Spanned<String>| (String::new(), recipe);
+    let several = node.get("recipes");
+    let listed = several.map_or(&[][..], Node::items).iter();
+    let listed = listed.chain(node.get("recipe"));
+    let listed = listed
+        .filter_map(|one| Spanned::read(one, &TEXT))
+        .map(unnamed);
+    let named = match several {
+        Some(several) => Ordered::<Spanned<String>>::read(several, &VALUES)?,
+        None => Vec::new(),
+    };
+    let all = named.into_iter().chain(listed);
+    Some(
+        all.map(|(name, recipe)| BatchRecipe { name, recipe })
+            .collect(),
+    )
+}
+
+fn axes(node: &Node) -> Option<Vec<Axis>> {
+    let axes = Vec::<(Spanned<String>, Vec<Spanned<String>>)>::read(node, &AXES)?;
+    let axes = axes.into_iter();
+    Some(axes.map(|(name, values)| Axis { name, values }).collect())
+}
+
+fn settings(node: &Node) -> Option<Vec<Spanned<(String, String)>>> {
+    let settings = Ordered::<Spanned<String>>::read(node, &VALUES)?.into_iter();
+    let setting = |(name, Spanned { value, span })| {
+        let value = (name, value);
+        Spanned { value, span }
+    };
+    Some(settings.map(setting).collect())
+}
+
+fn modes(node: &Node) -> Option<Vec<Mode>> {
+    node.items()
+        .iter()
+        .filter(|item| !item.is_null())
+        .map(read_word)
+        .collect()
+}
+
+#[expect(clippy::option_option, reason = "the declaration's signature")]
+/// The map form; the text form is read by [`Combination::of_text`], which reports problems.
+fn baseline(node: &Node) -> Option<Option<Combination>> {
+    match node.text() {
+        Some(_) => Some(None),
+        None => Option::read(node, &VALUES),
     }
 }
 
-/// In which order trials are taken.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-    clap::ValueEnum,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// Round by round, with one trial of every cell in each
-    #[default]
-    Interleaved,
-    /// All trials of a cell, then the next cell
-    Grouped,
+#[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
+fn claims(node: &Node) -> Option<Vec<WrittenClaim>> {
+    let claim = |item: &Node| match item.text() {
+        Some(_) => Some(WrittenClaim {
+            text: Spanned::read(item, &LINE)?,
+            source: None,
+        }),
+        None => WrittenClaim::from_keys(item),
+    };
+    Some(node.items().iter().filter_map(claim).collect())
 }
 
-/// What happens after a failed run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum OnFailure {
-    /// Continue with all cells, including the failed one
-    #[default]
-    KeepGoing,
-    /// Start no further run
-    FailFast,
-}
-
-/// When images of later runs are pulled.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum PullAhead {
-    /// Between measurements, during setup or collection
-    #[default]
-    Between,
-    /// Also during measurements
-    During,
-    /// Not ahead: each run pulls its own image
-    Never,
+fn others(node: &Node) -> Option<Vec<WrittenExternalResult>> {
+    let others = Ordered::<ExternalRuns>::read(node, &OTHERS)?.into_iter();
+    let result = |(name, ExternalRuns { runs })| WrittenExternalResult { name, runs };
+    Some(others.map(result).collect())
 }

@@ -1,57 +1,7 @@
-//! What recipes of a batch are called, and the words of choices.
+//! What recipes and cells of a batch are called.
 
-use super::model::{BatchRecipe, Combination, OnFailure, Order, PullAhead, Spanned};
-use retrial_recipe::{Diagnostic, Diagnostics};
-
-impl Order {
-    /// Its words in a file.
-    pub(super) const WORDS: [(&'static str, Self); 2] = [
-        ("interleaved", Self::Interleaved),
-        ("grouped", Self::Grouped),
-    ];
-
-    /// The word in a file.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        word(&Self::WORDS, &self)
-    }
-}
-
-impl OnFailure {
-    /// Its words in a file.
-    pub(super) const WORDS: [(&'static str, Self); 2] = [
-        ("keep-going", Self::KeepGoing),
-        ("fail-fast", Self::FailFast),
-    ];
-
-    /// The word in a file.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        word(&Self::WORDS, &self)
-    }
-}
-
-impl PullAhead {
-    /// Its words in a file.
-    pub(super) const WORDS: [(&'static str, Self); 3] = [
-        ("between", Self::Between),
-        ("during", Self::During),
-        ("never", Self::Never),
-    ];
-
-    /// The word in a file.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        word(&Self::WORDS, &self)
-    }
-}
-
-fn word<T: PartialEq>(words: &[(&'static str, T)], of: &T) -> &'static str {
-    let mut words = words.iter();
-    words
-        .find(|(_, known)| known == of)
-        .map_or("", |(word, _)| word)
-}
+use super::model::{BatchRecipe, Combination, Spanned};
+use retrial_recipe::Diagnostics;
 
 impl Combination {
     /// Of `rocm=6.4.1,backend=rocm`, as cells are named; the first part may be a recipe's name
@@ -79,8 +29,8 @@ impl Combination {
                 }
                 _ => {
                     let message = format!("`{}` is not axis=value", part.trim());
-                    let problem = Diagnostic::error("bad-value", message, span.clone());
-                    problems.push(problem.help("a cell is named like rocm=6.4.1,backend=rocm"));
+                    let help = "a cell is named like rocm=6.4.1,backend=rocm";
+                    problems.error("bad-value", message, &span, help);
                     good = false;
                 }
             }
@@ -113,9 +63,8 @@ pub(super) fn short_names(
             .iter()
             .any(|one| one.value == recipe.value)
         {
-            let message = format!("`{}` stands twice", recipe.value);
-            let problem = Diagnostic::error("duplicate", message, recipe.span.clone());
-            problems.push(problem.help("take one of them out"));
+            let message = format!("duplicate `{}`", recipe.value);
+            problems.error("duplicate", message, &recipe.span, "take one of them out");
         }
     }
     let all: Vec<Vec<&str>> = recipes.iter().map(|one| parts(&one.value)).collect();

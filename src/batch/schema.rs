@@ -1,13 +1,13 @@
 //! The JSON schema of batch files, for editors.
 
-use super::keys::BATCH;
-use retrial_document::schema;
+use super::Batch;
+use retrial_document::{Keys as _, schema};
 
-/// The schema as pretty JSON with a newline at its end.
+/// Returns the schema as pretty JSON with a newline at its end.
 #[must_use]
 pub fn json() -> String {
     schema::json(
-        &BATCH,
+        Batch::OBJECT,
         "Retrial batch",
         "Many runs over what is varied, and what is claimed of them.",
     )

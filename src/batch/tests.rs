@@ -178,7 +178,7 @@ fn every_problem_at_once() {
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx, rocm]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\ntrails: 3\norder: interleave\n"
     ), @r#"
-error: `rocm` stands twice under `backend`
+error: duplicate `rocm` under `backend`
  --> batch.yaml:6:28
   |
 6 |   backend: [rocm, migrapx, rocm]

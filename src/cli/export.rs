@@ -9,7 +9,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::export::read;
 use crate::export::write::{self, SubmissionError};
-use crate::export::{self, Division, Export, ExportRequest, Info, RunRead};
+use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo};
 use crate::plan::Plan;
 use crate::report::content;
 use crate::results::evidence::run::RunFiles;
@@ -64,9 +64,7 @@ pub fn export(global: &GlobalOptions, arguments: &ExportArguments) -> Result<Exi
     }
     let shown = to.display().to_string();
     match global.output {
-        Output::Json => {
-            terminal::print(&format!("{:#}\n", content::export::value(&export, &shown)));
-        }
+        Output::Json => terminal::print(&content::export::json(&export, &shown)),
         _ => terminal::show(&content::export::document(&export, &shown)),
     }
     Ok(exit(&export))
@@ -80,13 +78,13 @@ fn attempt(
     let runs = directories
         .iter()
         .map(|directory| read(directory, asked, round))
-        .collect::<Result<Vec<RunRead>, Failure>>()?;
+        .collect::<Result<Vec<SourceRun>, Failure>>()?;
     export::build(&runs, asked, round).map_err(|refusal| Failure::usage(refusal.to_string()))
 }
 
-/// A broken rule is what `judge` calls invalid; something missing leaves it undecided.
+/// The exit codes of `judge`: a violated rule is invalid, a missing item inconclusive.
 fn exit(export: &Export) -> ExitCode {
-    if !export.broken.is_empty() {
+    if !export.violations.is_empty() {
         ExitCode::NotReproduced
     } else if !export.missing.is_empty() {
         ExitCode::Inconclusive
@@ -100,7 +98,7 @@ fn read(
     directory: &RunDirectory,
     asked: &ExportRequest,
     round: &Round,
-) -> Result<RunRead, Failure> {
+) -> Result<SourceRun, Failure> {
     let mut plan: Plan = directory.read_json("plan.json")?;
     let submission = &plan.submission;
     let benchmark = asked.benchmark.as_ref().unwrap_or(&submission.benchmark);
@@ -125,7 +123,7 @@ fn read(
 }
 
 /// The submitter's own file, and the calibration document that it names, beside it.
-fn info(path: &Path) -> Result<Info, Failure> {
+fn info(path: &Path) -> Result<SystemInfo, Failure> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         Failure::usage(format!("--system-info: {}: {error}", path.display()))
     };
@@ -135,7 +133,7 @@ fn info(path: &Path) -> Result<Info, Failure> {
         Failure::told(ExitCode::Usage)
     };
     let source = Source::from_bytes(path.display().to_string(), &bytes).map_err(told)?;
-    let mut info = Info::parse(&source).map_err(told)?;
+    let mut info = SystemInfo::parse(&source).map_err(told)?;
     if let Some(calibration) = &info.calibration {
         let path = path.parent().unwrap_or(Path::new("")).join(calibration);
         let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;

@@ -12,7 +12,7 @@ use retrial_recipe::{Kind, NoTemplates, Source, check};
 /// A guide's block is a page at most.
 const MOST: u64 = 1 << 20;
 
-/// The recipe's text, and what it says otherwise than the command line.
+/// The recipe's text, and its differences from the command line.
 pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let block = block(from)?;
     let reading = docker_run::read(title, &block, &Shell).map_err(|problems| {
@@ -27,7 +27,7 @@ pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
             problems.render(terminal::error_color())
         )));
     }
-    Ok((reading.recipe, reading.told))
+    Ok((reading.recipe, reading.notes))
 }
 
 /// The text itself, a file's, or standard input's.

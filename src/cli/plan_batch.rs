@@ -9,7 +9,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::{batch, open, runtime, terminal};
 use crate::batch::{BatchEstimate, CliOverrides, ImageSource, ResolvedCell};
-use crate::host::checks::requirements::UnmetRequirement;
+use crate::host::checks::Check;
 use crate::plan::PlanOptions;
 use crate::plan::build::Origin;
 use crate::report::content::batch_plan;
@@ -55,37 +55,29 @@ pub fn plan(
         .collect();
     let mut estimate = BatchEstimate::of(&opened.plan, &cells);
     ask_the_engine(global, &mut estimate);
-    let lacks = lacks(global, &request.options, &resolved);
+    let unmet = unmet(global, &request.options, &resolved);
     let json = format == PlanFormat::Json || global.output == Output::Json;
     if json {
-        let whole = json!({ "plan": opened.plan, "estimate": estimate, "lacks": lacks });
+        let whole = json!({ "plan": opened.plan, "estimate": estimate, "unmet": unmet });
         let text = serde_json::to_string_pretty(&whole)
             .map_err(|error| Failure::host(error.to_string()))?;
         terminal::print(&format!("{text}\n"));
         return Ok(ExitCode::Success);
     }
     terminal::show(&batch_plan::document(&opened.plan, &estimate));
-    if !lacks.is_empty() {
-        let lines = lacks.iter().map(|lack| {
-            format!(
-                "  {}: found {}, wanted {}\n",
-                lack.what, lack.found, lack.wanted
-            )
-        });
-        terminal::print(&format!("\nThis host lacks\n{}", lines.collect::<String>()));
+    if !unmet.is_empty() {
+        let lines = unmet.iter().map(|check| format!("  {check}\n"));
+        let lines = lines.collect::<String>();
+        terminal::print(&format!("\nUnmet requirements of this host\n{lines}"));
     }
     Ok(ExitCode::Success)
 }
 
-/// What this host lacks for any of the cells, each once.
-fn lacks(
-    global: &GlobalOptions,
-    options: &PlanOptions,
-    cells: &[Resolved],
-) -> Vec<UnmetRequirement> {
+/// The requirements of any of the cells that this host does not meet, each once.
+fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) -> Vec<Check> {
     let host = open::host_view(global);
     let mut asked = Vec::new();
-    let mut all: Vec<UnmetRequirement> = Vec::new();
+    let mut all: Vec<Check> = Vec::new();
     for cell in cells {
         let requires = &cell.recipe.requires;
         if asked.contains(&requires) {
@@ -93,9 +85,9 @@ fn lacks(
         }
         asked.push(requires);
         let plan = crate::plan::build(&cell.recipe, &Origin::default(), options, &host);
-        for lack in plan.into_iter().flat_map(|plan| plan.unmet) {
-            if !all.contains(&lack) {
-                all.push(lack);
+        for check in plan.into_iter().flat_map(|plan| plan.unmet) {
+            if !all.contains(&check) {
+                all.push(check);
             }
         }
     }

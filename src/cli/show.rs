@@ -143,7 +143,7 @@ fn text(
         let _ = writeln!(out, "  nothing that is as good as root");
     }
     for power in &plan.privileges {
-        let _ = writeln!(out, "  {:<14} {}", power.name, power.because);
+        let _ = writeln!(out, "  {:<14} {}", power.name, power);
     }
     choices(&mut out, recipe, axes, unset);
     let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
@@ -207,12 +207,7 @@ fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
             .iter()
             .map(|name| format!("secret     {name}")),
     );
-    lines.extend(plan.unmet.iter().map(|lack| {
-        format!(
-            "here: {}: found {}, wanted {}",
-            lack.what, lack.found, lack.wanted
-        )
-    }));
+    lines.extend(plan.unmet.iter().map(|check| format!("here: {check}")));
     lines
 }
 

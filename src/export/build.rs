@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::gather::{OfBenchmark, OfScenario, gather};
+use super::choose::Chosen;
+use super::collect::{BenchmarkResults, ScenarioResults, collect};
+use super::files::{json, origin};
 use super::layout::Tree;
 use super::model::{
-    Broken, Content, Division, Export, ExportRequest, Exported, File, Origin, Refusal, RunRead,
+    Content, Division, Export, ExportError, ExportRequest, ExportedResult, File, Missing, Origin,
+    SourceRun, Violation,
 };
-use super::result::{Gathered, json, origin};
-use super::{conf, lacking, names, readme, system};
+use super::{names, readme, system, user_conf};
 use crate::results::verdict::{Outcome, notice};
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::{Layout, Round};
@@ -20,72 +22,249 @@ use retrial_recipe::model::Submission;
 /// Makes a submission of runs, by a round's layout and rules.
 ///
 /// # Errors
-/// Where the runs cannot stand in one tree, or not in the division that was asked for.
-pub fn build(runs: &[RunRead], asked: &ExportRequest, round: &Round) -> Result<Export, Refusal> {
-    let benchmarks = gather(runs, asked, round)?;
-    let mut gathered = Gathered::default();
-    let broken_rules = broken_rules(&benchmarks, round);
-    let division = division(runs, asked, &broken_rules, &mut gathered.notes)?;
-    let fell_open = asked.division.is_none() && !gathered.notes.is_empty();
-    let tree = tree(runs, asked, round, division);
-    let mut results = Vec::new();
-    for benchmark in &benchmarks {
-        for (scenario, of) in &benchmark.scenarios {
-            let scenario = *scenario;
-            files_of(&mut gathered, &tree, benchmark, scenario, of, asked);
-            results.extend(exported(&tree, benchmark, scenario, of));
-        }
-        measurement_fields(&mut gathered, &tree, benchmark, asked);
-        code(&mut gathered, &tree, benchmark, runs);
-        lacking::of_benchmark(&mut gathered, &tree, benchmark, asked, round);
-    }
-    whole(&mut gathered, &tree, &benchmarks, runs, asked, round);
-    let kept = |one: &BrokenRule| division == Division::Closed || !one.closed_only;
-    let broken = broken_rules.into_iter().filter(kept).map(|one| Broken {
-        place: tree.results(&one.folder, one.scenario.as_str()),
-        rule: one.rule,
-    });
-    let mut export = Export {
+/// If the runs do not fit into one tree, or violate a rule of the requested division.
+pub fn build(
+    runs: &[SourceRun],
+    request: &ExportRequest,
+    round: &Round,
+) -> Result<Export, ExportError> {
+    let benchmarks = collect(runs, request, round)?;
+    let violations = violations(&benchmarks, round);
+    let mut notes = Vec::new();
+    let division = division(runs, request, &violations, &mut notes)?;
+    let fell_open = request.division.is_none() && !notes.is_empty();
+    let folders: Vec<&str> = benchmarks.iter().map(|one| one.folder.as_str()).collect();
+    let submission = Submission {
+        suite: round.suite.clone(),
+        round: Some(round.round.clone()),
+        division: Some(division.to_string()),
+        benchmark: folders.join(", "),
+        ..Submission::default()
+    };
+    let tree = tree(runs, request, round, division);
+    let violations = violations
+        .into_iter()
+        .filter(|one| division == Division::Closed || !one.closed_only)
+        .map(|one| Violation {
+            path: tree.results(&one.folder, one.scenario.as_str()),
+            rule: one.rule,
+        });
+    let export = Export {
         round: round.round.clone(),
         division,
         fell_open,
         submitter: tree.submitter.clone(),
         system: tree.system.clone(),
-        results,
-        broken: broken.collect(),
-        notice: notice(&Submission {
-            suite: round.suite.clone(),
-            round: Some(round.round.clone()),
-            division: Some(division.to_string()),
-            benchmark: benchmarks
-                .iter()
-                .map(|one| one.folder.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
-            ..Submission::default()
-        }),
-        files: gathered.files,
-        missing: gathered.missing,
-        notes: gathered.notes,
+        results: Vec::new(),
+        violations: violations.collect(),
+        missing: Vec::new(),
+        notes,
+        files: Vec::new(),
+        notice: notice(&submission),
     };
-    export.missing.sort();
-    export.missing.dedup();
-    let text = readme::of_tree(&export);
-    export.files.push(File {
-        path: "README.md".to_owned(),
-        content: Content::Text(text),
-    });
+    let mut builder = Builder {
+        runs,
+        request,
+        round,
+        tree,
+        export,
+    };
+    for benchmark in &benchmarks {
+        for (scenario, of) in &benchmark.scenarios {
+            builder.scenario(benchmark, *scenario, of);
+        }
+        builder.measurement_fields(benchmark);
+        builder.code(benchmark);
+        builder.missing_from(benchmark);
+    }
+    builder.shared_files(&benchmarks);
+    builder.export.missing.sort();
+    builder.export.missing.dedup();
+    let text = readme::of_tree(&builder.export);
+    builder.text("README.md".to_owned(), text);
+    let mut export = builder.export;
     export.files.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(export)
 }
 
-fn tree(runs: &[RunRead], asked: &ExportRequest, round: &Round, division: Division) -> Tree {
+/// An export that is being built.
+pub(super) struct Builder<'a> {
+    pub runs: &'a [SourceRun],
+    pub request: &'a ExportRequest,
+    pub round: &'a Round,
+    pub tree: Tree,
+    pub export: Export,
+}
+
+impl Builder<'_> {
+    pub fn file(&mut self, path: String, content: Content) {
+        self.export.files.push(File { path, content });
+    }
+
+    pub fn text(&mut self, path: String, text: String) {
+        self.file(path, Content::Text(text));
+    }
+
+    pub fn missing(&mut self, path: &str, item: impl Into<String>, fix: impl Into<String>) {
+        self.export.missing.push(Missing {
+            path: path.to_owned(),
+            item: item.into(),
+            fix: fix.into(),
+        });
+    }
+
+    /// Files of a benchmark in one scenario.
+    fn scenario(
+        &mut self,
+        benchmark: &BenchmarkResults<'_>,
+        scenario: Scenario,
+        of: &ScenarioResults<'_>,
+    ) {
+        let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
+        let results = self.tree.results(folder, scenario);
+        if let Some(chosen) = &of.performance {
+            let path = format!("{results}/performance/run_1");
+            self.performance(chosen, &path);
+            self.result(folder, scenario, chosen, None, path);
+        }
+        if let Some(chosen) = &of.accuracy {
+            let path = format!("{results}/accuracy");
+            self.accuracy(chosen, &path);
+            self.result(folder, scenario, chosen, None, path);
+        }
+        for (test, (chosen, below)) in &of.tests {
+            let path = self.tree.compliance(folder, scenario, test);
+            self.compliance(chosen, below, test, &path);
+            self.result(folder, scenario, chosen, Some(test), path);
+        }
+        let measurements = self.tree.measurements(folder, scenario);
+        self.configuration(&measurements, scenario, of);
+        let chosen: Vec<_> = of.chosen().collect();
+        let text = readme::of_scenario(folder, scenario, &chosen);
+        self.text(format!("{measurements}/README.md"), text);
+        let info = &self.request.info;
+        let fields = MEASUREMENTS.map(|field| {
+            let value = info.measurement(folder, field).unwrap_or_default();
+            (field.to_owned(), Value::from(value))
+        });
+        let path = self.tree.measurements_file(folder, scenario);
+        self.text(path, json(Map::from_iter(fields)));
+    }
+
+    /// `user.conf`, and `mlperf.conf`, which is built into `LoadGen` and not required since v5.0.
+    fn configuration(&mut self, folder: &str, scenario: &str, of: &ScenarioResults<'_>) {
+        let measured = || of.performance.iter().chain(&of.accuracy);
+        for name in ["user.conf", "mlperf.conf"] {
+            let path = format!("{folder}/{name}");
+            if let Some(chosen) = measured().find(|one| one.files.files.contains_key(name)) {
+                self.file(path, Content::Copy(origin(chosen, name)));
+            } else if name == "mlperf.conf" {
+            } else if let Some(text) = measured()
+                .find_map(|one| user_conf::from_log(scenario, &one.run.id, &one.files.parameters))
+            {
+                let note = "reconstructed from the settings that LoadGen logged";
+                self.export.notes.push(format!("{path}: {note}"));
+                self.text(path, text);
+            } else {
+                let fix =
+                    "no log has the settings: let the benchmark keep its user.conf in `results:`";
+                self.missing(folder, name, fix);
+            }
+        }
+    }
+
+    /// Fields without a value, once for all scenarios.
+    fn measurement_fields(&mut self, benchmark: &BenchmarkResults<'_>) {
+        let path = self.tree.measurements_file(&benchmark.folder, "*");
+        let info = &self.request.info;
+        for field in MEASUREMENTS {
+            if info.measurement(&benchmark.folder, field).is_none() {
+                let fix = "no run records it; state it under `measurements` in --system-info";
+                self.missing(&path, field, fix);
+            }
+        }
+    }
+
+    fn result(
+        &mut self,
+        folder: &str,
+        scenario: &str,
+        chosen: &Chosen<'_>,
+        test: Option<&String>,
+        path: String,
+    ) {
+        let figure = chosen.figure.clone().filter(|_| test.is_none());
+        self.export.results.push(ExportedResult {
+            benchmark: folder.to_owned(),
+            scenario: scenario.to_owned(),
+            mode: chosen.measured.mode,
+            test: test.cloned(),
+            path,
+            run: chosen.run.id.clone(),
+            trial: chosen.files.trial,
+            trials: chosen.trials,
+            reason: chosen.reason.clone(),
+            figures: figure.into_iter().collect(),
+        });
+    }
+
+    /// The recipe and the steps of each run, from which it can be repeated.
+    fn code(&mut self, benchmark: &BenchmarkResults<'_>) {
+        let chosen = benchmark
+            .scenarios
+            .values()
+            .flat_map(ScenarioResults::chosen);
+        let used: BTreeMap<usize, &SourceRun> = chosen
+            .map(|one| (one.index, &self.runs[one.index]))
+            .collect();
+        let folder = self.tree.code(&benchmark.folder);
+        for (index, run) in &used {
+            let own = format!("{folder}/{}", names::folder(&run.id));
+            let recipe = Origin {
+                run: *index,
+                path: "recipe.yaml".to_owned(),
+            };
+            self.file(format!("{own}/recipe.yaml"), Content::Copy(recipe));
+            self.text(
+                format!("{own}/run.sh"),
+                crate::plan::shell::script(&run.plan),
+            );
+        }
+        let text = readme::of_code(&benchmark.folder, used.into_values());
+        self.text(format!("{folder}/README.md"), text);
+    }
+
+    /// Files that a tree has once: the system, calibration, names of benchmarks.
+    fn shared_files(&mut self, benchmarks: &[BenchmarkResults<'_>]) {
+        self.missing_submitter();
+        self.system();
+        let root = self.tree.root();
+        match &self.request.info.calibration_text {
+            Some(text) => self.text(format!("{root}/calibration.md"), text.clone()),
+            // Since v6.0 the checker does not look for it.
+            None if self.tree.division == Division::Closed
+                && self.tree.layout == Layout::Beside =>
+            {
+                let item = "calibration.md: how the weights were quantized";
+                self.missing(&root, item, "`calibration: FILE` in --system-info");
+            }
+            None => {}
+        }
+        let mapped = benchmarks.iter().filter(|one| one.is_mapped(self.round));
+        let mapping: Map<String, Value> = mapped
+            .filter_map(|one| Some((one.folder.clone(), Value::from(one.official.clone()?))))
+            .collect();
+        if !mapping.is_empty() {
+            self.text(format!("{root}/model_mapping.json"), json(mapping));
+        }
+    }
+}
+
+fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Division) -> Tree {
     let first = runs.first();
-    let said = asked.info.system.get("submitter");
     let published = || first.and_then(|run| run.plan.submission.submitter.clone());
-    let submitter = asked.submitter.clone().or_else(|| said.cloned());
-    let submitter = submitter.or_else(published).unwrap_or_default();
-    let system = asked.system.clone();
+    let submitter = request.submitter().or_else(published).unwrap_or_default();
+    let system = request.system.clone();
     let system = system
         .or_else(|| first.map(system::name))
         .unwrap_or_default();
@@ -97,291 +276,93 @@ fn tree(runs: &[RunRead], asked: &ExportRequest, round: &Round, division: Divisi
     }
 }
 
-/// A rule that a result breaks, before its place is known.
-struct BrokenRule {
+/// A violated rule, before the result's path is known.
+struct RuleViolation {
     folder: String,
     scenario: Scenario,
     rule: String,
-    /// The open division does not ask it.
+    /// The open division does not have this rule.
     closed_only: bool,
 }
 
-fn broken_rules(benchmarks: &[OfBenchmark<'_>], round: &Round) -> Vec<BrokenRule> {
-    let mut broken = Vec::new();
+fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleViolation> {
+    let mut violations = Vec::new();
     for benchmark in benchmarks {
+        let mut add = |scenario: Scenario, closed_only: bool, rule: String| {
+            violations.push(RuleViolation {
+                folder: benchmark.folder.clone(),
+                scenario,
+                rule,
+                closed_only,
+            });
+        };
         for (scenario, of) in &benchmark.scenarios {
-            let mut add = |rule: String| {
-                broken.push(BrokenRule {
-                    folder: benchmark.folder.clone(),
-                    scenario: *scenario,
-                    rule,
-                    closed_only: false,
-                });
-            };
             if let Some(official) = &benchmark.official
                 && round.rules(official, *scenario).is_none()
             {
-                add(format!("{official} has no {scenario} in {}", round.round));
+                add(
+                    *scenario,
+                    false,
+                    format!("{official} has no {scenario} in {}", round.round),
+                );
             }
-            let mut told: Vec<(&str, &str)> = Vec::new();
-            for chosen in of.chosen() {
-                let Some(verdict) = chosen.verdict else {
-                    continue;
-                };
+            let mut seen: Vec<(&str, &str)> = Vec::new();
+            for (run, verdict) in of.chosen().filter_map(|one| Some((one.run, one.verdict?))) {
                 // A run of the audit has a verdict for all its tests.
-                let result = (chosen.run.id.as_str(), verdict.path.as_str());
-                if verdict.outcome != Outcome::Invalid || told.contains(&result) {
+                let result = (run.id.as_str(), verdict.path.as_str());
+                if verdict.outcome != Outcome::Invalid || seen.contains(&result) {
                     continue;
                 }
-                told.push(result);
+                seen.push(result);
                 let mode = verdict.mode;
-                let failed: Vec<_> = verdict.rules.iter().filter(|rule| !rule.passed).collect();
-                for rule in &failed {
-                    let trial = rule
-                        .trial
-                        .map_or_else(String::new, |trial| format!(", trial {trial}"));
-                    add(format!(
-                        "{mode}{trial}: {}: {}; required {}",
-                        rule.rule, rule.measured, rule.required
-                    ));
+                let violated: Vec<_> = verdict.rules.iter().filter(|rule| !rule.passed).collect();
+                for rule in &violated {
+                    let trial = rule.trial.map(|trial| format!(", trial {trial}"));
+                    let trial = trial.unwrap_or_default();
+                    let (name, measured, required) = (&rule.rule, &rule.measured, &rule.required);
+                    let text = format!("{mode}{trial}: {name}: {measured}; required {required}");
+                    add(*scenario, false, text);
                 }
-                if failed.is_empty() {
-                    add(format!("{mode}: {}", verdict.sentence));
+                if violated.is_empty() {
+                    add(*scenario, false, format!("{mode}: {}", verdict.sentence));
                 }
             }
         }
-        if benchmark.official.is_none() {
-            broken.extend(
-                benchmark
-                    .scenarios
-                    .keys()
-                    .take(1)
-                    .map(|scenario| BrokenRule {
-                        folder: benchmark.folder.clone(),
-                        scenario: *scenario,
-                        rule: format!("{} is no benchmark of {}", benchmark.folder, round.round),
-                        closed_only: true,
-                    }),
-            );
+        if let (None, Some(scenario)) = (&benchmark.official, benchmark.scenarios.keys().next()) {
+            let rule = format!("{} is not a benchmark of {}", benchmark.folder, round.round);
+            add(*scenario, true, rule);
         }
     }
-    broken
+    violations
 }
 
-/// Closed only where the rules are kept: asked for it is refused else, and only meant it becomes open.
+/// Closed only if no rule is violated: otherwise a request for it is an error, and a recipe's own
+/// division becomes open.
 fn division(
-    runs: &[RunRead],
-    asked: &ExportRequest,
-    broken: &[BrokenRule],
+    runs: &[SourceRun],
+    request: &ExportRequest,
+    violations: &[RuleViolation],
     notes: &mut Vec<String>,
-) -> Result<Division, Refusal> {
-    let told = || -> Vec<String> {
-        let lines = broken.iter();
+) -> Result<Division, ExportError> {
+    let rules = || -> Vec<String> {
+        let lines = violations.iter();
         lines
             .map(|one| format!("  {} {}: {}", one.folder, one.scenario, one.rule))
             .collect()
     };
-    let meant_closed = runs
-        .iter()
-        .all(|run| run.plan.submission.division.as_deref() == Some("closed"));
-    match (asked.division, broken.is_empty()) {
-        (Some(Division::Closed), false) => Err(Refusal::NotClosed { broken: told() }),
+    let closed = Some("closed");
+    let is_closed = |run: &SourceRun| run.plan.submission.division.as_deref() == closed;
+    match (request.division, violations.is_empty()) {
+        (Some(Division::Closed), false) => Err(ExportError::NotClosed {
+            violations: rules(),
+        }),
         (Some(division), _) => Ok(division),
-        (None, true) if meant_closed => Ok(Division::Closed),
-        (None, false) if meant_closed => {
-            let rules = told().join(";");
-            notes.push(format!("open, not closed as its recipe:{rules}"));
+        (None, true) if runs.iter().all(is_closed) => Ok(Division::Closed),
+        (None, false) if runs.iter().all(is_closed) => {
+            let rules = rules().join(";");
+            notes.push(format!("open, not closed as in the recipe:{rules}"));
             Ok(Division::Open)
         }
         (None, _) => Ok(Division::Open),
-    }
-}
-
-fn files_of(
-    gathered: &mut Gathered,
-    tree: &Tree,
-    benchmark: &OfBenchmark<'_>,
-    scenario: Scenario,
-    of: &OfScenario<'_>,
-    asked: &ExportRequest,
-) {
-    let folder = &benchmark.folder;
-    let results = tree.results(folder, scenario.as_str());
-    if let Some(chosen) = &of.performance {
-        gathered.performance(chosen, &format!("{results}/performance/run_1"));
-    }
-    if let Some(chosen) = &of.accuracy {
-        gathered.accuracy(chosen, &format!("{results}/accuracy"));
-    }
-    for (test, (chosen, below)) in &of.tests {
-        let place = tree.compliance(folder, scenario.as_str(), test);
-        gathered.compliance(chosen, below, test, &place);
-    }
-    let measurements = tree.measurements(folder, scenario.as_str());
-    user_conf(gathered, &measurements, scenario, of);
-    let chosen: Vec<_> = of.chosen().collect();
-    let text = readme::of_scenario(folder, scenario.as_str(), &chosen);
-    gathered.text(format!("{measurements}/README.md"), text);
-    let fields: Map<String, Value> = MEASUREMENTS
-        .iter()
-        .map(|field| {
-            let said = asked.info.measurement(folder, field).unwrap_or_default();
-            ((*field).to_owned(), Value::from(said))
-        })
-        .collect();
-    let path = tree.measurements_file(folder, scenario.as_str());
-    gathered.text(path, json(&Value::Object(fields)));
-}
-
-fn user_conf(gathered: &mut Gathered, place: &str, scenario: Scenario, of: &OfScenario<'_>) {
-    let measured = || of.performance.iter().chain(&of.accuracy);
-    for name in ["user.conf", "mlperf.conf"] {
-        if let Some(chosen) = measured().find(|one| one.found.files.contains_key(name)) {
-            gathered.files.push(File {
-                path: format!("{place}/{name}"),
-                content: Content::Copy(origin(chosen, name)),
-            });
-            continue;
-        }
-        if name == "mlperf.conf" {
-            // Since v5.0 it is built into LoadGen, and nobody asks for it.
-            continue;
-        }
-        let made = measured()
-            .find_map(|one| conf::from_log(scenario.as_str(), &one.run.id, &one.found.parameters));
-        let path = format!("{place}/{name}");
-        match made {
-            Some(text) => {
-                gathered.notes.push(format!(
-                    "{path} is put together from the settings that LoadGen logged"
-                ));
-                gathered.text(path, text);
-            }
-            None => gathered.lacks(
-                place,
-                name,
-                "no log tells the settings: let the benchmark keep its user.conf in `results:`",
-            ),
-        }
-    }
-}
-
-/// Fields that nobody said, once for all scenarios.
-fn measurement_fields(
-    gathered: &mut Gathered,
-    tree: &Tree,
-    benchmark: &OfBenchmark<'_>,
-    asked: &ExportRequest,
-) {
-    let place = tree.measurements_file(&benchmark.folder, "*");
-    for field in MEASUREMENTS {
-        if asked.info.measurement(&benchmark.folder, field).is_none() {
-            let advice = "no run knows it, say it in --system-info, under `measurements`";
-            gathered.lacks(&place, field, advice);
-        }
-    }
-}
-
-fn exported(
-    tree: &Tree,
-    benchmark: &OfBenchmark<'_>,
-    scenario: Scenario,
-    of: &OfScenario<'_>,
-) -> Vec<Exported> {
-    let results = tree.results(&benchmark.folder, scenario.as_str());
-    let performance = of.performance.iter();
-    let performance = performance.map(|one| (one, None, format!("{results}/performance/run_1")));
-    let accuracy = of.accuracy.iter();
-    let accuracy = accuracy.map(|one| (one, None, format!("{results}/accuracy")));
-    let tests = of.tests.iter().map(|(test, (one, _))| {
-        let place = tree.compliance(&benchmark.folder, scenario.as_str(), test);
-        (one, Some(test.clone()), place)
-    });
-    performance
-        .chain(accuracy)
-        .chain(tests)
-        .map(|(one, test, path)| Exported {
-            benchmark: benchmark.folder.clone(),
-            scenario: scenario.to_string(),
-            mode: one.measured.mode,
-            figure: one
-                .figure
-                .clone()
-                .filter(|_| test.is_none())
-                .map(|(name, figure)| (name, figure.value, figure.unit)),
-            test,
-            path,
-            run: one.run.id.clone(),
-            trial: one.found.trial,
-            trials: one.trials,
-            because: one.because.clone(),
-        })
-        .collect()
-}
-
-/// Each run's recipe and steps: how to do it again.
-fn code(gathered: &mut Gathered, tree: &Tree, benchmark: &OfBenchmark<'_>, runs: &[RunRead]) {
-    let mut used: BTreeMap<usize, &RunRead> = BTreeMap::new();
-    for chosen in benchmark.scenarios.values().flat_map(OfScenario::chosen) {
-        used.insert(chosen.index, &runs[chosen.index]);
-    }
-    let folder = tree.code(&benchmark.folder);
-    for (index, run) in &used {
-        let own = format!("{folder}/{}", names::folder(&run.id));
-        gathered.files.push(File {
-            path: format!("{own}/recipe.yaml"),
-            content: Content::Copy(Origin {
-                run: *index,
-                path: "recipe.yaml".to_owned(),
-            }),
-        });
-        let script = crate::plan::shell::script(&run.plan);
-        gathered.text(format!("{own}/run.sh"), script);
-    }
-    let runs: Vec<&RunRead> = used.into_values().collect();
-    let text = readme::of_code(&benchmark.folder, &runs);
-    gathered.text(format!("{folder}/README.md"), text);
-}
-
-/// What there is once: the system, who submits, calibration, names of benchmarks.
-fn whole(
-    gathered: &mut Gathered,
-    tree: &Tree,
-    benchmarks: &[OfBenchmark<'_>],
-    runs: &[RunRead],
-    asked: &ExportRequest,
-    round: &Round,
-) {
-    lacking::submitter(gathered, tree, asked, runs);
-    let place = tree.system_file();
-    let own = [
-        ("division", tree.division.to_string()),
-        ("submitter", tree.submitter.clone()),
-    ];
-    let (text, missing) = system::describe(runs, &own, asked, &place);
-    gathered.text(place, text);
-    gathered.missing.extend(missing);
-    let root = tree.root();
-    match &asked.info.calibration_text {
-        Some(text) => gathered.text(format!("{root}/calibration.md"), text.clone()),
-        // Since v6.0 the checker does not look for it.
-        None if tree.division == Division::Closed && tree.layout == Layout::Beside => gathered
-            .lacks(
-                &root,
-                "calibration.md: how the weights were quantized",
-                "`calibration: FILE` in --system-info",
-            ),
-        None => {}
-    }
-    let mapping: Map<String, Value> = benchmarks
-        .iter()
-        .filter(|one| one.is_mapped(round))
-        .filter_map(|one| Some((one.folder.clone(), Value::from(one.official.clone()?))))
-        .collect();
-    if !mapping.is_empty() {
-        gathered.text(
-            format!("{root}/model_mapping.json"),
-            json(&Value::Object(mapping)),
-        );
     }
 }

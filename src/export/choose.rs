@@ -1,64 +1,63 @@
-//! Which trial stands for a result. A submission has one run of each; choosing the best of several
-//! would make a figure better than the system is. So it is the median one: of an even number the
-//! worse of the middle two.
+//! Chooses the trial that represents a result. A submission has one run of each; the best of several
+//! would overstate the system. It is the median: of an even number the worse of the middle two.
 
-use super::model::{FoundResult, RunRead};
+use super::model::{SourceRun, TrialFiles};
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::verdict::{FigureValue, ResultVerdict, TrialVerdict};
 use retrial_recipe::model::Mode;
 
-/// The trial that stands for a result.
+/// The trial that represents a result.
 #[derive(Debug, Clone)]
 pub(super) struct Chosen<'a> {
-    /// Which of the runs.
+    /// The run's position among those of the export.
     pub index: usize,
     /// The run.
-    pub run: &'a RunRead,
-    /// What was measured.
+    pub run: &'a SourceRun,
+    /// The measurement.
     pub measured: &'a MeasurementPlan,
-    /// What is said of it.
+    /// Its verdict.
     pub verdict: Option<&'a ResultVerdict>,
-    /// What it left.
-    pub found: &'a FoundResult,
-    /// How many trials there are.
+    /// Its files.
+    pub files: &'a TrialFiles,
+    /// The number of trials.
     pub trials: usize,
-    /// Why this one.
-    pub because: String,
+    /// Why this trial.
+    pub reason: String,
     /// The figure by which it is published.
     pub figure: Option<(String, FigureValue)>,
 }
 
-/// Chooses among the trials of one measurement; none where none left anything.
-pub(super) fn choose(index: usize, run: &RunRead, measurement: usize) -> Option<Chosen<'_>> {
+/// Chooses among the trials of one measurement; none if no trial has results.
+pub(super) fn choose(index: usize, run: &SourceRun, measurement: usize) -> Option<Chosen<'_>> {
     let measured = run.plan.measurements.get(measurement)?;
     let verdict = run
         .verdict
         .results
         .iter()
         .find(|one| one.scenario == measured.scenario && one.mode == measured.mode);
-    let found: Vec<&FoundResult> = run
-        .found
+    let found: Vec<&TrialFiles> = run
+        .results
         .iter()
         .filter(|one| one.measurement == measurement)
         .collect();
-    let said = |one: &FoundResult| -> Option<&TrialVerdict> {
+    let verdict_of = |one: &TrialFiles| -> Option<&TrialVerdict> {
         let mut trials = verdict?.trials.iter();
         trials.find(|trial| trial.trial == one.trial)
     };
-    let valid: Vec<&FoundResult> = found
+    let valid: Vec<&TrialFiles> = found
         .iter()
         .copied()
-        .filter(|one| said(one).is_some_and(|trial| trial.valid))
+        .filter(|one| verdict_of(one).is_some_and(|trial| trial.valid))
         .collect();
-    // Where none is valid, the verdict says so, and the first shows it.
+    // If none is valid, the verdict says so.
     let among = if valid.is_empty() {
         found.get(..1).unwrap_or_default()
     } else {
         &valid[..]
     };
     let name = verdict.and_then(|one| one.deciding.clone());
-    let value = |one: &FoundResult| said(one)?.figures.get(name.as_ref()?).cloned();
-    let mut ranked: Vec<(&FoundResult, Option<FigureValue>)> =
+    let value = |one: &TrialFiles| verdict_of(one)?.figures.get(name.as_ref()?).cloned();
+    let mut ranked: Vec<(&TrialFiles, Option<FigureValue>)> =
         among.iter().map(|one| (*one, value(one))).collect();
     if measured.mode == Mode::Performance && ranked.iter().all(|(_, value)| value.is_some()) {
         ranked.sort_by(|(_, one), (_, other)| {
@@ -79,19 +78,19 @@ pub(super) fn choose(index: usize, run: &RunRead, measurement: usize) -> Option<
         run,
         measured,
         verdict,
-        found: chosen,
+        files: chosen,
         trials: found.len(),
-        because: because(found.len(), valid.len(), ranked.len()),
+        reason: reason(found.len(), valid.len(), ranked.len()),
         figure: name.zip(figure),
     })
 }
 
-/// `MLPerf` publishes these scenarios by a latency, the others by a rate.
+/// Returns whether `MLPerf` publishes a scenario by a latency instead of a rate.
 fn is_latency(scenario: &str) -> bool {
     matches!(scenario, "SingleStream" | "MultiStream")
 }
 
-fn because(trials: usize, valid: usize, ranked: usize) -> String {
+fn reason(trials: usize, valid: usize, ranked: usize) -> String {
     let all = if valid == trials {
         format!("{trials} trials")
     } else {

@@ -1,4 +1,4 @@
-//! What only the submitter knows: a small file, YAML or JSON, in `MLCommons`' own names.
+//! The submitter's own file on the system, YAML or JSON, with `MLCommons`' names of fields.
 //!
 //! ```yaml
 //! status: available
@@ -12,30 +12,30 @@ use std::collections::BTreeMap;
 
 use retrial_document::parse;
 use retrial_document::{Diagnostic, Diagnostics, Source, nearest};
-use retrial_document::{Node, Value};
+use retrial_document::{Entry, Node, Value};
 use retrial_mlperf::rounds::SystemType;
 use retrial_mlperf::submission::fields::{MEASUREMENTS, NETWORK, POWER, STATUS, SYSTEM};
 
-/// What the submitter says.
+/// The submitter's statements on the system.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Info {
+pub struct SystemInfo {
     /// Fields of `systems/SYSTEM.json`.
     pub system: BTreeMap<String, String>,
-    /// Fields of `measurements.json`, for every benchmark that has none of its own.
+    /// Fields of `measurements.json`, for all benchmarks without fields of their own.
     pub measurements: BTreeMap<String, String>,
     /// Fields of `measurements.json`, by benchmark.
     pub of_benchmark: BTreeMap<String, BTreeMap<String, String>>,
-    /// The file that says how weights were quantized, beside this one.
+    /// The file next to this one that says how weights were quantized.
     pub calibration: Option<String>,
-    /// What is in that file.
+    /// Its content.
     pub calibration_text: Option<String>,
 }
 
-impl Info {
+impl SystemInfo {
     /// Reads the file.
     ///
     /// # Errors
-    /// Every problem of it, each with its place.
+    /// All problems of it, each with its position.
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         let node = parse(source, &mut problems);
@@ -51,7 +51,7 @@ impl Info {
         }
     }
 
-    /// What is said of a benchmark's weights.
+    /// A field of a benchmark's `measurements.json`.
     #[must_use]
     pub fn measurement(&self, benchmark: &str, field: &str) -> Option<&str> {
         let own = self.of_benchmark.get(benchmark);
@@ -62,115 +62,104 @@ impl Info {
 
     fn take(&mut self, node: &Node, problems: &mut Diagnostics) {
         if !matches!(node.value, Value::Map(_) | Value::Null) {
-            let message = format!("{} in place of fields and their values", node.kind());
+            let message = format!("{} instead of fields and their values", node.kind());
             problems.push(
                 Diagnostic::error("type", message, node.span.clone())
-                    .help("write one `field: value` a line, for example `cooling: air`"),
+                    .help("write one `field: value` per line, for example `cooling: air`"),
             );
         }
         for entry in node.entries() {
-            let (key, value) = (entry.key.as_str(), &entry.value);
-            match key {
-                "measurements" => self.measurements(value, problems),
-                "calibration" => self.calibration = text(value, problems),
-                _ if is_system_field(key) => {
-                    if let Some(said) = text(value, problems) {
-                        check_word(key, &said, value, problems);
-                        self.system.insert(key.to_owned(), said);
-                    }
-                }
-                _ => problems.push(unknown(key, entry.key_span.clone(), known_fields())),
+            match entry.key.as_str() {
+                "measurements" => self.measurements(&entry.value, problems),
+                "calibration" => self.calibration = text(&entry.value, problems),
+                _ => insert(&mut self.system, entry, system_fields(), problems),
             }
         }
     }
 
     fn measurements(&mut self, node: &Node, problems: &mut Diagnostics) {
         for entry in node.entries() {
-            let (key, value) = (entry.key.as_str(), &entry.value);
-            if MEASUREMENTS.contains(&key) {
-                if let Some(said) = text(value, problems) {
-                    self.measurements.insert(key.to_owned(), said);
-                }
-            } else if matches!(value.value, Value::Map(_)) {
-                let mut own = BTreeMap::new();
-                for field in value.entries() {
-                    if !MEASUREMENTS.contains(&field.key.as_str()) {
-                        problems.push(unknown(&field.key, field.key_span.clone(), MEASUREMENTS));
-                    } else if let Some(said) = text(&field.value, problems) {
-                        own.insert(field.key.clone(), said);
-                    }
-                }
-                self.of_benchmark.insert(key.to_owned(), own);
-            } else {
-                problems.push(unknown(key, entry.key_span.clone(), MEASUREMENTS));
+            let is_benchmark = matches!(entry.value.value, Value::Map(_));
+            if !is_benchmark || MEASUREMENTS.contains(&entry.key.as_str()) {
+                insert(&mut self.measurements, entry, MEASUREMENTS, problems);
+                continue;
+            }
+            let own = self.of_benchmark.entry(entry.key.clone()).or_default();
+            for field in entry.value.entries() {
+                insert(own, field, MEASUREMENTS, problems);
             }
         }
     }
 }
 
-fn is_system_field(key: &str) -> bool {
-    let asked = SYSTEM.iter().any(|(field, _)| *field == key);
-    asked || POWER.contains(&key) || NETWORK.contains(&key)
-}
-
-fn known_fields() -> impl Iterator<Item = &'static str> + Clone {
+fn system_fields() -> impl Iterator<Item = &'static str> {
     let system = SYSTEM.iter().map(|(field, _)| *field);
-    let further = POWER.into_iter().chain(NETWORK);
-    system.chain(further).chain(["measurements", "calibration"])
+    system.chain(POWER).chain(NETWORK)
 }
 
-/// A field's text; `null` says nothing.
+/// Inserts a field, if it is a known one with a valid value.
+fn insert(
+    fields: &mut BTreeMap<String, String>,
+    entry: &Entry,
+    known: impl IntoIterator<Item = &'static str>,
+    problems: &mut Diagnostics,
+) {
+    let (key, node) = (entry.key.as_str(), &entry.value);
+    let known: Vec<&str> = known.into_iter().collect();
+    if !known.contains(&key) {
+        let message = format!("MLCommons has no field `{key}`");
+        let further = ["measurements", "calibration"];
+        let near = nearest(key, known.into_iter().chain(further));
+        problems.push(
+            Diagnostic::error("unknown-key", message, entry.key_span.clone())
+                .maybe_help(near.map(|near| format!("did you mean `{near}`?"))),
+        );
+    } else if let Some(value) = text(node, problems) {
+        let invalid = match key {
+            "status" if !STATUS.contains(&value.to_ascii_lowercase().as_str()) => Some(format!(
+                "`{value}` is not a status: available, preview or rdi"
+            )),
+            "system_type" => value
+                .parse::<SystemType>()
+                .err()
+                .map(|error| error.to_string()),
+            _ => None,
+        };
+        if let Some(message) = invalid {
+            problems.push(Diagnostic::error(
+                "unknown-value",
+                message,
+                node.span.clone(),
+            ));
+        }
+        fields.insert(key.to_owned(), value);
+    }
+}
+
+/// A field's text; none for `null`.
 fn text(node: &Node, problems: &mut Diagnostics) -> Option<String> {
     if node.is_null() {
         return None;
     }
     let text = node.text().map(|text| text.trim().to_owned());
     if text.is_none() {
-        let message = format!("{} where a text or a number is meant", node.kind());
+        let message = format!("{} where a text or a number is expected", node.kind());
         problems.push(Diagnostic::error("type", message, node.span.clone()));
     }
     text.filter(|text| !text.is_empty())
-}
-
-/// Fields that take few words.
-fn check_word(key: &str, said: &str, node: &Node, problems: &mut Diagnostics) {
-    let wrong = match key {
-        "status" if !STATUS.contains(&said.to_ascii_lowercase().as_str()) => {
-            format!("`{said}` is no status: available, preview or rdi")
-        }
-        "system_type" => match said.parse::<SystemType>() {
-            Ok(_) => return,
-            Err(error) => error.to_string(),
-        },
-        _ => return,
-    };
-    problems.push(Diagnostic::error("unknown-value", wrong, node.span.clone()));
-}
-
-fn unknown(
-    key: &str,
-    span: retrial_document::Span,
-    known: impl IntoIterator<Item = &'static str>,
-) -> Diagnostic {
-    let help = nearest(key, known).map(|near| format!("did you mean `{near}`?"));
-    Diagnostic::error(
-        "unknown-key",
-        format!("`{key}` is no field of MLCommons'"),
-        span,
-    )
-    .maybe_help(help)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Info, String> {
-        Info::parse(&Source::new("info.yaml", text)).map_err(|problems| problems.render(false))
+    fn parsed(text: &str) -> Result<SystemInfo, String> {
+        SystemInfo::parse(&Source::new("info.yaml", text))
+            .map_err(|problems| problems.render(false))
     }
 
     #[test]
-    fn yaml_and_json_say_the_same() {
+    fn yaml_and_json_are_equivalent() {
         let yaml = "status: available\nhost_processors_per_node: 2\nmeasurements:\n  retraining: 'No'\n  llama2-70b-99: { weight_data_types: fp4 }\n";
         let json = r#"{"status": "available", "host_processors_per_node": 2,
             "measurements": {"retraining": "No", "llama2-70b-99": {"weight_data_types": "fp4"}}}"#;
@@ -186,13 +175,13 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_told_with_their_place() {
+    fn mistakes_are_reported_with_their_position() {
         let text = "coling: air\nstatus: sold\nsystem_type: cloud\nmeasurements: { weight_data_type: fp4 }\nframework: [vllm]\n";
         let told = parsed(text).unwrap_err();
         for part in [
             "info.yaml:1:1",
             "did you mean `cooling`?",
-            "`sold` is no status",
+            "`sold` is not a status",
             "`cloud` is no type of system",
             "did you mean `weight_data_types`?",
             "a list where a text",

@@ -1,4 +1,4 @@
-//! Where things stand in a submission's tree, by round.
+//! The paths of a submission's tree, by round.
 
 use super::model::Division;
 use retrial_mlperf::rounds::Layout;
@@ -28,7 +28,7 @@ impl Tree {
         self.of("results", benchmark, scenario)
     }
 
-    /// The folder with how a scenario was measured: `user.conf` and its neighbours.
+    /// The folder of a scenario's configuration: `user.conf` and README.
     pub fn measurements(&self, benchmark: &str, scenario: &str) -> String {
         match self.layout {
             Layout::Beside => self.of("measurements", benchmark, scenario),
@@ -54,7 +54,7 @@ impl Tree {
         format!("{folder}/{test}")
     }
 
-    /// The folder with how to run a benchmark again.
+    /// The folder of a benchmark's recipe and script.
     pub fn code(&self, benchmark: &str) -> String {
         let name = match self.layout {
             Layout::Beside => "code",
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn since_v6_0_all_of_a_result_lies_together() {
+    fn since_v6_0_all_files_of_a_result_are_together() {
         let tree = tree(Layout::Together);
         let results = "closed/ACME/results/1xH200/bert-99/Offline";
         assert_eq!(tree.results("bert-99", "Offline"), results);

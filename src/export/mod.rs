@@ -1,32 +1,31 @@
-//! Runs as a submission in `MLCommons`' layout: which files it has, with which contents, and what it
-//! still lacks. Pure: `evidence::exported` reads the runs, `store::submission` writes the tree.
+//! Runs as a submission in `MLCommons`' layout: its files, their contents, and what is
+//! missing for acceptance. [`read`] reads the runs, [`build`] is pure, [`write`] writes the tree.
 //!
 //! ```text
-//! runs + who submits + a round's rules ──build──▶ files, missing, broken
+//! runs + request + a round's rules ──build──▶ files, missing, violations
 //! ```
 //!
-//! Nothing is invented. What no run knows (cooling, data types of the weights) comes from the
-//! submitter's own file, or is named as missing; one trial stands for a result, by a rule that
-//! does not look for the best.
+//! Nothing is invented. What no run records (cooling, data types of the weights) comes from the
+//! submitter's own file, or is reported as missing. The median trial represents a result, not the best.
 
 mod build;
 mod choose;
-mod conf;
-mod gather;
+mod collect;
+mod files;
 mod info;
-mod lacking;
 mod layout;
+mod missing;
 mod model;
 mod names;
 pub mod read;
 mod readme;
-mod result;
 mod system;
+mod user_conf;
 pub mod write;
 
 pub use build::build;
-pub use info::Info;
+pub use info::SystemInfo;
 pub use model::{
-    Broken, Content, Division, Export, ExportRequest, Exported, File, FoundResult, Missing, Origin,
-    Printed, Refusal, RunRead,
+    CheckOutput, Content, Division, Export, ExportError, ExportRequest, ExportedResult, File,
+    Missing, Origin, SourceRun, TrialFiles, Violation,
 };

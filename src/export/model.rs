@@ -1,4 +1,4 @@
-//! What goes into an export, and what comes out.
+//! The input of an export, and its outcome.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,19 +6,19 @@ use std::fmt;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::Info;
+use super::SystemInfo;
 use crate::host::model::HostView;
 use crate::plan::step::Plan;
-use crate::results::verdict::Verdict;
+use crate::results::verdict::{FigureValue, Verdict};
 use retrial_mlperf::loadgen::Parameters;
 use retrial_recipe::model::Mode;
 
-/// A run, as far as a submission needs it.
+/// A run, with the properties that a submission needs.
 #[derive(Debug, Clone)]
-pub struct RunRead {
+pub struct SourceRun {
     /// Its id.
     pub id: String,
-    /// What was planned.
+    /// Its plan.
     pub plan: Plan,
     /// The machine that it ran on.
     pub host: HostView,
@@ -28,43 +28,43 @@ pub struct RunRead {
     pub digests: Vec<String>,
     /// The models' commits, by their keys in the recipe.
     pub models: BTreeMap<String, String>,
-    /// What it says of the published figures.
+    /// Its verdict.
     pub verdict: Verdict,
-    /// What its steps left, measurement by measurement and trial by trial.
-    pub found: Vec<FoundResult>,
+    /// Its results, by measurement and trial.
+    pub results: Vec<TrialFiles>,
 }
 
-/// What one trial of one measurement left.
+/// The results of one trial of one measurement.
 #[derive(Debug, Clone, Default)]
-pub struct FoundResult {
-    /// Which measurement of the plan.
+pub struct TrialFiles {
+    /// The measurement's position in the plan.
     pub measurement: usize,
-    /// Which trial, from 1.
+    /// The trial, from 1.
     pub trial: u32,
-    /// Where its files lie, below the run's directory: `LoadGen`'s summary is in it, if there is one.
+    /// The folder of its files, relative to the run's directory. `LoadGen`'s summary is in it, if there is one.
     pub folder: String,
-    /// The regular files in and below it, with their sizes.
+    /// The regular files in and below it, with their sizes in bytes.
     pub files: BTreeMap<String, u64>,
-    /// Folders of compliance tests in it, below it: `TEST06`.
+    /// Folders of compliance tests in it, by the test's name: `TEST06`.
     pub tests: BTreeMap<String, String>,
     /// The settings that `LoadGen` ran with.
     pub parameters: Parameters,
     /// Its accuracy.txt.
     pub accuracy: Option<String>,
-    /// What its check printed.
-    pub printed: Option<Printed>,
+    /// The output of its check.
+    pub printed: Option<CheckOutput>,
 }
 
-/// What a check printed.
+/// The output of a check.
 #[derive(Debug, Clone)]
-pub struct Printed {
+pub struct CheckOutput {
     /// The step.
     pub step: String,
     /// Its output.
     pub text: String,
 }
 
-/// What the command line says of a submission.
+/// The statements of the command line on a submission.
 #[derive(Debug, Clone, Default, Args)]
 pub struct ExportRequest {
     /// Set the division (default: the recipe's, or open if a rule is violated)
@@ -81,7 +81,16 @@ pub struct ExportRequest {
     pub benchmark: Option<String>,
     /// The file of `--system-info`.
     #[arg(skip)]
-    pub info: Info,
+    pub info: SystemInfo,
+}
+
+impl ExportRequest {
+    /// The submitter, as the command line or the file of the system names it.
+    #[must_use]
+    pub fn submitter(&self) -> Option<String> {
+        let in_file = || self.info.system.get("submitter").cloned();
+        self.submitter.clone().or_else(in_file)
+    }
 }
 
 /// `MLCommons`' divisions.
@@ -104,61 +113,65 @@ impl fmt::Display for Division {
 }
 
 /// A submission, made of runs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Export {
     /// The round whose rules and layout it follows.
+    #[serde(rename = "layout")]
     pub round: String,
     /// The division.
     pub division: Division,
-    /// It is open where its recipe is closed, since a rule is broken; the first note says so.
+    /// It is open although its recipe is closed, since a rule is violated; the first note says so.
+    #[serde(skip)]
     pub fell_open: bool,
-    /// Who submits, as a folder's name.
+    /// The submitter, as a folder's name.
     pub submitter: String,
     /// The system, as a folder's name.
     pub system: String,
+    /// The results in it.
+    pub results: Vec<ExportedResult>,
+    /// Rules that its results violate.
+    pub violations: Vec<Violation>,
+    /// Items that acceptance requires and that are missing.
+    pub missing: Vec<Missing>,
+    /// Decisions that the submitter should know of.
+    pub notes: Vec<String>,
     /// Its files, by path.
     pub files: Vec<File>,
-    /// The results in it.
-    pub results: Vec<Exported>,
-    /// What acceptance asks and it has not.
-    pub missing: Vec<Missing>,
-    /// Rules that a result in it breaks.
-    pub broken: Vec<Broken>,
-    /// What was decided and should be known.
-    pub notes: Vec<String>,
     /// `MLCommons`' notice on unverified figures.
     pub notice: Option<String>,
 }
 
 impl Export {
-    /// Nothing is missing and nothing is broken.
+    /// Returns whether nothing is missing and no rule is violated.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.missing.is_empty() && self.broken.is_empty()
+        self.missing.is_empty() && self.violations.is_empty()
     }
 }
 
 /// A file of the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct File {
-    /// Below the tree's root.
+    /// Relative to the tree's root.
     pub path: String,
-    /// What is in it.
+    /// Its content.
+    #[serde(skip)]
     pub content: Content,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// This text.
     Text(String),
     /// A run's file, byte for byte.
     Copy(Origin),
-    /// A run's accuracy log: its two ends, where it is larger than a submission may have it.
-    Shortened(Origin),
-    /// What an accuracy script printed, and the hash of the whole accuracy log.
+    /// A run's accuracy log: only its two ends if it is larger than a submission may have it.
+    Truncated(Origin),
+    /// The output of an accuracy script, and the hash of the whole accuracy log.
     Hashed {
-        /// What was printed.
+        /// The output.
         text: String,
         /// The accuracy log.
         log: Origin,
@@ -168,15 +181,15 @@ pub enum Content {
 /// A file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// Which of the runs.
+    /// The run's position among those of the export.
     pub run: usize,
-    /// Below the run's directory.
+    /// Relative to the run's directory.
     pub path: String,
 }
 
 /// A result of the tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Exported {
+pub struct ExportedResult {
     /// The benchmark's folder.
     pub benchmark: String,
     /// The scenario.
@@ -184,46 +197,44 @@ pub struct Exported {
     /// The mode.
     pub mode: Mode,
     /// The compliance test.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// Where it lies in the tree.
+    /// Its path in the tree.
     pub path: String,
-    /// The run that it is of.
+    /// The run that it is from.
     pub run: String,
-    /// The trial that stands for it.
+    /// The trial that represents it.
     pub trial: u32,
     /// How many trials there were.
     pub trials: usize,
-    /// Why this one.
-    pub because: String,
-    /// The figure by which it is published, of this trial: name, value, unit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub figure: Option<(String, f64, String)>,
+    /// Why this trial.
+    pub reason: String,
+    /// The figure by which it is published, of this trial.
+    pub figures: BTreeMap<String, FigureValue>,
 }
 
-/// Something that acceptance asks and the tree has not.
+/// An item that acceptance requires and that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Missing {
-    /// Where it would stand, in the tree.
-    pub place: String,
-    /// What.
-    pub what: String,
-    /// What to do.
-    pub advice: String,
+    /// Its path in the tree.
+    pub path: String,
+    /// The file, field or run.
+    pub item: String,
+    /// How to supply it.
+    pub fix: String,
 }
 
-/// A rule that a result of the tree breaks.
+/// A rule that a result of the tree violates.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Broken {
-    /// The result, in the tree.
-    pub place: String,
-    /// The rule, with what was found and what was asked.
+pub struct Violation {
+    /// The result's path in the tree.
+    pub path: String,
+    /// The rule, with the measured and the required value.
     pub rule: String,
 }
 
-/// Why there is no tree at all.
+/// An error of an export.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum ExportError {
     /// Two runs have the same result.
     #[error("{what} is in {}\n  export one of them: a submission has one run of each result", runs.join(" and in "))]
     Conflict {
@@ -241,22 +252,22 @@ pub enum Refusal {
         first: String,
         /// Another.
         second: String,
-        /// In what they differ.
+        /// The difference.
         differs: String,
     },
-    /// There is nothing of `LoadGen`'s.
+    /// A run has no result of `LoadGen`.
     #[error(
-        "{run} has no result of LoadGen's: {because}\n  MLCommons' layout for inference has no place for other results"
+        "{run} has no result of LoadGen: {reason}\n  the layout of MLPerf Inference holds no other results"
     )]
     Nothing {
         /// The run.
         run: String,
         /// What it has.
-        because: String,
+        reason: String,
     },
     /// One name for several benchmarks.
     #[error(
-        "--benchmark {asked}: the runs are of {}\n  export each benchmark by itself, or leave --benchmark out", benchmarks.join(" and of ")
+        "--benchmark {asked}: the runs are of {}\n  export each benchmark by itself, or omit --benchmark", benchmarks.join(" and of ")
     )]
     SeveralBenchmarks {
         /// The name.
@@ -264,22 +275,22 @@ pub enum Refusal {
         /// The benchmarks.
         benchmarks: Vec<String>,
     },
-    /// No benchmark of the round.
-    #[error("`{asked}` is no benchmark of {round}; {help}")]
+    /// The round has no such benchmark.
+    #[error("`{asked}` is not a benchmark of {round}; {help}")]
     UnknownBenchmark {
         /// The name.
         asked: String,
         /// The round.
         round: String,
-        /// What there is.
+        /// A suggestion, or the benchmarks of the round.
         help: String,
     },
-    /// Closed was asked for, and a rule is broken.
+    /// The closed division was requested, and a rule is violated.
     #[error(
-        "the closed division takes no result that breaks a rule:\n{}\n  export it as what it is: --division open", broken.join("\n")
+        "the closed division accepts no result that violates a rule:\n{}\n  export to the open division: --division open", violations.join("\n")
     )]
     NotClosed {
-        /// Which.
-        broken: Vec<String>,
+        /// The rules.
+        violations: Vec<String>,
     },
 }

@@ -1,7 +1,7 @@
-//! Names of folders: the official checker takes no spaces and no leading dots, and a name that
-//! comes from a run must not lead out of the tree.
+//! Names of folders: the official checker accepts no spaces and no leading dots, and a name from a run
+//! must not lead out of the tree.
 
-/// A name as a folder's.
+/// Returns a name as the name of a folder.
 pub(super) fn folder(name: &str) -> String {
     let kept = |letter: char| {
         if letter.is_ascii_alphanumeric() || "._+-".contains(letter) {

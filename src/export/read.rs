@@ -1,9 +1,9 @@
-//! A run as an export needs it: what its steps left, and where.
+//! Reads the runs of an export: plan, host, verdict, and the files of each trial.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::export::{FoundResult, Printed, RunRead};
+use crate::export::{CheckOutput, SourceRun, TrialFiles};
 use crate::host::model::HostView;
 use crate::plan::step::{Action, Purpose};
 use crate::results::evidence::folder::{self, SUMMARY};
@@ -12,12 +12,12 @@ use crate::results::evidence::texts::Text;
 use crate::results::verdict::Verdict;
 use crate::store::{StoreError, open};
 
-/// An accuracy.txt has a few lines; what a check printed may be more.
+/// An accuracy.txt has a few lines; the output of a check may have more.
 const TEXT_CAP: u64 = 1 << 20;
-/// How deep below a result's folder files are looked for, and how many.
+/// Limits on the files of a result: their depth below its folder, and their number.
 const DEPTH: usize = 6;
 const MOST_FILES: usize = 10_000;
-/// What the verifications of the audit's tests write.
+/// Files that the verifications of the audit's tests write.
 const VERIFIED: [&str; 3] = [
     "verify_accuracy.txt",
     "verify_performance.txt",
@@ -27,17 +27,17 @@ const VERIFIED: [&str; 3] = [
 /// Reads a run; `host` is its host.json.
 ///
 /// # Errors
-/// Where host.json is missing or not what it should be.
-pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<RunRead, StoreError> {
+/// If host.json is missing or invalid.
+pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreError> {
     let host: HostFile = files.directory.read_json("host.json")?;
-    let mut found = Vec::new();
+    let mut results = Vec::new();
     for (index, measured) in files.plan.measurements.iter().enumerate() {
         for trial in 1..=measured.trials.max {
             let collected = measured.results_directory(trial);
-            found.extend(one(files, index, trial, &collected));
+            results.extend(one(files, index, trial, &collected));
         }
     }
-    Ok(RunRead {
+    Ok(SourceRun {
         id: files.directory.id().to_owned(),
         plan: files.plan.clone(),
         host: host.host,
@@ -47,11 +47,11 @@ pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<RunRead, StoreErro
         digests: files.state.digests.clone(),
         models: files.state.models.clone(),
         verdict,
-        found,
+        results,
     })
 }
 
-/// What host.json has that an export needs.
+/// The parts of host.json that an export needs.
 #[derive(serde::Deserialize)]
 struct HostFile {
     host: HostView,
@@ -64,19 +64,19 @@ struct EngineFile {
     version: String,
 }
 
-/// What one trial left; none where nothing was collected.
+/// The files of one trial; none if nothing was collected.
 fn one(
     files: &RunFiles<'_>,
     measurement: usize,
     trial: u32,
     collected: &str,
-) -> Option<FoundResult> {
+) -> Option<TrialFiles> {
     let root = files.directory.join(collected);
     if !root.is_dir() {
         return None;
     }
     let summaries = folder::find_all(&root);
-    // Several are of a whole scenario's folder, of which the caller knows the parts.
+    // With several summaries it is the folder of a whole scenario.
     let inner = match &summaries[..] {
         [only] => only.as_path(),
         _ => Path::new(""),
@@ -98,10 +98,10 @@ fn one(
     } else {
         None
     };
-    Some(FoundResult {
+    Some(TrialFiles {
         measurement,
         trial,
-        tests: tests_in(&listed, &came_from(files, measurement, trial)),
+        tests: tests_in(&listed, &source_path(files, measurement, trial)),
         accuracy: text("accuracy.txt"),
         printed: printed(files, measurement, trial),
         parameters: run.map(|run| run.parameters()).unwrap_or_default(),
@@ -129,8 +129,8 @@ fn list(root: &Path, relative: &Path, depth: usize, listed: &mut BTreeMap<String
     }
 }
 
-/// Where the results lay in the container: the audit's tests are told apart by their folders' names.
-fn came_from(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
+/// The path of the results in the container: folders' names identify the audit's tests.
+fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
     let collect = files.plan.steps.iter().find_map(|step| match &step.action {
         Action::Collect {
             measurement: of,
@@ -144,7 +144,7 @@ fn came_from(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
 }
 
 /// Folders of the audit's tests: those with a verification in them, by their names.
-fn tests_in(listed: &BTreeMap<String, u64>, came_from: &str) -> BTreeMap<String, String> {
+fn tests_in(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<String, String> {
     let verified = listed.keys().filter_map(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_one = VERIFIED.contains(&name);
@@ -152,7 +152,7 @@ fn tests_in(listed: &BTreeMap<String, u64>, came_from: &str) -> BTreeMap<String,
     });
     verified
         .filter_map(|folder| {
-            let whole = format!("{came_from}/{folder}");
+            let whole = format!("{source_path}/{folder}");
             let name = whole.split('/').rev().find(|part| is_test(part))?;
             Some((name.to_owned(), folder.to_owned()))
         })
@@ -164,8 +164,8 @@ fn is_test(name: &str) -> bool {
         .is_some_and(|number| number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What the check of a trial printed.
-fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Printed> {
+/// The output of a trial's check.
+fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
     let step = files.plan.steps.iter().find(|step| match &step.action {
         Action::Exec(exec) => matches!(
             exec.purpose,
@@ -175,7 +175,7 @@ fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Print
     })?;
     let output = Text::output_of(files.directory.path(), &step.directory());
     let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
-    Some(Printed {
+    Some(CheckOutput {
         step: step.name.clone(),
         text,
     })
@@ -185,9 +185,9 @@ fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Print
 mod tests {
     use super::*;
 
-    fn found(files: &[&str], came_from: &str) -> Vec<(String, String)> {
+    fn found(files: &[&str], source_path: &str) -> Vec<(String, String)> {
         let listed = files.iter().map(|name| ((*name).to_owned(), 1)).collect();
-        tests_in(&listed, came_from).into_iter().collect()
+        tests_in(&listed, source_path).into_iter().collect()
     }
 
     #[test]

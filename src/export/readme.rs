@@ -1,13 +1,13 @@
-//! The README files of a tree: how a result came about, and what may be said of it.
+//! The README files of a tree: how each result was measured, its violations and missing items.
 
 use std::fmt::Write as _;
 
 use super::choose::Chosen;
-use super::model::{Export, RunRead};
+use super::model::{Export, SourceRun};
 use crate::plan::step::{Action, Purpose};
 use retrial_recipe::model::Mode;
 
-/// How one scenario was measured.
+/// Describes how one scenario was measured.
 pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>]) -> String {
     let mut text = format!("# {benchmark}, {scenario}\n");
     for one in chosen {
@@ -18,8 +18,8 @@ pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>
             capitalized(mode),
             run.id,
             run.plan.recipe,
-            one.found.trial,
-            one.because
+            one.files.trial,
+            one.reason
         );
         text.push_str(&trials(one));
         let _ = write!(text, "\n```sh\n{}```\n", commands(one));
@@ -30,7 +30,7 @@ pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>
     text
 }
 
-/// Every trial's figure, so that nobody takes the one for all.
+/// The figures of all trials.
 fn trials(one: &Chosen<'_>) -> String {
     let (Some(verdict), Some((name, _))) = (one.verdict, &one.figure) else {
         return String::new();
@@ -48,9 +48,9 @@ fn trials(one: &Chosen<'_>) -> String {
     text
 }
 
-/// The commands that measured and checked.
+/// The commands of the measurement and its check.
 fn commands(one: &Chosen<'_>) -> String {
-    let measurement = one.found.measurement;
+    let measurement = one.files.measurement;
     let steps = one.run.plan.steps.iter().filter_map(|step| {
         let Action::Exec(exec) = &step.action else {
             return None;
@@ -59,12 +59,12 @@ fn commands(one: &Chosen<'_>) -> String {
             Purpose::Measure {
                 measurements,
                 trial,
-            } => measurements.contains(&measurement) && *trial == one.found.trial,
+            } => measurements.contains(&measurement) && *trial == one.files.trial,
             Purpose::Check {
                 measurement: of,
                 trial,
                 ..
-            } => *of == measurement && *trial == one.found.trial,
+            } => *of == measurement && *trial == one.files.trial,
             Purpose::Prepare => false,
         };
         is_ours.then(|| format!("{}\n", exec.run.trim_end()))
@@ -72,8 +72,8 @@ fn commands(one: &Chosen<'_>) -> String {
     steps.collect()
 }
 
-/// Image, models, and what may have changed.
-fn environment(run: &RunRead) -> String {
+/// Image, models, and changed parameters.
+fn environment(run: &SourceRun) -> String {
     let mut text = format!("- image: {}\n", run.plan.image);
     for digest in &run.digests {
         let _ = writeln!(text, "- digest: {digest}");
@@ -83,16 +83,20 @@ fn environment(run: &RunRead) -> String {
     }
     for name in &run.plan.modified {
         let value = run.plan.params.get(name).map(ToString::to_string);
-        let _ = writeln!(text, "- set by hand: {name}={}", value.unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "- changed parameter: {name}={}",
+            value.unwrap_or_default()
+        );
     }
     text
 }
 
-/// What lies beside the code of a benchmark.
-pub(super) fn of_code(benchmark: &str, runs: &[&RunRead]) -> String {
+/// Describes the code of a benchmark.
+pub(super) fn of_code<'a>(benchmark: &str, runs: impl Iterator<Item = &'a SourceRun>) -> String {
     let mut text = format!(
-        "# {benchmark}\n\nMeasured by Retrial {} in the images named below. Of each run there is its recipe as \
-         resolved, and its steps as a script.\n",
+        "# {benchmark}\n\nMeasured by Retrial {} in the images named below. Each run has its resolved recipe and \
+         its steps as a script.\n",
         env!("CARGO_PKG_VERSION")
     );
     for run in runs {
@@ -104,16 +108,16 @@ pub(super) fn of_code(benchmark: &str, runs: &[&RunRead]) -> String {
             environment(run)
         );
         for source in &run.plan.submission.sources {
-            let _ = writeln!(text, "- after: {source}");
+            let _ = writeln!(text, "- source: {source}");
         }
     }
     text
 }
 
-/// The tree's own README.
+/// The README of the tree.
 pub(super) fn of_tree(export: &Export) -> String {
     let mut text = format!(
-        "# {}, {}, {}\n\nMade by Retrial {} from its own runs, in the layout of MLPerf Inference {}.\n",
+        "# {}, {}, {}\n\nExported by Retrial {} from its runs, in the layout of MLPerf Inference {}.\n",
         export.submitter,
         export.system,
         export.division,
@@ -125,26 +129,26 @@ pub(super) fn of_tree(export: &Export) -> String {
     }
     text.push_str("\n| result | figure | run | trial |\n| --- | --- | --- | --- |\n");
     for one in &export.results {
-        let figure = one.figure.as_ref().map_or_else(String::new, |figure| {
-            format!("{} {}, unverified", figure.1, figure.2)
-        });
+        let figure = one.figures.values().next();
+        let figure = figure.map(|figure| format!("{} {}, unverified", figure.value, figure.unit));
+        let figure = figure.unwrap_or_default();
         let mode = one.test.clone().unwrap_or_else(|| one.mode.to_string());
         let _ = writeln!(
             text,
             "| {} {} {mode} | {figure} | {} | {}, {} |",
-            one.benchmark, one.scenario, one.run, one.trial, one.because
+            one.benchmark, one.scenario, one.run, one.trial, one.reason
         );
     }
-    if !export.broken.is_empty() {
-        text.push_str("\n## Rules that are broken\n\n");
-        for one in &export.broken {
-            let _ = writeln!(text, "- {}: {}", one.place, one.rule);
+    if !export.violations.is_empty() {
+        text.push_str("\n## Violated rules\n\n");
+        for one in &export.violations {
+            let _ = writeln!(text, "- {}: {}", one.path, one.rule);
         }
     }
     if !export.missing.is_empty() {
         text.push_str("\n## Missing for acceptance\n\n");
         for one in &export.missing {
-            let _ = writeln!(text, "- {}: {} ({})", one.place, one.what, one.advice);
+            let _ = writeln!(text, "- {}: {} ({})", one.path, one.item, one.fix);
         }
     }
     text

@@ -1,57 +1,49 @@
-//! `systems/SYSTEM.json`: what the run knows of its machine, what the submitter says, and nothing else.
+//! `systems/SYSTEM.json`, from the run's record of its machine and the submitter's own statements.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::model::{ExportRequest, Missing, RunRead};
+use super::build::Builder;
+use super::files::json;
+use super::model::SourceRun;
 use crate::host::model::{Gpu, HostView};
 use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
 use retrial_recipe::model::GpuVendor;
 
-/// A system's description: the file's text, and the fields that it cannot fill.
-pub(super) fn describe(
-    runs: &[RunRead],
-    names: &[(&str, String)],
-    asked: &ExportRequest,
-    place: &str,
-) -> (String, Vec<Missing>) {
-    let mut known = runs.first().map(of_host).unwrap_or_default();
-    known.insert("other_software_stack", software(runs));
-    for (field, value) in names {
-        known.insert(field, value.clone());
-    }
-    let mut object = Map::new();
-    let mut missing = Vec::new();
-    for (field, must) in SYSTEM {
-        // Whose folder it is in is decided elsewhere, and must be the same.
-        let is_name = names.iter().any(|(name, _)| *name == field);
-        let said = asked.info.system.get(field).filter(|_| !is_name);
-        let value = said
-            .or_else(|| known.get(field))
-            .filter(|it| !it.is_empty());
-        if value.is_none() && must == Must::Say {
-            missing.push(Missing {
-                place: place.to_owned(),
-                what: field.to_owned(),
-                advice: "no run knows it, say it in --system-info".to_owned(),
-            });
+impl Builder<'_> {
+    /// Describes the system, and notes the fields without a value.
+    pub fn system(&mut self) {
+        let path = self.tree.system_file();
+        // These name folders of the tree, and cannot be stated otherwise.
+        let names = [
+            ("division", self.tree.division.to_string()),
+            ("submitter", self.tree.submitter.clone()),
+        ];
+        let mut values: BTreeMap<&str, String> = self.runs.first().map(of_host).unwrap_or_default();
+        values.insert("other_software_stack", software(self.runs));
+        for (field, value) in &self.request.info.system {
+            values.insert(field, value.clone());
         }
-        object.insert(
-            field.to_owned(),
-            Value::from(value.cloned().unwrap_or_default()),
-        );
-    }
-    for field in POWER.into_iter().chain(NETWORK) {
-        if let Some(said) = asked.info.system.get(field) {
-            object.insert(field.to_owned(), Value::from(said.clone()));
+        values.extend(names);
+        let mut object = Map::new();
+        for (field, must) in SYSTEM {
+            let value = values.get(field).cloned().unwrap_or_default();
+            if value.is_empty() && must == Must::Say {
+                self.missing(&path, field, "no run records it; state it in --system-info");
+            }
+            object.insert(field.to_owned(), Value::from(value));
         }
+        for field in POWER.into_iter().chain(NETWORK) {
+            let stated = values.get(field).map(|value| Value::from(value.as_str()));
+            object.extend(stated.map(|value| (field.to_owned(), value)));
+        }
+        self.text(path, json(object));
     }
-    (super::result::json(&Value::Object(object)), missing)
 }
 
-/// A name for a system that nobody named: `8xMI355X_EPYC_9575F`.
-pub(super) fn name(run: &RunRead) -> String {
+/// The default name of a system: `8xMI355X_EPYC_9575F`.
+pub(super) fn name(run: &SourceRun) -> String {
     let gpus = gpus(run);
     let processor = run.host.cpu.split('@').next().unwrap_or_default();
     let processor: Vec<&str> = processor
@@ -73,9 +65,9 @@ pub(super) fn name(run: &RunRead) -> String {
     }
 }
 
-/// In what two runs' machines differ.
-pub(super) fn difference(one: &RunRead, other: &RunRead) -> Option<String> {
-    let facts = |run: &RunRead| {
+/// Returns a difference between the machines of two runs.
+pub(super) fn difference(one: &SourceRun, other: &SourceRun) -> Option<String> {
+    let facts = |run: &SourceRun| {
         let models: Vec<String> = gpus(run).iter().map(|gpu| gpu.model.clone()).collect();
         [
             ("processor", run.host.cpu.clone()),
@@ -90,7 +82,7 @@ pub(super) fn difference(one: &RunRead, other: &RunRead) -> Option<String> {
         .map(|((what, ours), (_, theirs))| format!("{what}: {ours}, {theirs}"))
 }
 
-fn of_host(run: &RunRead) -> BTreeMap<&'static str, String> {
+fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
     let HostView {
         cpu,
         memory,
@@ -135,8 +127,8 @@ fn of_host(run: &RunRead) -> BTreeMap<&'static str, String> {
     known
 }
 
-/// The GPUs that the run was given: none where its recipe asks for none.
-fn gpus(run: &RunRead) -> Vec<&Gpu> {
+/// The GPUs of the run; none if its recipe requires none.
+fn gpus(run: &SourceRun) -> Vec<&Gpu> {
     let Some(request) = &run.plan.requires.gpus else {
         return Vec::new();
     };
@@ -153,7 +145,7 @@ fn gpus(run: &RunRead) -> Vec<&Gpu> {
 }
 
 /// The images, the engine and the drivers.
-fn software(runs: &[RunRead]) -> String {
+fn software(runs: &[SourceRun]) -> String {
     let mut parts: Vec<String> = Vec::new();
     for run in runs {
         let image = match run.digests.first() {

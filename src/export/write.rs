@@ -1,5 +1,5 @@
-//! Writes a submission's tree: copies out of runs, shortens accuracy logs as `MLCommons`' own tool
-//! (`truncate_accuracy_log.py`) does, and hashes them. Nothing that is there is overwritten unasked.
+//! Writes a submission's tree: copies files of runs, truncates accuracy logs as `MLCommons`'
+//! `truncate_accuracy_log.py` does, and hashes them. Existing files are replaced only on request.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -15,15 +15,15 @@ use crate::store::run_directory::RunDirectory;
 
 /// The largest accuracy log that the official checker takes, bytes.
 const MOST_ACCURACY: u64 = 10 << 10;
-/// What is left of a larger one, at either end.
+/// The part of a larger one that is kept at either end, bytes.
 const VIEWABLE: u64 = 4 << 10;
 
-/// Why a tree is not written.
+/// An error of writing a tree.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmissionError {
-    /// There is something already.
+    /// The directory is not empty.
     #[error(
-        "{} has files already, {first} among them\n  name a new directory with --to, or write into this one with --replace",
+        "{} is not empty: it has {first}\n  name another directory with --to, or write into this one with --replace",
         directory.display()
     )]
     Taken {
@@ -37,11 +37,10 @@ pub enum SubmissionError {
     Store(#[from] StoreError),
 }
 
-/// Writes a tree; gives the files that stood there before and were replaced.
+/// Writes a tree; returns the files that it replaced.
 ///
 /// # Errors
-/// Where the directory has files and `replace` is not asked, a run's file cannot be read, or the disk
-/// takes no more.
+/// If the directory has files and `replace` is false, or a file cannot be read or written.
 pub fn write(
     files: &[export::File],
     runs: &[RunDirectory],
@@ -58,7 +57,7 @@ pub fn write(
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
         }
-        // A link would lead the write elsewhere.
+        // Writing through a link would change a file outside.
         match fs::symlink_metadata(&path) {
             Ok(_) => {
                 fs::remove_file(&path).map_err(StoreError::io("replace", &path))?;
@@ -73,7 +72,7 @@ pub fn write(
     Ok(replaced)
 }
 
-/// Something that lies in a directory; none where it is empty or not there.
+/// Returns an entry of a directory; none if it is empty or does not exist.
 fn anything_in(directory: &Path) -> Result<Option<String>, StoreError> {
     match fs::read_dir(directory) {
         Ok(mut entries) => {
@@ -103,9 +102,9 @@ fn fill(
                 .map(drop)
                 .map_err(StoreError::io("write", path))
         }
-        Content::Shortened(origin) => {
+        Content::Truncated(origin) => {
             let source = open_origin(origin, runs)?;
-            shorten(source, out).map_err(StoreError::io("write", path))
+            truncate(source, out).map_err(StoreError::io("write", path))
         }
         Content::Hashed { text, log } => {
             let mut hashed = text.clone();
@@ -124,14 +123,14 @@ fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreErro
     let Some(run) = runs.get(origin.run) else {
         return Err(StoreError::Unusable {
             path: origin.path.clone().into(),
-            because: "its run is not among those that are exported".to_owned(),
+            because: "its run is not one of the export".to_owned(),
         });
     };
     open_beneath(run.path(), Path::new(&origin.path))
 }
 
-/// Both ends of a log that is too large, as the official tool leaves them.
-fn shorten(mut source: File, out: &mut File) -> std::io::Result<()> {
+/// Both ends of a log that is too large, as the official tool keeps them.
+fn truncate(mut source: File, out: &mut File) -> std::io::Result<()> {
     let size = source.metadata()?.len();
     if size <= MOST_ACCURACY {
         return std::io::copy(&mut source, out).map(drop);
@@ -142,7 +141,7 @@ fn shorten(mut source: File, out: &mut File) -> std::io::Result<()> {
     std::io::copy(&mut source.take(VIEWABLE), out).map(drop)
 }
 
-/// A line `hash=…`, as the official tool writes it: the script shortened the log itself.
+/// Returns whether there is a line `hash=…`, as of a log that the script truncated itself.
 fn has_hash(text: &str) -> bool {
     text.lines().any(|line| {
         line.strip_prefix("hash=")
@@ -187,7 +186,7 @@ mod tests {
         let to = tempfile::tempdir().unwrap();
         let text = "{'rouge1': 44.4}\n".to_owned();
         let files = [
-            file("a/mlperf_log_accuracy.json", Content::Shortened(log())),
+            file("a/mlperf_log_accuracy.json", Content::Truncated(log())),
             file("a/accuracy.txt", Content::Hashed { text, log: log() }),
         ];
         write(&files, &runs, to.path(), false).unwrap();
@@ -202,12 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn a_small_log_stays_and_a_hash_is_not_given_twice() {
+    fn a_small_log_stays_and_a_hash_is_not_added_twice() {
         let (_kept, runs) = run("[]");
         let to = tempfile::tempdir().unwrap();
         let text = "accuracy=76.1%\nhash=0f1e\n".to_owned();
         let files = [
-            file("log", Content::Shortened(log())),
+            file("log", Content::Truncated(log())),
             file(
                 "accuracy.txt",
                 Content::Hashed {
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_stays_unless_it_is_asked() {
+    fn existing_files_stay_unless_replacing_is_requested() {
         let (_kept, runs) = run("[]");
         let to = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();

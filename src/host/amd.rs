@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::amd_device::AmdDevice;
 use super::amd_models;
 use super::root::Root;
 use crate::host::model::{Gpu, Partition};
@@ -52,41 +53,23 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
         root.note(format!("/{node}/properties: it has no location_id"));
         return None;
     };
-    let lacking = ["gfx_target_version", "drm_render_minor"];
-    let lacking = lacking.iter().find(|name| properties.get(name).is_none());
-    if let Some(name) = lacking {
+    let mut names = ["gfx_target_version", "drm_render_minor"].iter();
+    if let Some(name) = names.find(|name| properties.get(name).is_none()) {
         root.note(format!("/{node}/properties: it has no {name}"));
     }
     let pci = pci_address(properties.get("domain").unwrap_or(0), location);
     let render = properties
         .get("drm_render_minor")
         .filter(|minor| *minor > 0);
-    // A partition's render node belongs to a platform device, which has no PCI ids: the address has.
-    let mut devices = vec![format!("sys/bus/pci/devices/{pci}")];
-    devices.extend(render.map(|minor| format!("sys/class/drm/renderD{minor}/device")));
+    let files = AmdDevice::new(&pci, render);
     let device = properties
         .get("device_id")
         .and_then(|id| u32::try_from(id).ok())
-        .filter(|id| *id != 0);
-    let device = device.or_else(|| {
-        devices
-            .iter()
-            .find_map(|path| root.hexadecimal(&format!("{path}/device")))
-    });
-    let revision = devices
-        .iter()
-        .find_map(|path| root.hexadecimal(&format!("{path}/revision")));
+        .filter(|id| *id != 0)
+        .or_else(|| files.hexadecimal(root, "device"));
+    let revision = files.hexadecimal(root, "revision");
     let banks = memory_of_banks(root, node);
-    let total = || {
-        devices
-            .iter()
-            .find_map(|path| root.number(&format!("{path}/mem_info_vram_total")))
-    };
-    let attribute = |name: &str| {
-        devices
-            .iter()
-            .find_map(|path| root.text(&format!("{path}/{name}")))
-    };
+    let total = || files.number(root, "mem_info_vram_total");
     let nodes: Vec<String> = render
         .map(|minor| format!("/dev/dri/renderD{minor}"))
         .into_iter()
@@ -100,13 +83,17 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
             .get("unique_id")
             .filter(|id| *id != 0)
             .map(|id| format!("GPU-{id:016x}")),
-        partition: attribute("current_compute_partition").map(|compute| Partition {
-            compute,
-            memory: attribute("current_memory_partition"),
-            index: partition_index(location),
-        }),
+        partition: files
+            .text(root, "current_compute_partition")
+            .map(|compute| Partition {
+                compute,
+                memory: files.text(root, "current_memory_partition"),
+                index: partition_index(location),
+            }),
         // -1 where the machine has one memory node only.
-        numa_node: attribute("numa_node").and_then(|node| node.parse().ok()),
+        numa_node: files
+            .text(root, "numa_node")
+            .and_then(|node| node.parse().ok()),
         vendor: GpuVendor::Amd,
         model: model(device, revision),
         nodes,

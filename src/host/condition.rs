@@ -1,8 +1,11 @@
-//! What the GPUs are doing right now: memory in use, programs on them, faults.
+//! The condition of the GPUs right now: memory in use, programs on them, faults.
 //!
-//! It changes from one moment to the next, and so it is no part of a plan: `doctor` and the checks
-//! before a run ask for it, and a run writes it down.
+//! It changes from one moment to the next, so it is no part of a plan: `doctor` and the checks
+//! before a run read it, and a run records it.
 
+use std::path::Path;
+
+use super::amd_device::{AmdDevice, render_minor};
 use super::nvml;
 use super::root::Root;
 use crate::host::checks::{Condition, Errors, Process};
@@ -12,32 +15,21 @@ use retrial_recipe::model::GpuVendor;
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 
-/// The condition of each of the GPUs, in their order.
-pub fn conditions(root: &Root, gpus: &[Gpu]) -> Vec<Condition> {
+/// The condition of each of the GPUs, in their order; files are read behind `root`.
+#[must_use]
+pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
+    let root = &Root::new(root);
     let nodes = compute_nodes(root);
+    // NVIDIA's driver has no files of this; its library has, and knows this machine only.
+    let library = nvml::library().filter(|_| root.is_this_machine());
     gpus.iter()
         .map(|gpu| match gpu.vendor {
             GpuVendor::Amd => amd(root, gpu, &nodes),
-            GpuVendor::Nvidia => nvidia(root, gpu),
+            GpuVendor::Nvidia => library
+                .and_then(|one| one.condition(gpu))
+                .unwrap_or_default(),
         })
         .collect()
-}
-
-/// The driver's files say nothing of this; its library does, and speaks of this machine only.
-fn nvidia(root: &Root, gpu: &Gpu) -> Condition {
-    let library = nvml::library().filter(|_| root.is_this_machine());
-    let facts = library.and_then(|library| library.facts(gpu));
-    let facts = facts.unwrap_or_default();
-    Condition {
-        vram_total: facts.vram,
-        vram_used: facts.vram_used,
-        busy_percent: facts.busy_percent,
-        processes: facts.processes,
-        errors: facts.errors,
-        power_cap_w: facts.power_cap_w,
-        performance_level: None,
-        divided: facts.divided,
-    }
 }
 
 /// Render minor and id of each GPU of the compute driver.
@@ -56,29 +48,19 @@ fn compute_nodes(root: &Root) -> Vec<(u64, u64)> {
 }
 
 fn amd(root: &Root, gpu: &Gpu, nodes: &[(u64, u64)]) -> Condition {
-    let minor = gpu
-        .nodes
-        .first()
-        .and_then(|node| node.rsplit("renderD").next()?.parse::<u64>().ok());
-    let mut devices = vec![format!("sys/bus/pci/devices/{}", gpu.pci)];
-    devices.extend(minor.map(|minor| format!("sys/class/drm/renderD{minor}/device")));
-    let number = |name: &str| {
-        devices
-            .iter()
-            .find_map(|path| root.number(&format!("{path}/{name}")))
-    };
-    let id = minor.and_then(|minor| nodes.iter().find(|node| node.0 == minor).map(|node| node.1));
+    let files = AmdDevice::of(gpu);
+    let number = |name: &str| files.number(root, name);
+    let minor = render_minor(gpu);
+    let node = nodes.iter().find(|(of_node, _)| Some(*of_node) == minor);
     Condition {
         vram_total: number("mem_info_vram_total"),
         divided: None,
         vram_used: number("mem_info_vram_used"),
         busy_percent: number("gpu_busy_percent").and_then(|percent| u32::try_from(percent).ok()),
-        processes: id.map(|id| processes(root, id)).unwrap_or_default(),
-        errors: devices.iter().find_map(|path| errors(root, path)),
-        power_cap_w: devices.iter().find_map(|path| power_cap(root, path)),
-        performance_level: devices
-            .iter()
-            .find_map(|path| root.text(&format!("{path}/power_dpm_force_performance_level"))),
+        processes: node.map(|(_, id)| processes(root, *id)).unwrap_or_default(),
+        errors: files.first(|folder| errors(root, folder)),
+        power_cap_w: files.first(|folder| power_cap(root, folder)),
+        performance_level: files.text(root, "power_dpm_force_performance_level"),
     }
 }
 

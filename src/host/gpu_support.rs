@@ -1,9 +1,46 @@
-//! What can give GPUs to containers on a host: the engine's abilities, and what lies on the disk.
-//! Filled by `host` and by whoever could ask the engine; planted by tests.
+//! What can inject GPUs into containers on a host: the engine's abilities, and what lies on the disk:
+//! the engine's configuration, CDI specifications, NVIDIA's toolkit, devices and libraries. What the
+//! engine itself says takes precedence, where one is asked.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What can give GPUs to containers, as far as it is known.
+use super::root::Root;
+use retrial_recipe::model::GpuVendor;
+
+/// Where specifications lie. AMD's documents say the first, its tool's default is the second.
+const SPECIFICATIONS: [&str; 2] = ["etc/cdi", "var/run/cdi"];
+/// Any of these makes the engine's `--gpus` work.
+const NVIDIA_TOOLKIT: [&str; 3] = [
+    "usr/bin/nvidia-container-runtime-hook",
+    "usr/bin/nvidia-container-toolkit",
+    "usr/bin/nvidia-container-runtime",
+];
+/// Devices that every NVIDIA GPU needs besides its own.
+const NVIDIA_CONTROL: [&str; 3] = ["dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"];
+/// Where the NVIDIA driver's libraries lie; the first that has them counts.
+const LIBRARIES: [&str; 5] = [
+    "usr/local/nvidia/lib64",
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+];
+/// The driver's libraries for computing, which have to be of its kernel module's very version.
+const STEMS: [&str; 8] = [
+    "libcuda",
+    "libcudadebugger",
+    "libnvidia-ml",
+    "libnvidia-ptxjitcompiler",
+    "libnvidia-nvvm",
+    "libnvidia-gpucomp",
+    "libnvidia-cfg",
+    "libnvidia-opencl",
+];
+const PROGRAMS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi"];
+
+/// What can inject GPUs into containers, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuSupport {
@@ -49,12 +86,11 @@ pub struct DriverFile {
 }
 
 impl GpuSupport {
-    /// Names of one vendor's GPUs (`amd.com/gpu=`), if the engine may take them.
-    pub(crate) fn cdi_of(&self, kind: &str) -> Vec<&CdiDevice> {
-        let devices = self.cdi_devices.iter();
-        devices
-            .filter(|device| self.cdi == Some(true) && device.name.starts_with(kind))
-            .collect()
+    /// Whether the engine takes CDI devices, and specifications name a vendor's GPUs.
+    pub(crate) fn has_cdi(&self, vendor: GpuVendor) -> bool {
+        let kind = cdi_kind(vendor);
+        let mut devices = self.cdi_devices.iter();
+        self.cdi == Some(true) && devices.any(|device| device.name.starts_with(kind))
     }
 
     /// Whether a path is one of the driver's files.
@@ -65,4 +101,152 @@ impl GpuSupport {
     pub(crate) fn has_runtime(&self, name: &str) -> bool {
         self.runtimes.iter().any(|runtime| runtime == name)
     }
+}
+
+/// How the names of a vendor's GPUs begin in the Container Device Interface.
+pub(crate) fn cdi_kind(vendor: GpuVendor) -> &'static str {
+    match vendor {
+        GpuVendor::Amd => "amd.com/gpu=",
+        GpuVendor::Nvidia => "nvidia.com/gpu=",
+    }
+}
+
+/// Reads what the disk tells of it.
+pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
+    let daemon = Daemon::read(root);
+    GpuSupport {
+        api: None,
+        runtimes: daemon.runtimes.into_keys().collect(),
+        cdi: daemon.features.get("cdi").copied(),
+        cdi_devices: cdi_devices(root),
+        nvidia_toolkit: NVIDIA_TOOLKIT.iter().any(|path| root.is_there(path)),
+        nvidia_control: NVIDIA_CONTROL
+            .iter()
+            .filter(|path| root.is_there(path))
+            .map(|path| format!("/{path}"))
+            .collect(),
+        nvidia_files: if nvidia {
+            driver_files(root)
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// What is of interest in the engine's configuration.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Daemon {
+    runtimes: BTreeMap<String, serde_json::Value>,
+    features: BTreeMap<String, bool>,
+}
+
+impl Daemon {
+    fn read(root: &Root) -> Self {
+        let text = root.text("etc/docker/daemon.json");
+        let read = text.and_then(|text| serde_json::from_str(&text).ok());
+        read.unwrap_or_default()
+    }
+}
+
+/// A specification of the Container Device Interface, as far as it is read.
+#[derive(Debug, Deserialize)]
+struct Specification {
+    kind: String,
+    devices: Vec<Device>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Device {
+    name: String,
+    #[serde(default, rename = "containerEdits")]
+    edits: Edits,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Edits {
+    #[serde(default, rename = "deviceNodes")]
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    path: String,
+}
+
+/// GPUs that specifications name, each once. JSON is YAML, too.
+fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
+    let mut devices: Vec<CdiDevice> = Vec::new();
+    for folder in SPECIFICATIONS {
+        for name in root.names(folder) {
+            let read = [".yaml", ".yml", ".json"];
+            if !read.iter().any(|ending| name.ends_with(ending)) {
+                continue;
+            }
+            let path = format!("{folder}/{name}");
+            let Some(text) = root.needed(&path) else {
+                continue;
+            };
+            let Ok(specification) = serde_saphyr::from_str::<Specification>(&text) else {
+                root.note(format!("/{path}: it is no CDI specification"));
+                continue;
+            };
+            if !["amd.com/gpu", "nvidia.com/gpu"].contains(&specification.kind.as_str()) {
+                continue;
+            }
+            for device in specification.devices {
+                let name = format!("{}={}", specification.kind, device.name);
+                if devices.iter().all(|known| known.name != name) {
+                    let nodes = device.edits.nodes.into_iter();
+                    let nodes = nodes.map(|node| node.path).collect();
+                    devices.push(CdiDevice { name, nodes });
+                }
+            }
+        }
+    }
+    devices
+}
+
+/// The driver's files, by the names that programs look for. They are put where the loader of
+/// Debian's family looks without being told, and where that of Red Hat's does.
+fn driver_files(root: &Root) -> Vec<DriverFile> {
+    let has = |folder: &&&str| root.is_there(&format!("{folder}/libcuda.so.1"));
+    let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let mut files = Vec::new();
+    if let Some(folder) = LIBRARIES.iter().find(has) {
+        let names = root.names(folder);
+        for stem in STEMS {
+            let Some(name) = soname(&names, stem) else {
+                continue;
+            };
+            for target in [multiarch.as_str(), "/usr/lib64"] {
+                files.push(DriverFile {
+                    source: format!("/{folder}/{name}"),
+                    target: format!("{target}/{name}"),
+                });
+            }
+        }
+    }
+    if let Some(program) = PROGRAMS.iter().find(|path| root.is_there(path)) {
+        files.push(DriverFile {
+            source: format!("/{program}"),
+            target: "/usr/bin/nvidia-smi".to_owned(),
+        });
+    }
+    files
+}
+
+/// The name that programs load: `libcuda.so.1`; the full version where that is the name
+/// (`libnvidia-gpucomp.so.580.159.04`).
+fn soname<'a>(names: &'a [String], stem: &str) -> Option<&'a String> {
+    let version = |name: &&String| {
+        let rest = name.strip_prefix(stem)?.strip_prefix(".so.")?;
+        rest.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+            .then_some(rest.len())
+    };
+    names
+        .iter()
+        .filter(|name| version(name).is_some())
+        .min_by_key(|name| version(name))
 }

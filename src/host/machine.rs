@@ -84,7 +84,9 @@ pub fn memory(root: &Root) -> u64 {
 
 /// Ports on which somebody listens, as the kernel lists its sockets: the local address ends in the
 /// port, in hexadecimal, and the state 0A is listening.
-pub fn listening(root: &Root) -> Vec<u16> {
+#[must_use]
+pub fn listening(root: &Path) -> Vec<u16> {
+    let root = Root::new(root);
     let mut ports: Vec<u16> = ["proc/net/tcp", "proc/net/tcp6"]
         .iter()
         .filter_map(|path| root.text(path))
@@ -104,6 +106,7 @@ pub fn listening(root: &Root) -> Vec<u16> {
 }
 
 /// Bytes that we may still write at a path, or at the nearest folder above it that is there.
+#[must_use]
 pub fn disk_free(path: &Path) -> Option<u64> {
     let status = nearest(path, |place| rustix::fs::statvfs(place).ok())?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))
@@ -121,6 +124,7 @@ const OF_THE_NETWORK: [(u32, &str); 7] = [
 ];
 
 /// The network file system that a path lies on, if it does.
+#[must_use]
 pub fn network_file_system(path: &Path) -> Option<String> {
     let status = nearest(path, |place| rustix::fs::statfs(place).ok())?;
     // The field's width and sign differ between architectures; the number has 32 bits.
@@ -151,18 +155,17 @@ mod tests {
     use rstest::rstest;
 
     use super::{disk_free, how_many, listening};
-    use crate::host::root::Root;
 
     #[test]
     fn who_listens_is_seen() {
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port();
-        assert!(listening(&Root::new(Path::new("/"))).contains(&port));
+        assert!(listening(Path::new("/")).contains(&port));
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("proc/net")).unwrap();
         let text = "  sl  local_address rem_address   st\n   0: 0100007F:1F40 00000000:0000 0A 00000000\n   1: 0100007F:1F41 0100007F:1F40 01 0\n   2: x\n";
         std::fs::write(folder.path().join("proc/net/tcp"), text).unwrap();
-        assert_eq!(listening(&Root::new(folder.path())), [8000]);
+        assert_eq!(listening(folder.path()), [8000]);
     }
 
     #[rstest]

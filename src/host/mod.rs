@@ -4,12 +4,12 @@
 //! the [`HostView`]. It needs no vendor tool, since a host that runs containers has none as a rule.
 
 mod amd;
+mod amd_device;
 mod amd_models;
 pub mod assign;
 mod bus;
 pub mod checks;
 mod condition;
-mod giving;
 pub mod gpu_support;
 mod machine;
 pub mod model;
@@ -21,9 +21,12 @@ mod settings;
 
 use std::path::Path;
 
-use crate::host::checks::{Condition, Settings};
-use crate::host::model::{Gpu, HostView};
+use crate::host::model::HostView;
 use root::Root;
+
+pub use condition::conditions;
+pub use machine::{disk_free, listening, network_file_system};
+pub use settings::settings;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
 #[must_use]
@@ -35,7 +38,7 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     let nvidia = nvidia::driver(&root);
     let processors = machine::processors(&root);
     HostView {
-        gpu_support: giving::giving(&root, nvidia.is_some()),
+        gpu_support: gpu_support::read(&root, nvidia.is_some()),
         unread: root.unread(),
         hostname: machine::hostname(&root),
         kernel: machine::kernel(&root),
@@ -50,36 +53,6 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
         nvidia,
         disk_free: machine::disk_free(disk_at),
     }
-}
-
-/// Bytes that may still be written at a path, or at the nearest folder above it that is there.
-#[must_use]
-pub fn disk_free(path: &Path) -> Option<u64> {
-    machine::disk_free(path)
-}
-
-/// The network file system that a path lies on, if it does.
-#[must_use]
-pub fn network_file_system(path: &Path) -> Option<String> {
-    machine::network_file_system(path)
-}
-
-/// The settings that guides ask for.
-#[must_use]
-pub fn settings(root: &Path) -> Settings {
-    settings::read(&Root::new(root))
-}
-
-/// Ports of this host on which somebody listens.
-#[must_use]
-pub fn listening(root: &Path) -> Vec<u16> {
-    machine::listening(&Root::new(root))
-}
-
-/// What the GPUs are doing right now, in their order.
-#[must_use]
-pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
-    condition::conditions(&Root::new(root), gpus)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub struct HostView {
     pub cpu: String,
     /// Logical processors.
     pub cpus: u32,
-    /// Processors as one holds them in one's hand, where the kernel tells.
+    /// Physical processors, where the kernel reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sockets: Option<u32>,
     /// Cores of each of them.
@@ -40,6 +40,24 @@ pub struct HostView {
     /// What of the GPUs could not be read, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
+}
+
+impl HostView {
+    /// The GPUs, each with its index among those of its vendor: `ROCm`'s and `nvidia-smi`'s.
+    pub fn indexed_gpus(&self) -> impl Iterator<Item = (u32, &Gpu)> {
+        let mut counts = [0; 2];
+        self.gpus.iter().map(move |gpu| {
+            let count: &mut u32 = &mut counts[usize::from(gpu.vendor == GpuVendor::Nvidia)];
+            *count += 1;
+            (*count - 1, gpu)
+        })
+    }
+
+    /// Whether there is a GPU of a vendor.
+    #[must_use]
+    pub fn has_gpu(&self, vendor: GpuVendor) -> bool {
+        self.gpus.iter().any(|gpu| gpu.vendor == vendor)
+    }
 }
 
 /// A GPU of the host.
@@ -73,7 +91,7 @@ pub struct Gpu {
     /// Groups of the host, by number, that may use its device nodes; not root's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<u32>,
-    /// Its device node is not there: whoever runs us was not given this GPU.
+    /// Its device node is not there: whoever runs us did not get this GPU.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
 }

@@ -7,7 +7,7 @@ use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 
-use crate::host::checks::{Errors, Process};
+use crate::host::checks::{Condition, Errors, Process};
 use crate::host::model::Gpu;
 use crate::telemetry::{Cause, GpuReading};
 use retrial_recipe::model::GpuVendor;
@@ -30,25 +30,6 @@ pub fn library() -> Option<&'static Library> {
     LIBRARY.get_or_init(load).as_ref()
 }
 
-/// What the library says of a GPU at this moment, besides what the driver's files say.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Facts {
-    /// Memory in all, bytes.
-    pub vram: Option<u64>,
-    /// Memory in use, bytes.
-    pub vram_used: Option<u64>,
-    /// How busy its cores are, percent.
-    pub busy_percent: Option<u32>,
-    /// Power limit, watts.
-    pub power_cap_w: Option<u32>,
-    /// Programs on it, and what they hold.
-    pub processes: Vec<Process>,
-    /// Memory errors since the driver was loaded.
-    pub errors: Option<Errors>,
-    /// It is divided (MIG).
-    pub divided: Option<bool>,
-}
-
 /// The sensors of one GPU.
 pub struct Sensor(Device<'static>);
 
@@ -69,8 +50,8 @@ impl Library {
         self.device(gpu).map(Sensor)
     }
 
-    /// What is so now; none where the library does not know the GPU.
-    pub fn facts(&self, gpu: &Gpu) -> Option<Facts> {
+    /// The condition right now; none where the library does not know the GPU.
+    pub fn condition(&self, gpu: &Gpu) -> Option<Condition> {
         let device = self.device(gpu)?;
         let memory = device.memory_info().ok();
         let running = device.running_compute_processes().unwrap_or_default();
@@ -79,8 +60,8 @@ impl Library {
             errors(MemoryError::Corrected),
             errors(MemoryError::Uncorrected),
         );
-        Some(Facts {
-            vram: memory.as_ref().map(|memory| memory.total),
+        Some(Condition {
+            vram_total: memory.as_ref().map(|memory| memory.total),
             vram_used: memory.as_ref().map(|memory| memory.used),
             busy_percent: device.utilization_rates().ok().map(|rates| rates.gpu),
             power_cap_w: device
@@ -94,6 +75,7 @@ impl Library {
                     corrected,
                     uncorrected,
                 }),
+            performance_level: None,
             divided: device.mig_mode().ok().map(|mode| mode.current != 0),
         })
     }

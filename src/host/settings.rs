@@ -1,12 +1,16 @@
 //! Settings of the host that vendors' guides ask for before a benchmark. They are read, never set.
 
+use std::path::Path;
+
 use super::root::Root;
 use crate::host::checks::Settings;
 
 const CPU: &str = "sys/devices/system/cpu";
 
-/// Reads them.
-pub fn read(root: &Root) -> Settings {
+/// Reads the settings of the host behind `root`.
+#[must_use]
+pub fn settings(root: &Path) -> Settings {
+    let root = &Root::new(root);
     let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
     let pages = "sys/kernel/mm/transparent_hugepage";
     Settings {

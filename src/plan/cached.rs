@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::step::{Action, Condition, ExecStep, Plan};
+use super::step::{Action, ExecStep, Plan};
 use retrial_container::Mount;
 use retrial_recipe::model::{CachedFile, Place};
 
@@ -97,9 +97,7 @@ impl Plan {
     /// What is kept, in the order of filling; not what is left out: there the image's is seen.
     pub fn cached_directories(&self) -> impl Iterator<Item = (u32, &CachedDirectory)> {
         self.steps.iter().filter_map(|step| match &step.action {
-            Action::Populate(fill) if !matches!(step.when, Condition::Skipped { .. }) => {
-                Some((step.number, &fill.directory))
-            }
+            Action::Populate(fill) if !step.is_skipped() => Some((step.number, &fill.directory)),
             _ => None,
         })
     }

@@ -33,17 +33,12 @@ impl NamesCommits for Action {
     fn texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::Pull { reference, .. } => vec![reference],
-            Self::Build {
-                context,
-                dockerfile,
-                args,
-                tag,
-            } => {
-                let mut texts = vec![context, dockerfile, tag];
-                texts.extend(args.values_mut());
+            Self::Build(build) => {
+                let mut texts = vec![&mut build.context, &mut build.dockerfile, &mut build.tag];
+                texts.extend(build.args.values_mut());
                 texts
             }
-            Self::FetchModel { mount, .. } => vec![&mut mount.target],
+            Self::FetchModel(model) => vec![&mut model.mount.target],
             Self::CopyOut { path, to } => vec![path, to],
             Self::Populate(PopulateStep {
                 directory, command, ..
@@ -84,7 +79,7 @@ impl NamesCommits for ContainerSpec {
         let mut texts: Vec<&mut String> = self.entrypoint.iter_mut().flatten().collect();
         texts.extend(&mut self.command);
         texts.extend(&mut self.devices);
-        texts.extend(&mut self.further.tmpfs);
+        texts.extend(&mut self.extra.tmpfs);
         texts.extend(self.env.iter_mut().map(|(_, value)| value));
         for mount in &mut self.mounts {
             texts.extend([&mut mount.source, &mut mount.target]);

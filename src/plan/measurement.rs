@@ -60,8 +60,7 @@ impl MeasurementPlan {
     /// Whether this name means its scenario: `single-stream` is `SingleStream`.
     #[must_use]
     pub fn is_named(&self, name: &str) -> bool {
-        let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-        folded(&self.scenario) == folded(name) || folded(&self.key) == folded(name)
+        is_scenario(name, &self.key, Some(&self.scenario))
     }
 
     /// Where the results of a trial lie below the run's directory.
@@ -69,6 +68,13 @@ impl MeasurementPlan {
     pub fn results_directory(&self, trial: u32) -> String {
         format!("results/{}/{}/run_{trial}", self.scenario, self.mode)
     }
+}
+
+/// Whether a name means a scenario of this key, or of `LoadGen`: `single-stream` is `SingleStream`.
+pub(super) fn is_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool {
+    let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    let mut names = [Some(key), loadgen].into_iter().flatten();
+    names.any(|known| folded(known) == folded(name))
 }
 
 impl Plan {

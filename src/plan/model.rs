@@ -1,9 +1,11 @@
 //! Where models of the hub lie in the container. Their commits, and so their places on this
 //! machine, may be known only after they were fetched: the plan says what is mounted where.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::step::{Action, Condition, Plan};
+use super::step::{Action, Plan};
 
 /// Where the hub's cache lies in a container whose recipe does not say it.
 pub const HUB_CACHE: &str = "/hub-cache";
@@ -31,19 +33,28 @@ pub enum Form {
 }
 
 /// A model that a plan fetches.
-#[derive(Debug, Clone, Copy)]
-pub struct FetchedModel<'a> {
-    /// Its key in the recipe.
-    pub name: &'a str,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFetch {
+    /// The model's key in the recipe.
+    pub model: String,
     /// `owner/name`
-    pub repository: &'a str,
+    pub repository: String,
     /// Branch, tag or commit.
-    pub revision: &'a str,
+    pub revision: String,
+    /// Globs of files to fetch; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allow: Vec<String>,
+    /// Globs of files to leave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// The hashes of its files, by path, as a lock requires them; empty without one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub locked: BTreeMap<String, String>,
     /// Where it lies in the container.
-    pub mount: &'a ModelMount,
+    pub mount: ModelMount,
 }
 
-impl FetchedModel<'_> {
+impl ModelFetch {
     /// `models--owner--name`: its directory in the hub's cache.
     #[must_use]
     pub fn cache_name(&self) -> String {
@@ -52,22 +63,11 @@ impl FetchedModel<'_> {
 }
 
 impl Plan {
-    /// The models that are fetched, in order; not those whose step is left out: there what the
-    /// image has is seen.
-    pub fn fetched_models(&self) -> impl Iterator<Item = FetchedModel<'_>> {
+    /// The models that are fetched, in order; not those whose step is skipped: there the container
+    /// has what the image has.
+    pub fn fetched_models(&self) -> impl Iterator<Item = &ModelFetch> {
         self.steps.iter().filter_map(|step| match &step.action {
-            Action::FetchModel {
-                model,
-                repository,
-                revision,
-                mount,
-                ..
-            } if !matches!(step.when, Condition::Skipped { .. }) => Some(FetchedModel {
-                name: model,
-                repository,
-                revision,
-                mount,
-            }),
+            Action::FetchModel(model) if !step.is_skipped() => Some(model),
             _ => None,
         })
     }

@@ -1,29 +1,49 @@
-//! Privileges of a recipe that are equivalent to root on the host.
+//! Privileges of a recipe that are equivalent to root on the host, and their removal
+//! (`--least-privilege`). What is removed is reported, since a script of the image may need it: AMD's
+//! write settings of the kernel and the GPUs' clocks.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use retrial_container::{is_accelerator_device, is_root_capability};
-use retrial_recipe::model::{Place, Recipe};
+use retrial_recipe::model::{Container, Place, Recipe};
 
-/// One root-equivalent power, and what asks for it.
+/// A root-equivalent privilege, and what needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privilege {
     /// The word for `--allow`.
     pub name: String,
-    /// What asks for it, and what it means.
-    pub because: String,
+    /// What needs it: `container.cap_add SYS_ADMIN`, `mount /etc`, `step x`.
+    pub setting: String,
+    /// What it gives the recipe.
+    pub effect: String,
 }
 
-impl Privilege {
-    fn new(name: &str, because: impl Into<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            because: because.into(),
-        }
+/// `container.pid host: the host's processes`
+impl fmt::Display for Privilege {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.setting, self.effect)
     }
 }
 
-/// The powers that can be allowed, for the command line's help.
+impl Privilege {
+    fn new(name: &str, setting: impl Into<String>, effect: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            setting: setting.into(),
+            effect: effect.to_owned(),
+        }
+    }
+
+    /// A mount of a path outside the recipe's directory.
+    #[must_use]
+    pub fn mount(source: &str, effect: &str) -> Self {
+        Self::new("mounts", format!("mount {source}"), effect)
+    }
+}
+
+/// The privileges that can be allowed, for the command line's help.
 pub const NAMES: [&str; 7] = [
     "privileged",
     "sys-admin",
@@ -34,83 +54,99 @@ pub const NAMES: [&str; 7] = [
     "host",
 ];
 
-/// What the recipe asks of a person's trust. `mounts` are the absolute sources after rendering.
+/// The security option that opens the kernel's settings.
+const SYSTEM_PATHS: &str = "systempaths=unconfined";
+
+/// The privileges that a recipe needs. `mounts` are the absolute sources after rendering.
 #[must_use]
-pub fn asked(recipe: &Recipe, mounts: &[String], recipe_directory: Option<&str>) -> Vec<Privilege> {
-    let container = &recipe.container;
-    let mut powers = Vec::new();
+pub fn needed(
+    recipe: &Recipe,
+    mounts: &[String],
+    recipe_directory: Option<&str>,
+) -> Vec<Privilege> {
+    let mut privileges = of_container(&recipe.container);
+    for source in mounts {
+        let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
+        if sockets.iter().any(|socket| source.ends_with(socket)) {
+            privileges.push(Privilege::new(
+                "engine-socket",
+                format!("mount {source}"),
+                "the engine, and through it the host",
+            ));
+        } else if !recipe_directory.is_some_and(|directory| below(source, directory)) {
+            privileges.push(Privilege::mount(source, "outside the recipe's directory"));
+        }
+    }
+    let mut setups = recipe.datasets.iter().chain(&recipe.setup);
+    if let Some((name, _)) = setups.find(|(_, setup)| setup.on == Place::Host) {
+        privileges.push(Privilege::new(
+            "host",
+            format!("step {name}"),
+            "`on: host` runs on this machine, not in the container",
+        ));
+    }
+    privileges
+}
+
+/// Removes the privileges of a container that a GPU does not need; returns what is removed.
+pub fn remove(container: &mut Container) -> Vec<Privilege> {
+    let removed = of_container(container);
+    container.privileged = false;
+    container.cap_add.retain(|name| !is_root_capability(name));
+    container
+        .security_opt
+        .retain(|option| option != SYSTEM_PATHS);
+    container
+        .devices
+        .retain(|device| is_accelerator_device(device));
+    container.pid.take_if(|pid| pid == "host");
+    removed
+}
+
+fn of_container(container: &Container) -> Vec<Privilege> {
+    let mut privileges = Vec::new();
     if container.privileged {
-        powers.push(Privilege::new(
+        privileges.push(Privilege::new(
             "privileged",
-            "container.privileged: every device and kernel setting of the host",
+            "container.privileged",
+            "every device of the host, and settings of its kernel and of the GPUs' clocks",
         ));
     }
-    if let Some(name) = container
-        .cap_add
-        .iter()
-        .find(|name| is_root_capability(name))
-    {
-        powers.push(Privilege::new(
-            "sys-admin",
-            format!("container.cap_add {name}: enough to leave the container"),
-        ));
-    }
+    let capabilities = container.cap_add.iter();
+    privileges.extend(
+        capabilities
+            .filter(|name| is_root_capability(name))
+            .map(|name| {
+                let setting = format!("container.cap_add {name}");
+                Privilege::new("sys-admin", setting, "enough to leave the container")
+            }),
+    );
     if container
         .security_opt
         .iter()
-        .any(|option| option == "systempaths=unconfined")
+        .any(|option| option == SYSTEM_PATHS)
     {
-        powers.push(Privilege::new(
+        privileges.push(Privilege::new(
             "sys-admin",
-            "container.security_opt systempaths=unconfined: the kernel's settings in /proc and /sys",
+            format!("container.security_opt {SYSTEM_PATHS}"),
+            "the kernel's settings in /proc and /sys",
         ));
     }
-    if let Some(device) = container
-        .devices
-        .iter()
-        .find(|device| !is_accelerator_device(device))
-    {
-        powers.push(Privilege::new(
-            "dev-mem",
-            format!(
-                "container.devices {device}: no device of a GPU: it may be the host's memory or disks"
-            ),
-        ));
-    }
+    let devices = container.devices.iter();
+    privileges.extend(
+        devices
+            .filter(|device| !is_accelerator_device(device))
+            .map(|device| {
+                let setting = format!("container.devices {device}");
+                let effect = "not a GPU's device: it may be the host's memory or disks";
+                Privilege::new("dev-mem", setting, effect)
+            }),
+    );
     if container.pid.as_deref() == Some("host") {
-        powers.push(Privilege::new(
-            "host-pid",
-            "container.pid host: the host's processes",
-        ));
+        let setting = "container.pid host";
+        privileges.push(Privilege::new("host-pid", setting, "the host's processes"));
     }
-    for source in mounts {
-        if source.ends_with("docker.sock")
-            || source.ends_with("podman.sock")
-            || source.ends_with("containerd.sock")
-        {
-            powers.push(Privilege::new(
-                "engine-socket",
-                format!("mount {source}: the engine, and through it the host"),
-            ));
-        } else if !recipe_directory.is_some_and(|directory| below(source, directory)) {
-            powers.push(Privilege::new(
-                "mounts",
-                format!("mount {source}: outside the recipe's directory"),
-            ));
-        }
-    }
-    let on_host = recipe
-        .datasets
-        .iter()
-        .chain(&recipe.setup)
-        .find(|(_, setup)| setup.on == Place::Host);
-    if let Some((name, _)) = on_host {
-        powers.push(Privilege::new(
-            "host",
-            format!("step {name}: `on: host` runs on this machine, not in the container"),
-        ));
-    }
-    powers
+    privileges
 }
 
 fn below(path: &str, directory: &str) -> bool {
@@ -118,4 +154,25 @@ fn below(path: &str, directory: &str) -> bool {
         && path
             .strip_prefix(directory.trim_end_matches('/'))
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_equivalent_privileges_are_removed_and_reported() {
+        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\ncontainer:\n  privileged: true\n  pid: host\n  devices: [/dev/kfd, /dev/dri, /dev/mem]\n  cap_add: [CAP_SYS_ADMIN, SYS_PTRACE]\n  security_opt: [seccomp=unconfined]\nscenarios: { s: { performance: { run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
+        let source = retrial_recipe::Source::new("r.yaml", text);
+        let resolved =
+            retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
+        let mut container = resolved.recipe.container;
+        let removed = remove(&mut container);
+        assert!(!container.privileged && container.pid.is_none());
+        assert_eq!(container.devices, ["/dev/kfd", "/dev/dri"]);
+        assert_eq!(container.cap_add, ["SYS_PTRACE"]);
+        assert_eq!(container.security_opt, ["seccomp=unconfined"]);
+        assert_eq!(removed.len(), 4, "{removed:?}");
+        assert_eq!(remove(&mut container), []);
+    }
 }

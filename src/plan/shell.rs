@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use super::model::FetchedModel;
-use super::step::{Action, Condition, ExecStep, Plan, Step};
-use retrial_container::{ContainerSpec, GpuDevices};
+use super::options::PullPolicy;
+use super::step::{Action, BuildStep, Condition, ExecStep, Plan, Step};
+use retrial_container::ContainerSpec;
 pub use retrial_recipe::quote::quote;
 
 mod cached;
@@ -34,7 +34,7 @@ pub fn script(plan: &Plan) -> String {
     if plan
         .steps
         .iter()
-        .any(|step| command(step).is_some_and(|exec| exec.shell.is_none()))
+        .any(|step| step.command().is_some_and(|exec| exec.shell.is_none()))
     {
         let _ = writeln!(
             out,
@@ -76,56 +76,38 @@ fn condition(step: &Step) -> String {
     }
 }
 
+pub(super) fn pull_line(reference: &str) -> String {
+    format!("docker pull {}", quote(reference))
+}
+
+pub(super) fn build_line(build: &BuildStep) -> String {
+    let context = &build.context;
+    let mut line = format!("docker build -t {}", quote(&build.tag));
+    for (name, value) in &build.args {
+        let _ = write!(line, " --build-arg {}", quote(&format!("{name}={value}")));
+    }
+    let dockerfile = quote(&format!("{context}/{}", build.dockerfile));
+    let _ = write!(line, " -f {dockerfile} {}", quote(context));
+    line
+}
+
 fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
     match &step.action {
-        Action::Pull { reference, .. } => {
-            let reference = quote(reference);
-            if step.when == Condition::UnlessPresent {
-                format!(
-                    "docker image inspect {reference} >/dev/null 2>&1 || docker pull {reference}"
-                )
-            } else {
-                format!("docker pull {reference}")
+        Action::Pull { reference, policy } => {
+            let (pull, reference) = (pull_line(reference), quote(reference));
+            let has = format!("docker image inspect {reference} >/dev/null");
+            match policy {
+                PullPolicy::Always => pull,
+                PullPolicy::Missing => format!("{has} 2>&1 || {pull}"),
+                // Ends the script where the engine does not have it.
+                PullPolicy::Never => has,
             }
         }
-        Action::Build {
-            context,
-            dockerfile,
-            args,
-            tag,
-        } => {
-            let mut line = format!("docker build -t {}", quote(tag));
-            for (key, value) in args {
-                let _ = write!(line, " --build-arg {}", quote(&format!("{key}={value}")));
-            }
-            let _ = write!(
-                line,
-                " -f {} {}",
-                quote(&format!("{context}/{dockerfile}")),
-                quote(context)
-            );
-            line
-        }
-        Action::FetchModel {
-            model,
-            repository,
-            revision,
-            allow,
-            ignore,
-            mount,
-            ..
-        } => {
-            let model = FetchedModel {
-                name: model,
-                repository,
-                revision,
-                mount,
-            };
-            models::download(plan, &model, allow, ignore)
-        }
+        Action::Build(build) => build_line(build),
+        Action::FetchModel(model) => models::download(plan, model),
         Action::CopyOut { path, to } => cached::copy_out(plan, name, path, to),
-        Action::Populate(fill) => cached::fill(plan, step, fill, name),
-        Action::Create => docker_run(&plan.container, name, &mounts(plan, step)),
+        Action::Populate(fill) => cached::populate(plan, step, fill, name),
+        Action::Create => docker_run(&plan.container, name, mounts(plan, step)),
         Action::Exec(exec) => docker_exec(exec, name),
         Action::Host(exec) => cached::host(exec),
         Action::Collect {
@@ -155,97 +137,15 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
     mounts
 }
 
-/// A step's command, if it has one.
-fn command(step: &Step) -> Option<&ExecStep> {
-    match &step.action {
-        Action::Exec(exec) | Action::Host(exec) => Some(exec),
-        Action::Populate(fill) => Some(&fill.command),
-        _ => None,
-    }
-}
-
-/// `docker run -d` with every flag of the container, and mounts of what steps before it gave.
-fn docker_run(container: &ContainerSpec, name: &str, given: &[String]) -> String {
-    let mut flags: Vec<String> = vec![format!("docker run -d --name {name}")];
-    let mut flag = |text: String| flags.push(quote(&text));
-    if let Some(ipc) = &container.ipc {
-        flag(format!("--ipc={ipc}"));
-    }
-    if let Some(network) = &container.network {
-        flag(format!("--network={network}"));
-    }
-    if let Some(uts) = &container.uts {
-        flag(format!("--uts={uts}"));
-    }
-    if let Some(pid) = &container.pid {
-        flag(format!("--pid={pid}"));
-    }
-    if container.privileged {
-        flag("--privileged".to_owned());
-    }
-    for name in &container.cap_add {
-        flag(format!("--cap-add={name}"));
-    }
-    for device in &container.devices {
-        flag(format!("--device={device}"));
-    }
-    match &container.gpus {
-        Some(GpuDevices::All) => flag("--gpus=all".to_owned()),
-        Some(GpuDevices::Ids(ids)) => flag(format!("--gpus=\"device={}\"", ids.join(","))),
-        None => {}
-    }
-    for option in &container.security_opt {
-        flag(format!("--security-opt={option}"));
-    }
-    for group in &container.group_add {
-        flag(format!("--group-add={group}"));
-    }
-    if let Some(bytes) = container.shm_size {
-        flag(format!("--shm-size={bytes}"));
-    }
-    for limit in &container.ulimits {
-        flag(format!(
-            "--ulimit={}={}:{}",
-            limit.name, limit.soft, limit.hard
-        ));
-    }
-    for (key, value) in &container.env {
-        flag(format!("--env={key}={value}"));
-    }
-    for mount in &container.mounts {
-        let suffix = if mount.read_only { ":ro" } else { "" };
-        flag(format!(
-            "--volume={}:{}{suffix}",
-            mount.source, mount.target
-        ));
-    }
-    if let Some(workdir) = &container.workdir {
-        flag(format!("--workdir={workdir}"));
-    }
-    if let Some(user) = &container.user {
-        flag(format!("--user={user}"));
-    }
-    if container.init {
-        flag("--init".to_owned());
-    }
-    for (name, value) in container.further.flags() {
-        flag(if name == "read-only" {
-            format!("--{name}")
-        } else {
-            format!("--{name}={value}")
-        });
-    }
-    if let Some(entrypoint) = container
-        .entrypoint
-        .as_ref()
-        .and_then(|words| words.first())
-    {
-        flag(format!("--entrypoint={entrypoint}"));
-    }
-    flags.extend(given.iter().cloned());
+/// `docker run -d` with the options of the container, and mounts that steps before it made.
+fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> String {
+    let mut words = vec![format!("docker run -d --name {name}")];
+    let options = container.options();
+    words.extend(options.iter().map(|option| quote(&option.to_string())));
+    words.extend(mounts);
     let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
-    flags.push(format!("{} {}", quote(&container.image), command.join(" ")));
-    wrap(&flags)
+    words.push(format!("{} {}", quote(&container.image), command.join(" ")));
+    wrap(&words)
 }
 
 fn docker_exec(exec: &ExecStep, name: &str) -> String {
@@ -294,16 +194,8 @@ pub fn container_name(recipe: &str) -> String {
         .trim_end_matches(".yaml")
         .trim_end_matches(".yml");
     let last = trimmed.rsplit('/').next().unwrap_or(trimmed);
-    let clean: String = last
-        .chars()
-        .map(|character| {
-            if character.is_ascii_alphanumeric() || "_.-".contains(character) {
-                character
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let is_odd = |character: char| !character.is_ascii_alphanumeric() && !"_.-".contains(character);
+    let clean = last.replace(is_odd, "-");
     let clean = clean.trim_matches(|character: char| !character.is_ascii_alphanumeric());
     if clean.is_empty() {
         "retrial".to_owned()
@@ -332,15 +224,7 @@ fn wrap(words: &[String]) -> String {
 
 /// A comment must not leave its line.
 fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
-        .collect()
+    text.replace(char::is_control, " ")
 }
 
 #[cfg(test)]

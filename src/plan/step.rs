@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use super::cached::PopulateStep;
 use super::measurement::MeasurementPlan;
-use super::model::ModelMount;
+use super::model::ModelFetch;
 use super::options::{Keep, PullPolicy};
 use super::privilege::Privilege;
 use crate::host::assign::AssignedGpus;
-use crate::host::checks::requirements::UnmetRequirement;
+use crate::host::checks::Check;
 use crate::telemetry::rate::Interval;
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
@@ -53,7 +53,7 @@ pub struct Plan {
     pub requires: Requires,
     /// GPUs that were chosen; all where empty.
     pub gpus: Vec<String>,
-    /// GPUs that the container is given, and how; none where the recipe asks for none.
+    /// GPUs that the container gets, and how; none where the recipe asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_gpus: Option<AssignedGpus>,
     /// What was found unwise on the host before the run began: its verdict says it.
@@ -62,12 +62,12 @@ pub struct Plan {
     /// A GPU that another run uses is an error, not waited for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_wait: bool,
-    /// What `--least-privilege` took away.
+    /// What `--least-privilege` removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub removed_privileges: Vec<String>,
-    /// What the host lacks.
-    pub unmet: Vec<UnmetRequirement>,
-    /// What is asked of a person's trust.
+    pub removed_privileges: Vec<Privilege>,
+    /// Requirements that the host does not meet.
+    pub unmet: Vec<Check>,
+    /// Root-equivalent privileges, which need approval.
     pub privileges: Vec<Privilege>,
     /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
     pub image: String,
@@ -85,10 +85,10 @@ pub struct Plan {
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
-    /// The directory of this machine below which directories are kept.
+    /// The directory of this machine below which directories are cached.
     #[serde(default)]
     pub cache: String,
-    /// Kept directories are looked through byte by byte before they are taken over.
+    /// Cached directories are verified byte by byte before they are used.
     #[serde(default)]
     pub verify_cache: bool,
     /// How often GPUs and container are looked at while something is measured.
@@ -165,6 +165,22 @@ impl Step {
         }
     }
 
+    /// Whether `--skip` or `--from` skips it.
+    #[must_use]
+    pub fn is_skipped(&self) -> bool {
+        matches!(self.when, Condition::Skipped { .. })
+    }
+
+    /// The command of the recipe that it runs, if it does.
+    #[must_use]
+    pub fn command(&self) -> Option<&ExecStep> {
+        match &self.action {
+            Action::Exec(command) | Action::Host(command) => Some(command),
+            Action::Populate(populate) => Some(&populate.command),
+            _ => None,
+        }
+    }
+
     /// `04-offline-performance`: the step's directory in a run.
     #[must_use]
     pub fn directory(&self) -> String {
@@ -180,9 +196,9 @@ pub enum Condition {
     Always,
     /// Unless the engine has the image.
     UnlessPresent,
-    /// Unless an earlier run has kept what it fills.
+    /// Unless an earlier run populated the cached directory.
     UnlessCached {
-        /// Under which key.
+        /// The directory's key.
         key: String,
     },
     /// Until the evidence of the trials so far decides; looked at after these numbers of trials.
@@ -195,10 +211,10 @@ pub enum Condition {
         /// What keeps it.
         keep: Keep,
     },
-    /// Left out by `--skip` or `--from`.
+    /// Skipped by `--skip` or `--from`.
     Skipped {
         /// Which option.
-        because: String,
+        option: String,
     },
 }
 
@@ -207,7 +223,7 @@ impl fmt::Display for Condition {
         match self {
             Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
-            Self::UnlessCached { key } => write!(formatter, "unless kept as {key}"),
+            Self::UnlessCached { key } => write!(formatter, "unless cached as {key}"),
             Self::UntilDecided { stages } => {
                 let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
                 write!(formatter, "until decided, stages {}", stages.join(" "))
@@ -216,7 +232,7 @@ impl fmt::Display for Condition {
                 keep: Keep::OnFailure,
             } => formatter.write_str("unless a step failed"),
             Self::Unless { keep: Keep::Always } => formatter.write_str("never: --keep always"),
-            Self::Skipped { because } => write!(formatter, "left out by {because}"),
+            Self::Skipped { option } => write!(formatter, "skipped by {option}"),
         }
     }
 }
@@ -233,36 +249,9 @@ pub enum Action {
         policy: PullPolicy,
     },
     /// Build the image.
-    Build {
-        /// Absolute, on this machine.
-        context: String,
-        /// Relative to the context.
-        dockerfile: String,
-        /// Build arguments.
-        args: BTreeMap<String, String>,
-        /// The image's name.
-        tag: String,
-    },
+    Build(BuildStep),
     /// Fetch a model from the hub.
-    FetchModel {
-        /// The model's key in the recipe.
-        model: String,
-        /// `owner/name`
-        repository: String,
-        /// Branch, tag or commit.
-        revision: String,
-        /// Globs of files to fetch; all if empty.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        allow: Vec<String>,
-        /// Globs of files to leave.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        ignore: Vec<String>,
-        /// What its files must hash to, by path, as a lock says; nothing without one.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        locked: BTreeMap<String, String>,
-        /// Where it lies in the container.
-        mount: ModelMount,
-    },
+    FetchModel(ModelFetch),
     /// Take something out of the image, for steps on the host.
     CopyOut {
         /// In the image.
@@ -270,7 +259,7 @@ pub enum Action {
         /// Below the run's directory for host files.
         to: String,
     },
-    /// Fill a kept directory.
+    /// Populate a cached directory.
     Populate(PopulateStep),
     /// Create and start the container.
     Create,
@@ -293,6 +282,19 @@ pub enum Action {
     Judge,
     /// Remove the container.
     Remove,
+}
+
+/// The build of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildStep {
+    /// Absolute, on this machine.
+    pub context: String,
+    /// Relative to the context.
+    pub dockerfile: String,
+    /// Build arguments.
+    pub args: BTreeMap<String, String>,
+    /// The image's name.
+    pub tag: String,
 }
 
 /// A command of the recipe.

@@ -7,46 +7,36 @@ mod gpus;
 use super::cached::PopulateStep;
 use super::model::Form;
 use super::options::PullPolicy;
-use super::shell::quote;
+use super::shell::{build_line, pull_line, quote};
 use super::step::{Action, ExecStep, Plan, Step};
-use crate::format::limit;
+use crate::format::{limit, size};
+use retrial_container::OptionValue;
 use retrial_recipe::model::Place;
 
-/// Renders the plan. `width` only matters for nothing but long command lines, which are kept whole.
+/// Renders the plan. Long command lines are kept whole.
 #[must_use]
 pub fn render(plan: &Plan) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}", plan.title);
     let _ = writeln!(out, "  recipe      {}", plan.recipe);
+    let submission = &plan.submission;
     let submission = [
-        Some(plan.submission.suite.as_str()),
-        plan.submission.round.as_deref(),
-        plan.submission.division.as_deref(),
-        plan.submission.submitter.as_deref(),
-        plan.submission.system.as_deref(),
-        Some(plan.submission.benchmark.as_str()),
+        Some(submission.suite.as_str()),
+        submission.round.as_deref(),
+        submission.division.as_deref(),
+        submission.submitter.as_deref(),
+        submission.system.as_deref(),
+        Some(submission.benchmark.as_str()),
     ];
-    let _ = writeln!(
-        out,
-        "  submission  {}",
-        submission
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" · ")
-    );
-    let chosen: Vec<String> = plan
-        .variant
-        .iter()
-        .map(|(axis, value)| format!("{axis}={value}"))
-        .chain(
-            plan.modified
-                .iter()
-                .filter_map(|name| plan.params.get(name).map(|value| format!("{name}={value}"))),
-        )
-        .collect();
-    if !chosen.is_empty() {
-        let _ = writeln!(out, "  choices     {}", chosen.join(" "));
+    let submission: Vec<&str> = submission.into_iter().flatten().collect();
+    let _ = writeln!(out, "  submission  {}", submission.join(" · "));
+    let variant = plan.variant.iter();
+    let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
+    let modified = plan.modified.iter();
+    let modified = modified.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
+    let options: Vec<String> = variant.chain(modified).collect();
+    if !options.is_empty() {
+        let _ = writeln!(out, "  options     {}", options.join(" "));
     }
     let pinned = if plan.pinned {
         ""
@@ -67,38 +57,25 @@ pub fn render(plan: &Plan) -> String {
     if let Some(lock) = &plan.lock {
         let _ = writeln!(out, "  locked      {}", lock.path);
     }
-    section(
-        &mut out,
-        "the host lacks",
-        plan.unmet.iter().map(|lack| {
-            let effect = if lack.stops() { "" } else { " (a warning)" };
-            format!(
-                "{}: found {}, wanted {}{effect}",
-                lack.what, lack.found, lack.wanted
-            )
-        }),
-    );
-    section(
-        &mut out,
-        "asks for your trust",
-        plan.privileges
-            .iter()
-            .map(|power| format!("{}: {}", power.name, power.because)),
-    );
-    section(&mut out, "secrets", plan.secrets.iter().cloned());
-    section(&mut out, "notes", plan.notes.iter().cloned());
-    let given = plan.assigned_gpus.as_ref();
-    section(
-        &mut out,
-        "gpus",
-        given.map(gpus::lines).unwrap_or_default().into_iter(),
-    );
-    section(
-        &mut out,
-        "taken away (--least-privilege)",
-        plan.removed_privileges.iter().cloned(),
-    );
-    section(&mut out, "container", container_lines(plan).into_iter());
+    let unmet = plan.unmet.iter().map(|check| {
+        let effect = if check.stops() { "" } else { " (a warning)" };
+        format!("{check}{effect}")
+    });
+    let privileges = plan.privileges.iter();
+    let privileges = privileges.map(|one| format!("{}: {one}", one.name));
+    let removed = plan.removed_privileges.iter().map(ToString::to_string);
+    let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
+    for (title, lines) in [
+        ("unmet requirements", unmet.collect()),
+        ("needs your approval (--allow)", privileges.collect()),
+        ("secrets", plan.secrets.clone()),
+        ("notes", plan.notes.clone()),
+        ("gpus", gpus.unwrap_or_default()),
+        ("removed (--least-privilege)", removed.collect()),
+        ("container", container_lines(plan)),
+    ] {
+        section(&mut out, title, lines);
+    }
     out.push_str("\nsteps\n");
     for step in &plan.steps {
         let condition = step.when.to_string();
@@ -117,12 +94,10 @@ pub fn render(plan: &Plan) -> String {
     out
 }
 
-fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
-    let lines: Vec<String> = lines.collect();
-    if lines.is_empty() {
-        return;
+fn section(out: &mut String, title: &str, lines: Vec<String>) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\n{title}");
     }
-    let _ = writeln!(out, "\n{title}");
     for line in lines {
         let _ = writeln!(out, "  {line}");
     }
@@ -130,126 +105,57 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
 
 fn container_lines(plan: &Plan) -> Vec<String> {
     let container = &plan.container;
-    let mut lines = Vec::new();
-    let mut add = |key: &str, value: String| {
-        if !value.is_empty() {
-            lines.push(format!("{key:<13} {value}"));
+    // Several values of one flag share a line, in the order of the flags.
+    let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
+    for option in container.options() {
+        let value = match option.value {
+            OptionValue::Switch => "yes".to_owned(),
+            OptionValue::Bytes(bytes) => size(bytes),
+            OptionValue::Text(text) => quote(&text),
+        };
+        match rows.last_mut() {
+            // Paths are long: each mount has a line of its own.
+            Some((flag, values)) if *flag == option.flag && *flag != "volume" => values.push(value),
+            _ => rows.push((option.flag, vec![value])),
         }
+    }
+    rows.retain(|(flag, _)| *flag != "entrypoint");
+    rows.extend(plan.cached_directories().map(|(_, directory)| {
+        let mode = if directory.writable { "" } else { ":ro" };
+        (
+            "cached",
+            vec![format!("{}:{}{mode}", directory.key, directory.path)],
+        )
+    }));
+    let entrypoint = match container.entrypoint {
+        Some(_) => "bypassed",
+        None => "the image's own",
     };
-    add(
-        "privileged",
-        if container.privileged {
-            "yes".to_owned()
-        } else {
-            String::new()
-        },
-    );
-    let namespaces = [
-        ("ipc", &container.ipc),
-        ("network", &container.network),
-        ("uts", &container.uts),
-        ("pid", &container.pid),
-    ];
-    for (key, value) in namespaces {
-        add(key, value.clone().unwrap_or_default());
-    }
-    add("devices", container.devices.join(" "));
-    add("cap_add", container.cap_add.join(" "));
-    add("security_opt", container.security_opt.join(" "));
-    add("group_add", container.group_add.join(" "));
-    add(
-        "shm_size",
-        container
-            .shm_size
-            .map(crate::format::size)
-            .unwrap_or_default(),
-    );
-    add(
-        "ulimits",
-        container
-            .ulimits
-            .iter()
-            .map(|limit| format!("{}={}:{}", limit.name, limit.soft, limit.hard))
-            .collect::<Vec<_>>()
-            .join(" "),
-    );
-    add(
-        "env",
-        container
-            .env
-            .iter()
-            .map(|(key, value)| quote(&format!("{key}={value}")))
-            .collect::<Vec<_>>()
-            .join(" "),
-    );
-    for mount in &container.mounts {
-        add(
-            "mount",
-            format!(
-                "{} at {}{}",
-                mount.source,
-                mount.target,
-                if mount.read_only { " (read-only)" } else { "" }
-            ),
-        );
-    }
-    for (_, kept) in plan.cached_directories() {
-        let rights = if kept.writable { "" } else { " (read-only)" };
-        add("kept", format!("{} at {}{rights}", kept.key, kept.path));
-    }
-    for (flag, value) in container.further.flags() {
-        add(&flag.replace('-', "_"), value);
-    }
-    add("workdir", container.workdir.clone().unwrap_or_default());
-    add("user", container.user.clone().unwrap_or_default());
-    add(
-        "entrypoint",
-        container
-            .entrypoint
-            .as_ref()
-            .map_or_else(|| "the image's own".to_owned(), |_| "bypassed".to_owned()),
-    );
-    lines
+    rows.push(("entrypoint", vec![entrypoint.to_owned()]));
+    let line = |(flag, values): (&str, Vec<String>)| format!("{flag:<13} {}", values.join(" "));
+    rows.into_iter().map(line).collect()
 }
 
 fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
     match &step.action {
         Action::Pull { reference, policy } => match policy {
             PullPolicy::Never => vec![format!("{reference}: must be there already (--pull never)")],
-            _ => vec![format!("docker pull {reference}")],
+            _ => vec![pull_line(reference)],
         },
-        Action::Build {
-            context,
-            dockerfile,
-            args,
-            tag,
-        } => {
-            let mut given = String::new();
-            for (key, value) in args {
-                let _ = write!(given, "--build-arg {key}={value} ");
-            }
-            vec![format!(
-                "docker build -t {tag} {given}-f {context}/{dockerfile} {context}"
-            )]
-        }
-        Action::FetchModel {
-            repository,
-            revision,
-            mount,
-            ..
-        } => {
-            let how = match mount.form {
+        Action::Build(build) => vec![build_line(build)],
+        Action::FetchModel(model) => {
+            let how = match model.mount.form {
                 Form::Directory => "",
                 Form::Files => " file by file",
                 Form::HubCache => " as the hub's cache",
             };
             vec![format!(
-                "{repository} at {revision}, mounted at {}{how}",
-                mount.target
+                "{} at {}, mounted at {}{how}",
+                model.repository, model.revision, model.mount.target
             )]
         }
         Action::CopyOut { path, to } => vec![format!("{path} of the image → host/files/{to}")],
-        Action::Populate(fill) => fill_lines(fill),
+        Action::Populate(populate) => populate_lines(populate),
         Action::Create => vec!["create and start the container above".to_owned()],
         Action::Exec(exec) => exec_lines(exec),
         Action::Host(exec) => {
@@ -299,28 +205,25 @@ fn kind(kind: retrial_recipe::model::ExpectationKind) -> &'static str {
     }
 }
 
-fn fill_lines(fill: &PopulateStep) -> Vec<String> {
-    let kept = &fill.directory;
-    let place = match fill.on {
+fn populate_lines(populate: &PopulateStep) -> Vec<String> {
+    let directory = &populate.directory;
+    let place = match populate.on {
         Place::Container => "in a container of its own",
         Place::Host => "on the host",
     };
     let mut lines = vec![format!(
         "{place}, beginning with the image's {}:",
-        kept.path
+        directory.path
     )];
-    lines.extend(exec_lines(&fill.command));
-    lines.extend(kept.files.iter().map(|(name, file)| {
+    lines.extend(exec_lines(&populate.command));
+    lines.extend(directory.files.iter().map(|(name, file)| {
         let size = file.size.map(|bytes| format!(" {bytes} bytes"));
         let hash = file.sha256.as_deref().map(|hash| format!(" sha256 {hash}"));
-        let said = size.unwrap_or_default() + &hash.unwrap_or_default();
-        format!("must give {name}{said}")
+        let stated = size.unwrap_or_default() + &hash.unwrap_or_default();
+        format!("must give {name}{stated}")
     }));
-    if kept.of_image {
-        lines.push("kept for this image".to_owned());
-    } else {
-        lines.push("kept for any image".to_owned());
-    }
+    let images = if directory.of_image { "this" } else { "any" };
+    lines.push(format!("cached for {images} image"));
     lines
 }
 

@@ -1,25 +1,25 @@
 //! The page of all recipes, `docs/recipes.md`: published figures, requirements, host notes and deviations of each,
 //! generated from the recipes.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::charts::extent;
 use crate::format::{limit, size};
 use crate::results::verdict::number::figure;
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 
-/// A recipe as one choice of its variants has it.
+/// A recipe with one choice of its variants.
 #[derive(Debug)]
 pub struct Entry {
     /// `recipes/…/x.yaml`
     pub file: String,
     /// None: its default variants. Else `--set gpu=mi300x`, right after the entry with the default ones.
     pub choice: Option<String>,
-    /// As resolved.
+    /// The resolved recipe.
     pub recipe: Recipe,
 }
 
-/// The page. `left_out`: what was published and has no recipe, and why.
+/// Renders the page. `left_out` lists published results without a recipe, with reasons.
 #[must_use]
 pub fn render(entries: &[Entry], left_out: &str) -> String {
     let mut out = String::from(
@@ -44,7 +44,7 @@ pub fn render(entries: &[Entry], left_out: &str) -> String {
         }
     }
     let _ = write!(out, "\n{}\n", left_out.trim());
-    // A heading without a round has no blank at its end.
+    // A heading without a round would end with a space.
     out.lines()
         .map(|line| line.trim_end().to_owned() + "\n")
         .collect()
@@ -75,7 +75,7 @@ fn variant(out: &mut String, entry: &Entry, choice: &str) {
     figures(out, recipe);
 }
 
-/// Whose it is, and what it asks of the host.
+/// The submission, and the requirements on the host.
 fn about(out: &mut String, recipe: &Recipe) {
     let submission = &recipe.submission;
     let who = [
@@ -128,7 +128,14 @@ fn image(image: &Image) -> String {
     }
 }
 
-/// What is measured, and what was published of it.
+/// The kinds of published figures, as the columns of the table have them.
+const KINDS: [ExpectationKind; 3] = [
+    ExpectationKind::Official,
+    ExpectationKind::Guide,
+    ExpectationKind::ThirdParty,
+];
+
+/// The published figures of each measurement.
 fn figures(out: &mut String, recipe: &Recipe) {
     out.push_str(
         "\n| measured | figure | official | guide | others |\n| --- | --- | --- | --- | --- |\n",
@@ -136,81 +143,50 @@ fn figures(out: &mut String, recipe: &Recipe) {
     for (name, scenario) in &recipe.scenarios {
         let name = scenario.loadgen.as_deref().unwrap_or(name);
         for (mode, measurement) in &scenario.modes {
-            rows(out, name, *mode, measurement);
+            rows(out, &format!("{name} {mode}"), *mode, measurement);
         }
     }
 }
 
-fn rows(out: &mut String, scenario: &str, mode: Mode, measurement: &Measurement) {
-    if measurement.expect.is_empty() {
-        let _ = writeln!(out, "| {scenario} {mode} | | | | |");
-    }
-    if mode != Mode::Performance && !measurement.expect.is_empty() {
-        let _ = writeln!(out, "{}", in_one(scenario, mode, measurement));
+fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement) {
+    let expected = &measurement.expect;
+    let mut row = |figure: &str, cells: [String; 3]| {
+        let _ = writeln!(out, "| {measured} | {figure} | {} |", cells.join(" | "));
+    };
+    if mode == Mode::Performance && !expected.is_empty() {
+        for (name, published) in expected {
+            let unit = if name.ends_with("_ns") { "ns" } else { "" };
+            row(name, KINDS.map(|kind| values(published, kind, unit)));
+        }
         return;
     }
-    for (name, published) in &measurement.expect {
-        let unit = if name.ends_with("_ns") { "ns" } else { "" };
-        let mut kinds: BTreeMap<ExpectationKind, Vec<&Expectation>> = BTreeMap::new();
-        for one in published {
-            kinds.entry(one.kind).or_default().push(one);
-        }
-        let cell = |kind| {
-            kinds
-                .get(&kind)
-                .map(|list| told(list, unit))
-                .unwrap_or_default()
-        };
-        let _ = writeln!(
-            out,
-            "| {scenario} {mode} | {name} | {} | {} | {} |",
-            cell(ExpectationKind::Official),
-            kinds
-                .get(&ExpectationKind::Guide)
-                .map(|list| list
-                    .iter()
-                    .map(|one| figure(one.value, unit))
-                    .collect::<Vec<_>>()
-                    .join(", "))
-                .unwrap_or_default(),
-            cell(ExpectationKind::ThirdParty),
-        );
-    }
-}
-
-/// Accuracy has many figures, each a short one.
-fn in_one(scenario: &str, mode: Mode, measurement: &Measurement) -> String {
+    // Accuracy has many figures, which share a row.
     let cell = |kind| {
-        let of_kind = measurement.expect.iter().filter_map(|(name, published)| {
+        let of_kind = expected.iter().filter_map(|(name, published)| {
             let one = published.iter().find(|one| one.kind == kind)?;
             Some(format!("{name} {}", figure(one.value, "")))
         });
         of_kind.collect::<Vec<_>>().join(", ")
     };
-    format!(
-        "| {scenario} {mode} | | {} | {} | {} |",
-        cell(ExpectationKind::Official),
-        cell(ExpectationKind::Guide),
-        cell(ExpectationKind::ThirdParty),
-    )
+    row("", KINDS.map(cell));
 }
 
 /// `93046 (5.1-0098)`; of many the range.
-fn told(list: &[&Expectation], unit: &str) -> String {
-    if let [one] = list {
-        let source = one.source.as_ref();
-        let source = source
-            .map(|source| format!(" ({source})"))
-            .unwrap_or_default();
-        return format!("{}{source}", figure(one.value, unit));
+fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
+    let of_kind = published.iter().filter(|one| one.kind == kind);
+    let of_kind: Vec<&Expectation> = of_kind.collect();
+    if of_kind.len() <= 2 {
+        let each = of_kind.iter().map(|one| {
+            // The sources of guides are pages, which the list of sources has.
+            let source = one.source.iter().filter(|_| kind != ExpectationKind::Guide);
+            let source = source.map(|source| format!(" ({source})"));
+            figure(one.value, unit) + &source.collect::<String>()
+        });
+        return each.collect::<Vec<_>>().join(", ");
     }
-    let values = || list.iter().map(|one| one.value);
-    format!(
-        "{}: {} to {}",
-        list.len(),
-        figure(values().fold(f64::INFINITY, f64::min), unit),
-        figure(values().fold(f64::NEG_INFINITY, f64::max), unit),
-    )
+    let (low, high) = extent(of_kind.iter().map(|one| one.value));
+    let (low, high) = (figure(low, unit), figure(high, unit));
+    format!("{}: {low} to {high}", of_kind.len())
 }
 
 fn link(source: &str) -> String {

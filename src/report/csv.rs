@@ -1,27 +1,27 @@
-//! Tables as CSV, so that a table program or a data frame can take them as they are.
+//! Tables as CSV, for spreadsheets and data frames.
 //!
-//! A cell that a table program would take for a formula begins with an apostrophe: figures' names
-//! and paths may be a container's.
+//! A cell that a spreadsheet would take for a formula begins with an apostrophe: figures' names and
+//! paths may come from a container.
 
 use csv::{QuoteStyle, WriterBuilder};
 
 use super::document::Line;
 
-/// Rows as lines of CSV; the first row of a file holds the names of its columns.
+/// Renders rows as lines of CSV.
 #[must_use]
 pub fn render(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = WriterBuilder::new()
         .quote_style(QuoteStyle::Necessary)
         .from_writer(Vec::new());
     for row in rows {
-        // A vector takes everything.
+        // Writing to a vector cannot fail.
         let _ = writer.write_record(row.iter().map(|cell| safe(cell)));
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A cell that is no formula: see OWASP's page on CSV injection. A number may begin with a minus.
+/// Escapes formulas: see OWASP's page on CSV injection. A number may begin with a minus.
 fn safe(cell: &str) -> String {
     let cell = String::from(Line::from(cell));
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);

@@ -1,10 +1,10 @@
-//! Test suites as `JUnit` reads them.
+//! Test suites in the `JUnit` format.
 
 use quick_junit::Report;
 
 /// Suites as XML.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    // Only a writer could fail, and there is none.
+    // Writing to a string cannot fail.
     report.to_string().unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::document::{Block, Cell, Conclusion, Document, Item, Section, Span, Table, Text};
 
-/// A document as Markdown.
+/// Renders a document as Markdown.
 #[must_use]
 pub fn render(document: &Document) -> String {
     let mut text = String::new();
@@ -15,7 +15,7 @@ pub fn render(document: &Document) -> String {
     text
 }
 
-/// With a blank line between each two.
+/// Writes blocks with blank lines in between.
 fn blocks(text: &mut String, all: &[Block], level: usize) {
     for (position, one) in all.iter().enumerate() {
         if position > 0 {
@@ -158,7 +158,7 @@ fn spans(text: &Text) -> String {
     spans.collect()
 }
 
-/// Text as itself: nothing in it is markup, nor the end of a cell.
+/// Escapes markup and the separators of cells.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -184,7 +184,7 @@ fn ticks(text: &str) -> usize {
         .unwrap_or(0)
 }
 
-/// A code span around whatever backticks a path has.
+/// A code span, with enough backticks for those in the text.
 fn code(text: &str) -> String {
     let longest = ticks(text);
     let fence = "`".repeat(longest + 1);

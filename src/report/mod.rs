@@ -1,8 +1,8 @@
-//! Reports: contents become documents, formats draw any document. Nothing is judged here, and nothing
-//! is written.
+//! Reports: contents become documents, and formats draw any document. This module judges nothing and
+//! writes no files.
 //!
 //! A new content is a module of `content` that returns a [`document::Document`]; a new format is a
-//! module beside `markdown` that draws one.
+//! module next to `markdown` that draws one.
 
 pub mod catalogue;
 pub mod charts;
@@ -22,16 +22,16 @@ use crate::results::verdict::{RuleCheck, Verdict};
 /// A verdict that is reported among others.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
-    /// Where its evidence lies; empty where that is not to be told.
+    /// The path of its evidence; empty if it is not shown.
     pub evidence: String,
     /// The verdict.
     pub verdict: &'a Verdict,
-    /// Rules of the whole, besides those of its results.
+    /// Rules of the whole submission, besides those of its results.
     pub rules: &'a [RuleCheck],
 }
 
 impl<'a> Entry<'a> {
-    /// A verdict with the place of its evidence.
+    /// A verdict with the path of its evidence.
     #[must_use]
     pub fn new(evidence: impl Into<String>, verdict: &'a Verdict) -> Self {
         Self {

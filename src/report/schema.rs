@@ -1,4 +1,4 @@
-//! JSON schemas of what `--output json` prints, from the types that print it.
+//! JSON schemas of `--output json`, from the printed types.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};

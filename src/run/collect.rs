@@ -161,7 +161,7 @@ fn take_over(session: &Session, step: &Step, archive: &Archive<'_>) -> Result<St
             std::fs::remove_dir_all(left).map_err(StoreError::io("remove", left))?;
         }
     }
-    let unpacked = match unpack::unpack(archive.path, &part, MOST_BYTES) {
+    let unpacked = match unpack::unpack(archive.path, &part, unpack::Limits::results(MOST_BYTES)) {
         Ok(unpacked) => unpacked,
         Err(error) if error.is_disk_full() => return Err(error.into()),
         Err(error) => return Ok(StepEnd::failed(StepFault::NoResult, error.to_string(), "")),

@@ -76,7 +76,11 @@ fn unpacked(
     }
     let parent = target.parent().unwrap_or(&target);
     std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
-    let unpacked = match unpack::unpack_runnable(archive, &part, MOST_BYTES) {
+    let limits = unpack::Limits {
+        executable: true,
+        ..unpack::Limits::results(MOST_BYTES)
+    };
+    let unpacked = match unpack::unpack(archive, &part, limits) {
         Ok(unpacked) => unpacked,
         Err(error) if error.is_disk_full() => return Err(error.into()),
         Err(error) => return Ok(StepEnd::failed(StepFault::Request, error.to_string(), "")),

@@ -14,7 +14,6 @@ use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
 use crate::store::journal::{AbortReason, StepEnd, StepFault, What};
-use retrial_hub::ModelSpec;
 use retrial_recipe::model::Place;
 
 /// How a run ended.
@@ -225,29 +224,11 @@ impl Run<'_> {
             Action::Pull { reference, policy } => {
                 image::pull(session, step, reference, *policy).await
             }
-            Action::Build {
-                context,
-                dockerfile,
-                args,
-                tag,
-            } => image::build(session, step, context, dockerfile, args, tag).await,
-            Action::FetchModel {
-                model,
-                repository,
-                revision,
-                allow,
-                ignore,
-                locked,
-                ..
-            } => {
+            Action::Build(build) => image::build(session, step, build).await,
+            Action::FetchModel(model) => {
                 let _disturbing = quiet::disturbing(session).await;
-                let spec = ModelSpec {
-                    repository: repository.clone(),
-                    revision: revision.clone(),
-                    allow: allow.clone(),
-                    ignore: ignore.clone(),
-                };
-                models::fetch(session, step, model, &spec, locked).await
+                let spec = models::spec(model);
+                models::fetch(session, step, &model.model, &spec, &model.locked).await
             }
             Action::Create => container::create(session, step).await,
             Action::Exec(command) => {
@@ -338,12 +319,8 @@ fn first_command(script: &str) -> String {
 fn doing(step: &Step) -> String {
     match &step.action {
         Action::Pull { reference, .. } => format!("pull {reference}"),
-        Action::Build { tag, .. } => format!("build {tag}"),
-        Action::FetchModel {
-            repository,
-            revision,
-            ..
-        } => format!("fetch {repository} at {revision}"),
+        Action::Build(build) => format!("build {}", build.tag),
+        Action::FetchModel(model) => format!("fetch {} at {}", model.repository, model.revision),
         Action::Create => "create the container".to_owned(),
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
         Action::Exec(exec)

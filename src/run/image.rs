@@ -9,8 +9,9 @@ use super::error::RunError;
 use super::quiet;
 use super::session::Session;
 use crate::plan::options::PullPolicy;
-use crate::plan::step::Step;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::plan::step::{BuildStep, Step};
+use crate::store::journal::{StepEnd, StepFault, Transfer, TransferState, TransferUnit, What};
+use retrial_container::ImageRef;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};
 use retrial_engine::credentials;
 use retrial_engine::error::EngineError;
@@ -79,15 +80,19 @@ async fn there_already(
 /// Says that a locked tag is another image by now. The lock's is used all the same, and a registry
 /// that does not answer is no fault.
 async fn moved(session: &Session, step: &Step, reference: &str) -> Result<(), RunError> {
-    let Some((tagged, locked)) = reference.split_once('@') else {
+    let Ok(mut reference) = ImageRef::parse(reference) else {
+        return Ok(());
+    };
+    let Some(locked) = reference.digest.take() else {
         return Ok(());
     };
     if session.plan.lock.is_none() {
         return Ok(());
     }
+    let tagged = &reference.to_string();
     let auth = credentials::for_image(tagged).await.ok().flatten();
     let now = session.engine.registry_digest(tagged, auth).await;
-    if let Some(now) = now.ok().filter(|now| now != locked) {
+    if let Some(now) = now.ok().filter(|now| *now != locked) {
         let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
         session.say(Some(step), What::Warning { text })?;
     }
@@ -95,23 +100,17 @@ async fn moved(session: &Session, step: &Step, reference: &str) -> Result<(), Ru
 }
 
 /// Builds the image.
-pub async fn build(
-    session: &Session,
-    step: &Step,
-    context: &str,
-    dockerfile: &str,
-    args: &BTreeMap<String, String>,
-    tag: &str,
-) -> Result<StepEnd, RunError> {
+pub async fn build(session: &Session, step: &Step, build: &BuildStep) -> Result<StepEnd, RunError> {
+    let tag = &build.tag;
     let labels = BTreeMap::from([(
         "io.retrial.recipe".to_owned(),
         session.plan.recipe_hash.clone(),
     )]);
     let spec = BuildSpec {
-        context: PathBuf::from(context),
-        dockerfile: dockerfile.to_owned(),
-        args: args.clone(),
-        tag: tag.to_owned(),
+        context: PathBuf::from(&build.context),
+        dockerfile: build.dockerfile.clone(),
+        args: build.args.clone(),
+        tag: tag.clone(),
         labels,
     };
     let directory = session.run.steps().join(step.directory());
@@ -160,6 +159,20 @@ fn failed(because: String, advice: &str) -> StepEnd {
     }
 }
 
+/// The state that a status of Docker's stands for; none for one that says nothing of it.
+fn layer_state(status: &str) -> Option<TransferState> {
+    match status {
+        "Pulling fs layer" | "Waiting" => Some(TransferState::Waiting),
+        "Downloading" => Some(TransferState::Downloading),
+        "Verifying Checksum" | "Download complete" => Some(TransferState::Downloaded),
+        "Extracting" => Some(TransferState::Extracting),
+        "Pull complete" => Some(TransferState::Done),
+        "Already exists" => Some(TransferState::Cached),
+        _ if status.starts_with("Retrying") => Some(TransferState::Waiting),
+        _ => None,
+    }
+}
+
 /// Runs a pull or a build, shows its progress and keeps its log; none if the run is stopped.
 async fn watched<F, R>(
     session: &Session,
@@ -185,12 +198,18 @@ where
                 status,
                 current,
                 total,
-            } => What::Layer {
-                id,
-                status,
-                current,
-                total,
-            },
+            } => {
+                let Some(state) = layer_state(&status) else {
+                    return;
+                };
+                What::Transfer(Transfer {
+                    unit: TransferUnit::Layer,
+                    part: id,
+                    state,
+                    current,
+                    total: total.filter(|total| *total > 0),
+                })
+            }
             ImageProgress::Line(line) => {
                 if let Some(log) = &mut log {
                     let _ = writeln!(log, "{line}");

@@ -6,7 +6,7 @@ use super::error::RunError;
 use super::model_view::{View, model_directory, view};
 use super::models::fetched;
 use super::session::Session;
-use crate::plan::model::{FetchedModel, Form};
+use crate::plan::model::{Form, ModelFetch};
 use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, What};
@@ -19,7 +19,7 @@ pub fn mounts(session: &Session, step: &Step) -> Result<Result<Vec<Mount>, StepE
     let all = fetched(&session.run)?;
     let mut mounts = Vec::new();
     for model in session.plan.fetched_models() {
-        let name = model.name;
+        let name = &model.model;
         let Some(fetched) = all.get(name) else {
             return Ok(Err(StepEnd::host(format!("model {name} was not fetched"))));
         };
@@ -38,7 +38,7 @@ pub fn mounts(session: &Session, step: &Step) -> Result<Result<Vec<Mount>, StepE
                 Err(error) => return Ok(Err(StepEnd::host(error.to_string()))),
             },
             Form::Files => one_by_one(fetched, &model.mount.target),
-            Form::HubCache => hub_cache(session, &model, fetched)?,
+            Form::HubCache => hub_cache(session, model, fetched)?,
         };
         if let Some(mount) = given.iter().find(|mount| mount.source.contains(':')) {
             return Ok(Err(StepEnd::host(format!(
@@ -75,12 +75,12 @@ fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
 /// in the cache may move on while the run goes on.
 fn hub_cache(
     session: &Session,
-    model: &FetchedModel<'_>,
+    model: &ModelFetch,
     fetched: &Fetched,
 ) -> Result<Vec<Mount>, StoreError> {
     let name = model.cache_name();
     let refs = session.run.join(&format!("hub/{name}/refs"));
-    for branch in ["main", model.revision, &fetched.revision] {
+    for branch in ["main", &model.revision, &fetched.revision] {
         let path = refs.join(branch);
         if branch == fetched.commit || branch.split('/').any(|part| part == "..") {
             continue;

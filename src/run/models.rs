@@ -9,6 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use super::error::RunError;
 use super::session::Session;
 use crate::plan::commit::{NamesCommits, commit_later};
+use crate::plan::model::ModelFetch;
 use crate::plan::step::Step;
 use crate::store::journal::{self, StepEnd, StepFault, What};
 use crate::store::{RunDirectory, StoreError};
@@ -47,6 +48,17 @@ pub fn with_commits<T: NamesCommits + Clone>(session: &Session, planned: &T) -> 
         }
     }
     part
+}
+
+/// The request to the hub.
+#[must_use]
+pub fn spec(model: &ModelFetch) -> ModelSpec {
+    ModelSpec {
+        repository: model.repository.clone(),
+        revision: model.revision.clone(),
+        allow: model.allow.clone(),
+        ignore: model.ignore.clone(),
+    }
 }
 
 /// Fetches a model. A run that is taken up again stays with the commit that it had.
@@ -240,12 +252,13 @@ impl Show<'_> {
                 total,
             } => self.session.show(
                 self.step,
-                What::File {
-                    path,
-                    stand: recorded(state),
-                    current,
-                    total,
-                },
+                What::Transfer(journal::Transfer {
+                    unit: journal::TransferUnit::File,
+                    part: path,
+                    state: recorded(state),
+                    current: Some(current),
+                    total: Some(total),
+                }),
             ),
             Progress::Retry {
                 subject,

@@ -15,7 +15,7 @@ impl Run<'_> {
         &mut self,
         step: &Step,
     ) -> Result<Option<SkipReason>, RunError> {
-        if let Condition::Skipped { because } = &step.when {
+        if let Condition::Skipped { option: because } = &step.when {
             let option = because.clone();
             return Ok(Some(SkipReason::Option { option }));
         }

@@ -82,8 +82,13 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
         copy_run(source, stage.path())?
     } else {
         let most_bytes = free_space(&runs).min(LARGEST);
-        let limits = Limits::whole(most_bytes, MOST_FILES);
-        let unpacked = unpack_stream(open(source)?, source, stage.path(), &limits);
+        let limits = Limits {
+            most_bytes,
+            most_files: MOST_FILES,
+            executable: false,
+            omitted_folders: 0,
+        };
+        let unpacked = unpack_stream(open(source)?, source, stage.path(), limits);
         unpacked
             .map_err(|error| no_archive(error, source))?
             .left_out
@@ -115,7 +120,7 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
     }
     match (arrivals.runs.is_empty(), arrivals.refused.first()) {
         (true, Some(because)) => Err(unusable(because.clone())),
-        (true, None) => Err(unusable("it holds no run".to_owned())),
+        (true, None) => Err(unusable("it holds no runs".to_owned())),
         (false, _) => Ok(arrivals),
     }
 }
@@ -150,7 +155,7 @@ fn no_archive(error: StoreError, source: &Path) -> StoreError {
     }
     StoreError::Unusable {
         path: source.to_owned(),
-        because: "it is no archive of runs (.tar, .tar.gz), or it is cut off".to_owned(),
+        because: "it is not an archive of runs (.tar, .tar.gz), or it is truncated".to_owned(),
     }
 }
 
@@ -161,7 +166,7 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     if !run.journal().is_file() || !run.join("plan.json").is_file() {
         return Err(StoreError::Unusable {
             path: run.path().to_owned(),
-            because: "it is no run: it has no journal.jsonl and plan.json".to_owned(),
+            because: "it is not a run: it has no journal.jsonl and plan.json".to_owned(),
         });
     }
     if let Some(pid) = FileLock::holder(&run.lock()) {
@@ -197,7 +202,7 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
 fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival, String> {
     let id = staged.id();
     if !is_id(id) {
-        return Err("that is no run's name".to_owned());
+        return Err("that is not the name of a run".to_owned());
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
     plan.map_err(|error| format!("plan.json: {}", error.because()))?;
@@ -209,7 +214,9 @@ fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival,
     });
     if began != Some(id) {
         let of = began.unwrap_or("no run");
-        return Err(format!("it is no run of this name: its journal is of {of}"));
+        return Err(format!(
+            "it is not a run of this name: its journal is of {of}"
+        ));
     }
     let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
     let host = host.pointer("/host/hostname");

@@ -36,7 +36,7 @@ pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
     if to.exists() {
         return Err(StoreError::Unusable {
             path: to.to_owned(),
-            because: "it is there already".to_owned(),
+            because: "it already exists".to_owned(),
         });
     }
     let mut name = to.file_name().unwrap_or_default().to_owned();

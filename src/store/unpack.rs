@@ -31,64 +31,36 @@ pub struct Unpacked {
 }
 
 /// How an archive is unpacked.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    most_bytes: u64,
-    most_files: usize,
+    /// Bytes, all files together.
+    pub most_bytes: u64,
+    /// Files and directories.
+    pub most_files: usize,
     /// What was executable in the archive is so, too.
-    runnable: bool,
-    /// The archive's own top folder stays.
-    whole: bool,
+    pub executable: bool,
+    /// How many of the archive's own top folders are omitted.
+    pub omitted_folders: usize,
 }
 
 impl Limits {
-    /// Everything, with its top folders.
+    /// The limits of a result, without the folder around it.
     #[must_use]
-    pub fn whole(most_bytes: u64, most_files: usize) -> Self {
-        Self {
-            most_bytes,
-            most_files,
-            runnable: false,
-            whole: true,
-        }
-    }
-
-    fn results(most_bytes: u64, runnable: bool) -> Self {
+    pub fn results(most_bytes: u64) -> Self {
         Self {
             most_bytes,
             most_files: MOST_FILES,
-            runnable,
-            whole: false,
-        }
-    }
-
-    /// Where an entry goes below the target; none where it leads out.
-    fn place(&self, name: &Path) -> Option<PathBuf> {
-        if self.whole {
-            beneath(name)
-        } else {
-            below_top(name)
+            executable: false,
+            omitted_folders: 1,
         }
     }
 }
 
-/// Unpacks `archive` into the new directory `to`, leaving out the archive's own top folder.
+/// Unpacks `archive` into the new directory `to`.
 ///
 /// # Errors
 /// Where the archive is cut off, too large, or the disk is full.
-pub fn unpack(archive: &Path, to: &Path, most_bytes: u64) -> Result<Unpacked, StoreError> {
-    unpack_file(archive, to, &Limits::results(most_bytes, false))
-}
-
-/// As [`unpack`]; what was executable in the archive is so, too.
-///
-/// # Errors
-/// As [`unpack`].
-pub fn unpack_runnable(archive: &Path, to: &Path, most: u64) -> Result<Unpacked, StoreError> {
-    unpack_file(archive, to, &Limits::results(most, true))
-}
-
-fn unpack_file(archive: &Path, to: &Path, limits: &Limits) -> Result<Unpacked, StoreError> {
+pub fn unpack(archive: &Path, to: &Path, limits: Limits) -> Result<Unpacked, StoreError> {
     let file = File::open(archive).map_err(StoreError::io("open", archive))?;
     unpack_stream(BufReader::new(file), archive, to, limits)
 }
@@ -101,7 +73,7 @@ pub fn unpack_stream(
     from: impl Read,
     archive: &Path,
     to: &Path,
-    limits: &Limits,
+    limits: Limits,
 ) -> Result<Unpacked, StoreError> {
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
@@ -125,31 +97,29 @@ pub fn unpack_stream(
         if seen > limits.most_files {
             return Err(too_large());
         }
-        let Some(relative) = limits.place(&name) else {
+        let Some(relative) = beneath(&name, limits.omitted_folders) else {
             unpacked.leave_out(&name, "leads out of the results");
             continue;
         };
-        let is_file = entry.header().entry_type().is_file();
-        let path = if relative.as_os_str().is_empty() && is_file {
+        let kind = entry.header().entry_type();
+        let path = if relative.as_os_str().is_empty() && kind.is_file() {
             unpacked.single = true;
             to.join(name.file_name().unwrap_or_default())
         } else {
             to.join(&relative)
         };
-        let written = match entry.header().entry_type() {
+        let has_bytes = kind.is_file() || kind.is_contiguous();
+        if has_bytes && unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
+            return Err(too_large());
+        }
+        let written = match kind {
             EntryType::Directory => {
                 fs::create_dir_all(&path).map_err(StoreError::io("create", &path))
             }
             EntryType::Regular | EntryType::Continuous => {
-                if unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
-                    return Err(too_large());
-                }
                 let mode = entry.header().mode().unwrap_or(0);
-                let mode = if limits.runnable && mode & 0o111 != 0 {
-                    0o777
-                } else {
-                    0o666
-                };
+                let is_executable = limits.executable && mode & 0o111 != 0;
+                let mode = if is_executable { 0o777 } else { 0o666 };
                 write_file(&mut entry, &path, mode).map(|bytes| {
                     unpacked.files += 1;
                     unpacked.bytes += bytes;
@@ -157,11 +127,11 @@ pub fn unpack_stream(
             }
             EntryType::Symlink | EntryType::Link => {
                 unpacked.leave_out(&relative, "a link");
-                Ok(())
+                continue;
             }
             other => {
                 unpacked.leave_out(&relative, &format!("{other:?}"));
-                Ok(())
+                continue;
             }
         };
         match written {
@@ -207,20 +177,16 @@ fn write_file(entry: &mut impl Read, path: &Path, mode: u32) -> Result<u64, Stor
     io::copy(entry, &mut file).map_err(StoreError::io("write", path))
 }
 
-/// The path below the archive's top folder; none where it leads out.
-fn below_top(name: &Path) -> Option<PathBuf> {
-    Some(beneath(name)?.components().skip(1).collect())
-}
-
-/// The path as it is; none where it leads out.
-fn beneath(name: &Path) -> Option<PathBuf> {
+/// The path of an entry below the target; none where it leads out.
+fn beneath(name: &Path, omitted_folders: usize) -> Option<PathBuf> {
     let parts = name.components().filter(|part| *part != Component::CurDir);
-    parts
+    let parts: Option<Vec<_>> = parts
         .map(|part| match part {
             Component::Normal(part) => Some(part),
             _ => None,
         })
-        .collect()
+        .collect();
+    Some(parts?.into_iter().skip(omitted_folders).collect())
 }
 
 #[cfg(test)]
@@ -259,12 +225,19 @@ mod tests {
         builder.finish().unwrap();
         drop(builder);
         let to = directory.path().join("out");
-        let unpacked = unpack(&archive, &to, 1000).unwrap();
+        let unpacked = unpack(&archive, &to, Limits::results(1000)).unwrap();
         assert_eq!(unpacked.files, 3);
         assert_eq!(unpacked.left_out.len(), 2);
         assert_eq!(fs::read(to.join("summary.txt")).unwrap(), b"hi");
         assert!(!directory.path().join("escaped").exists());
         assert!(fs::symlink_metadata(to.join("evil")).unwrap().is_dir());
-        assert!(unpack(&archive, &directory.path().join("small"), 3).is_err());
+        assert!(
+            unpack(
+                &archive,
+                &directory.path().join("small"),
+                Limits::results(3)
+            )
+            .is_err()
+        );
     }
 }

@@ -6,19 +6,19 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::summary::{Series, between};
+use super::series::{Series, between};
 
-/// A GPU that is at work in a benchmark is busier than this at some look, percent.
+/// A GPU that is at work in a benchmark is busier than this at some sample, percent.
 const BUSY: f64 = 3.0;
 /// A process that uses a GPU takes more memory there than its context alone, bytes: then the
 /// utilization that the driver tells is not believed.
 const LOADED: u64 = 1 << 30;
 /// Where only memory is known: not even a context, bytes.
 const NO_CONTEXT: u64 = 64 << 20;
-/// Fewer looks, or a shorter time, say nothing.
-const LEAST_LOOKS: usize = 4;
+/// Fewer samples, or a shorter time, say nothing.
+const LEAST_SAMPLES: usize = 4;
 const LEAST_SECONDS: f64 = 2.5;
-/// Only a look so soon after the step began tells how much memory was in use before it, seconds.
+/// Only a sample so soon after the step began tells how much memory was in use before it, seconds.
 const AT_THE_BEGINNING: f64 = 2.0;
 
 /// GPUs that did nothing while the benchmark ran.
@@ -64,7 +64,7 @@ impl Idle {
 }
 
 /// The GPUs that did nothing, where fewer worked than are required.
-pub(super) fn look(series: &[Series], began: Timestamp, required: usize) -> Option<Idle> {
+pub(super) fn find(series: &[Series], began: Timestamp, required: usize) -> Option<Idle> {
     let idle: Vec<u32> = series
         .iter()
         .filter(|one| one.is_idle(began))
@@ -81,14 +81,14 @@ pub(super) fn look(series: &[Series], began: Timestamp, required: usize) -> Opti
 
 impl Series<'_> {
     fn is_idle(&self, began: Timestamp) -> bool {
-        let (Some(first), Some(last)) = (self.looks.first(), self.looks.last()) else {
+        let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
             return false;
         };
         if between(first.0, last.0) < LEAST_SECONDS {
             return false;
         }
-        // The first look is at what was before.
-        let later = || self.looks.iter().skip(1).map(|look| look.2);
+        // The first sample shows what was before.
+        let later = || self.samples.iter().skip(1).map(|sample| sample.2);
         let busy: Vec<f64> = later().filter_map(|one| one.utilization).collect();
         let vram: Vec<u64> = later().filter_map(|one| one.vram).collect();
         let before = first
@@ -100,9 +100,9 @@ impl Series<'_> {
         if busy.iter().any(|percent| *percent >= BUSY) {
             return false;
         }
-        if busy.len() >= LEAST_LOOKS {
+        if busy.len() >= LEAST_SAMPLES {
             return rise.is_none_or(|rise| rise < LOADED);
         }
-        vram.len() >= LEAST_LOOKS && rise.is_some_and(|rise| rise < NO_CONTEXT)
+        vram.len() >= LEAST_SAMPLES && rise.is_some_and(|rise| rise < NO_CONTEXT)
     }
 }

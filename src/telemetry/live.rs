@@ -1,10 +1,10 @@
-//! The latest look, as an event carries it and a line shows it.
+//! The latest sample, as an event carries it and a line shows it.
 
 use serde::{Deserialize, Serialize};
 
 use super::reading::{Cause, GpuReading};
 
-/// The latest look at all GPUs and the container.
+/// The latest sample of all GPUs and the container.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Live {
     /// GPUs.

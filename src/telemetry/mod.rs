@@ -1,17 +1,18 @@
 //! What was seen of the GPUs and of the container while steps measured. Pure: the sensors are
 //! `host`'s, the file is the runner's.
 //!
-//! - [`reading`]: what one look at a GPU or at the container gives.
+//! - [`reading`]: what one sample of a GPU or of the container gives.
 //! - [`table`]: the rows of `telemetry.csv`, written and read.
-//! - [`rate`]: how often is looked, so that a file of twelve hours stays small.
+//! - [`rate`]: how often sensors are read, so that a file of twelve hours stays small.
 //! - [`summary`]: what the rows say of one measurement.
 //! - [`idle`]: whether the GPUs worked at all.
-//! - [`live`]: the latest look in a few words.
+//! - [`live`]: the latest sample in a few words.
 
 pub mod idle;
 pub mod live;
 pub mod rate;
 pub mod reading;
+mod series;
 pub mod summary;
 pub mod table;
 

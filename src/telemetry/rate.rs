@@ -1,26 +1,26 @@
-//! How often is looked. A step of twelve hours has no need of a look a second: after every
-//! [`BEFORE_SLOWER`] looks the pause doubles, so that looks grow with the logarithm of the time.
-//! And looks that cost much are had less often: eight GPUs' drivers take longer than one's.
+//! How often sensors are read. A step of twelve hours needs no sample a second: after every
+//! [`BEFORE_SLOWER`] samples the pause doubles, so that samples grow with the logarithm of the time.
+//! Samples that cost much are taken less often: eight GPUs' drivers take longer than one's.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Looks at one pause before it doubles: half an hour of seconds.
+/// Samples at one pause before it doubles: half an hour of seconds.
 pub const BEFORE_SLOWER: u32 = 1800;
 /// The longest pause.
 const LONGEST: Duration = Duration::from_mins(2);
-/// The pause is at least so many times what a look costs: 0.7 % of one core, so that with waking up
+/// The pause is at least so many times what a sample costs: 0.7 % of one core, so that with waking up
 /// and writing down, which nobody times, it stays under 1 %.
 const COST: u32 = 140;
 /// Bytes after which nothing more is written, whatever happens: a plan of hundreds of trials.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// How often a run looks, as its plan keeps it.
+/// How often a run samples, as its plan keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Interval {
-    /// Milliseconds between two looks at a step's beginning; 0: nothing is watched.
+    /// Milliseconds between two samples at a step's beginning; 0: nothing is watched.
     pub ms: u64,
 }
 
@@ -68,8 +68,8 @@ impl Interval {
 #[derive(Debug, Clone)]
 pub struct Pace {
     pause: Duration,
-    looks: u32,
-    /// Processor time of all looks but the first, which opens what is looked at.
+    samples: u32,
+    /// Processor time of all samples but the first, which opens the sensors.
     spent: Duration,
     counted: u32,
     first: bool,
@@ -81,30 +81,30 @@ impl Pace {
     pub fn new(pause: Duration) -> Self {
         Self {
             pause,
-            looks: 0,
+            samples: 0,
             spent: Duration::ZERO,
             counted: 0,
             first: true,
         }
     }
 
-    /// How long to wait before the next look.
+    /// How long to wait before the next sample.
     #[must_use]
     pub fn pause(&self) -> Duration {
         let each = self.spent.checked_div(self.counted).unwrap_or_default();
         self.pause.max(each.saturating_mul(COST))
     }
 
-    /// One look more was had, which took so much of a processor's time.
-    pub fn looked(&mut self, cost: Duration) {
+    /// One more sample was taken, which took so much of a processor's time.
+    pub fn sampled(&mut self, cost: Duration) {
         if !std::mem::take(&mut self.first) {
             self.spent += cost;
             self.counted += 1;
         }
-        self.looks += 1;
-        if self.looks >= BEFORE_SLOWER && self.pause < LONGEST {
+        self.samples += 1;
+        if self.samples >= BEFORE_SLOWER && self.pause < LONGEST {
             self.pause = (self.pause * 2).min(LONGEST);
-            self.looks = 0;
+            self.samples = 0;
         }
     }
 }

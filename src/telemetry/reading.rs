@@ -1,8 +1,8 @@
-//! What one look gives. What a sensor does not say is absent, and absent is never zero.
+//! What one sample gives. What a sensor does not say is absent, and absent is never zero.
 
 use schemars::JsonSchema;
 
-/// One look at a GPU.
+/// One sample of a GPU.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GpuReading {
     /// How busy its cores are, percent.
@@ -25,7 +25,7 @@ pub struct GpuReading {
     pub throttled: Option<Vec<Cause>>,
 }
 
-/// One look at the container.
+/// One sample of the container.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ContainerReading {
     /// Processor time so far, seconds.

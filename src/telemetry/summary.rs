@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::idle::{self, Idle};
 use super::reading::{Cause, GpuReading};
+use super::series::{Series, average, between, gap, peak_power, series, throttled};
 use super::table::{Of, Row};
 
 /// What was seen during one measurement. GPUs' power and energy are those of all GPUs together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Looks.
+    /// Samples.
     pub samples: usize,
-    /// From the first look to the last, seconds.
+    /// From the first sample to the last, seconds.
     pub seconds: f64,
-    /// Of them, those in which nobody looked (the tool was not running), seconds.
+    /// Of them, those in which there was no sample (the tool was not running), seconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unobserved_s: f64,
     /// GPUs that were watched.
@@ -25,13 +26,13 @@ pub struct Summary {
     /// Mean power, watts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_power_w: Option<f64>,
-    /// The highest power at one look, watts.
+    /// The highest power at one sample, watts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_power_w: Option<f64>,
     /// Energy, joules: by the GPUs' own counters where all have one, else mean power times time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_j: Option<f64>,
-    /// The looks are those within the benchmark's own measurement: no loading, no compiling.
+    /// The samples are those within the benchmark's own measurement: no loading, no compiling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub within_measurement: bool,
     /// The deciding figure for each watt of mean power, within the benchmark's own measurement.
@@ -79,20 +80,6 @@ pub struct PerJoule {
     pub unit: String,
 }
 
-/// One GPU's looks, in order.
-#[derive(Debug, Default)]
-pub(super) struct Series<'a> {
-    /// Its index.
-    pub index: u32,
-    /// When, how long until the next look was meant to be, and what was seen.
-    pub looks: Vec<(Timestamp, f64, &'a GpuReading)>,
-}
-
-/// A pause of this share more than was meant is a gap.
-const LATE: f64 = 2.0;
-/// A machine that is busy may be so late, seconds.
-const LATE_S: f64 = 2.0;
-
 impl Summary {
     /// What rows of a step say between two moments; none where there is no row. `required`: GPUs that
     /// the recipe asks for. `began`: when the step began.
@@ -124,7 +111,7 @@ impl Summary {
         };
         summary.of_gpus(&series, &moments);
         summary.of_container(&rows);
-        summary.idle = idle::look(&series, began, required);
+        summary.idle = idle::find(&series, began, required);
         Some(summary)
     }
 
@@ -152,7 +139,7 @@ impl Summary {
         let readings = || {
             series
                 .iter()
-                .flat_map(|one| one.looks.iter().map(|look| look.2))
+                .flat_map(|one| one.samples.iter().map(|sample| sample.2))
         };
         self.peak_temperature_c = readings()
             .filter_map(|reading| reading.temperature_c)
@@ -164,11 +151,11 @@ impl Summary {
     }
 
     fn of_container(&mut self, rows: &[&Row]) {
-        let looks = rows.iter().filter_map(|row| match &row.of {
+        let samples = rows.iter().filter_map(|row| match &row.of {
             Of::Container(reading) => Some((row.time, reading)),
             Of::Gpu { .. } => None,
         });
-        let cpu: Vec<(Timestamp, f64)> = looks
+        let cpu: Vec<(Timestamp, f64)> = samples
             .clone()
             .filter_map(|(time, reading)| Some((time, reading.cpu_s?)))
             .collect();
@@ -177,7 +164,7 @@ impl Summary {
             self.mean_cpus =
                 (seconds > 0.0 && last.1 >= first.1).then(|| (last.1 - first.1) / seconds);
         }
-        self.peak_memory = looks.filter_map(|(_, reading)| reading.memory).max();
+        self.peak_memory = samples.filter_map(|(_, reading)| reading.memory).max();
     }
 
     /// Several measurements as one: the trials of a scenario.
@@ -256,100 +243,4 @@ impl Summary {
             unit,
         })
     }
-}
-
-fn series<'a>(rows: &[&'a Row]) -> Vec<Series<'a>> {
-    let mut series: BTreeMap<u32, Series> = BTreeMap::new();
-    for row in rows {
-        if let Of::Gpu { index, reading, .. } = &row.of {
-            let one = series.entry(*index).or_default();
-            one.index = *index;
-            one.looks.push((row.time, row.pause_s, reading));
-        }
-    }
-    series.into_values().collect()
-}
-
-pub(super) fn between(from: Timestamp, to: Timestamp) -> f64 {
-    to.duration_since(from).as_secs_f64()
-}
-
-/// The seconds from one look to the next, if nobody looked meanwhile as was meant.
-fn gap((time, pause): (Timestamp, f64), next: Timestamp) -> Option<f64> {
-    let seconds = between(time, next);
-    (seconds > LATE * pause + LATE_S).then_some(seconds)
-}
-
-fn average(values: &[f64]) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "GPUs of one machine")]
-    let count = values.len() as f64;
-    (count > 0.0).then(|| values.iter().sum::<f64>() / count)
-}
-
-impl Series<'_> {
-    /// The mean over time of what a sensor said, by trapezoids; gaps left out.
-    fn mean(&self, reading: fn(&GpuReading) -> Option<f64>) -> Option<f64> {
-        let known: Vec<(Timestamp, f64, f64)> = self
-            .looks
-            .iter()
-            .filter_map(|(time, pause, one)| Some((*time, *pause, reading(one)?)))
-            .collect();
-        let (mut area, mut seconds) = (0.0, 0.0);
-        for pair in known.windows(2) {
-            let ((time, pause, value), (next, _, then)) = (pair[0], pair[1]);
-            if gap((time, pause), next).is_none() {
-                area += f64::midpoint(value, then) * between(time, next);
-                seconds += between(time, next);
-            }
-        }
-        if seconds > 0.0 {
-            return Some(area / seconds);
-        }
-        average(&known.iter().map(|(_, _, value)| *value).collect::<Vec<_>>())
-    }
-
-    /// Joules by its counter; none where it has none, or it began anew meanwhile.
-    fn energy(&self) -> Option<f64> {
-        let counter = |look: &(Timestamp, f64, &GpuReading)| look.2.energy_j;
-        let (first, last) = (counter(self.looks.first()?)?, counter(self.looks.last()?)?);
-        (self.looks.len() > 1 && last >= first).then_some(last - first)
-    }
-}
-
-/// The highest sum over the GPUs at one look at which all said their power.
-fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Option<f64> {
-    if series.is_empty() {
-        return None;
-    }
-    let sums = moments.iter().filter_map(|(time, _)| {
-        let powers = series.iter().map(|one| {
-            let at = one.looks.binary_search_by_key(time, |look| look.0).ok()?;
-            one.looks[at].2.power_w
-        });
-        powers.sum::<Option<f64>>()
-    });
-    sums.max_by(f64::total_cmp)
-}
-
-/// Seconds in which at least one GPU was held down, by cause: what was so at a look counts for the
-/// time before it.
-fn throttled(series: &[Series], moments: &[(Timestamp, f64)]) -> BTreeMap<Cause, f64> {
-    let mut seconds = BTreeMap::new();
-    for pair in moments.windows(2) {
-        let (before, (time, _)) = (pair[0], pair[1]);
-        if gap(before, time).is_some() {
-            continue;
-        }
-        for cause in Cause::ALL {
-            let held = series.iter().any(|one| {
-                let at = one.looks.binary_search_by_key(&time, |look| look.0);
-                let causes = at.ok().and_then(|at| one.looks[at].2.throttled.as_deref());
-                causes.is_some_and(|causes| causes.contains(&cause))
-            });
-            if held {
-                *seconds.entry(cause).or_insert(0.0) += between(before.0, time);
-            }
-        }
-    }
-    seconds
 }

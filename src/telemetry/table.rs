@@ -1,4 +1,4 @@
-//! The rows of `telemetry.csv`. One row for each GPU and one for the container at every look; a
+//! The rows of `telemetry.csv`. One row for each GPU and one for the container at every sample; a
 //! cell is empty where nothing is known. A row that a kill cut off is no row.
 
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ pub struct Row {
     pub seconds: f64,
     /// When.
     pub time: Timestamp,
-    /// How long after this look the next one was meant to be, seconds.
+    /// How long after this sample the next one was meant to be, seconds.
     pub pause_s: f64,
     /// What was measured.
     pub measured: Measured,

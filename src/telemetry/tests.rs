@@ -299,10 +299,10 @@ fn trials_together_are_weighted_by_their_time() {
 fn looks_that_cost_much_are_had_less_often() {
     let mut pace = Pace::new(Duration::from_secs(1));
     // The first opens the sensors, and does not count.
-    pace.looked(Duration::from_millis(700));
+    pace.sampled(Duration::from_millis(700));
     assert_eq!(pace.pause(), Duration::from_secs(1));
     for cost in [30, 34] {
-        pace.looked(Duration::from_millis(cost));
+        pace.sampled(Duration::from_millis(cost));
     }
     assert_eq!(pace.pause(), Duration::from_millis(4480));
 }
@@ -313,7 +313,7 @@ fn twelve_hours_are_a_few_thousand_looks() {
     let (mut past, mut looks) = (Duration::ZERO, 0);
     while past < Duration::from_hours(12) {
         past += pace.pause();
-        pace.looked(Duration::from_millis(1));
+        pace.sampled(Duration::from_millis(1));
         looks += 1;
     }
     assert!((1800..10_000).contains(&looks), "{looks}");

@@ -51,7 +51,7 @@ fn it_says_what_came_and_writes_the_commit_down() {
     assert_eq!(host["models"]["tiny"]["revision"], "main");
     assert_eq!(lab.count(STEP, "model_resolved"), 1);
     assert_eq!(lab.count(STEP, "model"), 1);
-    assert_eq!(lab.count(STEP, "file"), 0, "ticks are not kept");
+    assert_eq!(lab.count(STEP, "transfer"), 0, "ticks are not kept");
     std::fs::remove_dir_all(lab.home_path()).unwrap();
     lab.run(&[]).expect_exit(0).says("all of it cached");
     assert_eq!(hub.downloads(NAME, FILE), 1);

@@ -163,7 +163,10 @@ fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched() {
         nowhere.display()
     );
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "ls /model", "")));
-    let said = format!("model own: found nothing, wanted {}", nowhere.display());
+    let said = format!(
+        "model own: no such directory; required: {}",
+        nowhere.display()
+    );
     lab.retrial(&["plan", "./recipe.yaml"])
         .expect_exit(0)
         .says(&said);

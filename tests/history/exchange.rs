@@ -51,7 +51,7 @@ fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
     }
     let told = there.retrial(&["runs", "pack", "last", "--to", &path]);
     assert!(
-        told.code != 0 && told.err.contains("there already"),
+        told.code != 0 && told.err.contains("already exists"),
         "{}",
         told.err
     );
@@ -213,7 +213,7 @@ fn what_is_no_archive_of_runs_leaves_no_trace() {
         assert_eq!(left, 0, "{because}");
     };
     fs::write(&path, "no archive at all\u{1b}[31m").unwrap();
-    refused("no archive of runs");
+    refused("not an archive of runs");
 
     let mut packed = Vec::new();
     let mut builder = Builder::new(GzEncoder::new(&mut packed, Compression::fast()));
@@ -222,20 +222,24 @@ fn what_is_no_archive_of_runs_leaves_no_trace() {
         .unwrap();
     builder.into_inner().unwrap().finish().unwrap();
     fs::write(&path, &packed[..packed.len() / 2]).unwrap();
-    refused("cut off");
+    refused("truncated");
 
     // Another run's journal under this name, and a name that is an option.
     for name in ["20260401-000000-other-0000", "-rf", "name with spaces"] {
         let mut builder = Builder::new(File::create(&path).unwrap());
         builder.append_dir_all(name, there.run(0)).unwrap();
         builder.finish().unwrap();
-        refused("no run");
+        refused(if name.starts_with("2026") {
+            "not a run of this name"
+        } else {
+            "not the name of a run"
+        });
     }
     fs::write(&path, "").unwrap();
     refused("no run");
     assert!(
         here.retrial(&["runs", "import", "/etc"])
             .err
-            .contains("it is no run")
+            .contains("it is not a run")
     );
 }

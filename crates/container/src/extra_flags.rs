@@ -1,4 +1,4 @@
-//! Rarer flags of `docker run`: a recipe, its plan and the engine's request say them alike.
+//! Rarer flags of `docker run`, which recipes, plans and the engine's request share.
 
 use retrial_document::formats::{FILLED, LINE};
 use retrial_document::{FieldType, Ordered, Scope, Units, Word, object, word};
@@ -54,42 +54,9 @@ const CGROUP_NAMESPACES: &[Word] = &[
 ];
 
 impl ExtraFlags {
-    /// Whether nothing is asked.
+    /// Whether none is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
-    }
-
-    /// Returns flag and value of each, in a fixed order; `true` for a switch.
-    #[must_use]
-    pub fn flags(&self) -> Vec<(&'static str, String)> {
-        let mut flags = Vec::new();
-        let many = |flags: &mut Vec<_>, flag, values: &[String]| {
-            flags.extend(values.iter().map(|value| (flag, value.clone())));
-        };
-        many(&mut flags, "cap-drop", &self.cap_drop);
-        let one = [
-            ("hostname", self.hostname.clone()),
-            ("runtime", self.runtime.clone()),
-            ("memory", self.memory.map(|bytes| bytes.to_string())),
-            ("cpus", self.cpus.clone()),
-            ("cpuset-cpus", self.cpuset_cpus.clone()),
-            ("cpuset-mems", self.cpuset_mems.clone()),
-            ("pids-limit", self.pids_limit.map(|limit| limit.to_string())),
-            ("cgroupns", self.cgroupns.clone()),
-            ("userns", self.userns.clone()),
-            ("read-only", self.read_only.then(|| "true".to_owned())),
-        ];
-        flags.extend(
-            one.into_iter()
-                .filter_map(|(flag, value)| Some((flag, value?))),
-        );
-        for (name, value) in &self.sysctls {
-            flags.push(("sysctl", format!("{name}={value}")));
-        }
-        many(&mut flags, "tmpfs", &self.tmpfs);
-        many(&mut flags, "dns", &self.dns);
-        many(&mut flags, "add-host", &self.add_host);
-        flags
     }
 }

@@ -3,7 +3,7 @@
 use retrial_document::formats::{mismatch, no_parent, one_of};
 use retrial_document::{Mismatch, StringFormat, nearest};
 
-use crate::CONTROL;
+use crate::{CONTROL, ImageRef, is_cdi_device};
 
 /// An image's reference.
 pub const IMAGE: StringFormat = StringFormat::new(image);
@@ -94,61 +94,11 @@ fn absolute(text: &str) -> Option<Mismatch> {
 }
 
 fn image(text: &str) -> Option<Mismatch> {
-    let help = "an image is [registry/]name[:tag][@sha256:…]";
-    let (named, digest) = match text.split_once('@') {
-        Some((named, digest)) => (named, Some(digest)),
-        None => (text, None),
-    };
-    if digest.is_some_and(|digest| self::digest(digest).is_some()) {
-        return mismatch(
-            "the digest of this image is not one",
-            "a digest is sha256: and 64 hexadecimal digits",
-        );
-    }
-    let (name, tag) = split_tag(named);
-    let tag_fits = tag.is_none_or(|tag| {
-        (1..=128).contains(&tag.len())
-            && !tag.starts_with(['.', '-'])
-            && tag
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
-    });
-    if !tag_fits {
-        return mismatch(format!("`{}` is not a tag", tag.unwrap_or("")), help);
-    }
-    let (registry, path) = match name.split_once('/') {
-        Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" => {
-            (Some(first), rest)
-        }
-        _ => (None, name),
-    };
-    if path.chars().any(|letter| letter.is_ascii_uppercase()) {
-        return mismatch("an image's name has no capitals", help);
-    }
-    let part_fits = |part: &str| {
-        part.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && part.ends_with(|last: char| last.is_ascii_alphanumeric())
-            && part
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
-    };
-    let registry_fits = registry.is_none_or(|registry| {
-        let letter_fits =
-            |letter: char| letter.is_ascii_alphanumeric() || ".-:[]_".contains(letter);
-        !registry.is_empty() && registry.chars().all(letter_fits)
-    });
-    if path.split('/').all(part_fits) && registry_fits {
-        return None;
-    }
-    mismatch("this is not an image reference", help)
-}
-
-/// Name and tag of a reference without digest. A colon before the last `/` is a registry's port.
-pub fn split_tag(reference: &str) -> (&str, Option<&str>) {
-    match reference.rsplit_once(':') {
-        Some((name, tag)) if !tag.contains('/') => (name, Some(tag)),
-        _ => (reference, None),
-    }
+    let error = ImageRef::parse(text).err()?;
+    mismatch(
+        error.to_string(),
+        "an image is [registry/]name[:tag][@sha256:…]",
+    )
 }
 
 fn device(text: &str) -> Option<Mismatch> {
@@ -160,7 +110,7 @@ fn device(text: &str) -> Option<Mismatch> {
     let is_rights = |text: &str| {
         !text.is_empty() && text.len() <= 3 && text.chars().all(|letter| "rwm".contains(letter))
     };
-    if is_cdi_name(text) {
+    if is_cdi_device(text) {
         return None;
     }
     if !host.starts_with('/') || parts.next().is_some() {
@@ -176,16 +126,6 @@ fn device(text: &str) -> Option<Mismatch> {
     } else {
         mismatch("this is not a device", help)
     }
-}
-
-/// `vendor.com/class=name`: a device of the Container Device Interface.
-fn is_cdi_name(text: &str) -> bool {
-    !text.starts_with('/')
-        && text.split_once('=').is_some_and(|(kind, name)| {
-            kind.split_once('/')
-                .is_some_and(|(vendor, class)| !vendor.is_empty() && !class.is_empty())
-                && !name.is_empty()
-        })
 }
 
 /// With or without `CAP_`: vendors' guides write both, and a plan shows what they write.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// A text that is no image reference.
+/// A text that is not an image reference.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{reference}` is not an image reference: {reason}")]
 pub struct InvalidImageRef {
@@ -34,7 +34,7 @@ impl ImageRef {
     /// Reads a reference.
     ///
     /// # Errors
-    /// The text is no reference; the error says which part is wrong.
+    /// The text is not a reference; the error says which part is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidImageRef> {
         read(text).map_err(|reason| InvalidImageRef {
             reference: text.to_owned(),
@@ -103,10 +103,10 @@ fn read(text: &str) -> Result<ImageRef, String> {
         return Err("it is empty".into());
     }
     if let Some(odd) = text.chars().find(|c| !c.is_ascii_graphic()) {
-        return Err(format!("`{}` cannot stand in it", odd.escape_debug()));
+        return Err(format!("`{}` is not allowed in it", odd.escape_debug()));
     }
     if text.contains("://") {
-        return Err("leave out the `https://`".into());
+        return Err("omit the `https://`".into());
     }
     let (rest, digest) = match text.split_once('@') {
         Some((rest, digest)) => (rest, Some(check_digest(digest)?)),
@@ -168,7 +168,7 @@ fn check_registry(text: &str) -> Result<String, String> {
     };
     let good_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
     if !good_host || !good_port {
-        return Err(format!("`{text}` is no registry"));
+        return Err(format!("`{text}` is not a registry"));
     }
     Ok(match text {
         "index.docker.io" | "registry-1.docker.io" => HUB.to_owned(),
@@ -203,7 +203,7 @@ fn check_tag(tag: &str) -> Result<String, String> {
     if good {
         Ok(tag.to_owned())
     } else {
-        Err(format!("`{tag}` is no tag"))
+        Err(format!("`{tag}` is not a tag"))
     }
 }
 
@@ -220,7 +220,7 @@ fn check_digest(digest: &str) -> Result<String, String> {
         Ok(digest.to_owned())
     } else {
         Err(format!(
-            "`{digest}` is no digest: `sha256:` and 64 hexadecimal digits"
+            "`{digest}` is not a digest: `sha256:` and 64 hexadecimal digits"
         ))
     }
 }
@@ -287,12 +287,12 @@ mod tests {
             ("https://ghcr.io/a", "https://"),
             ("rocm/Amd:1", "lower case"),
             ("a//b", "empty"),
-            ("a:-x", "`-x` is no tag"),
-            ("a@sha256:12", "no digest"),
-            ("a.b:99999/x", "no registry"),
+            ("a:-x", "`-x` is not a tag"),
+            ("a@sha256:12", "not a digest"),
+            ("a.b:99999/x", "not a registry"),
             ("-a", "cannot be part"),
             (&id, "image id"),
-            ("../etc", "no registry"),
+            ("../etc", "not a registry"),
         ];
         for (text, expected) in cases {
             let error = ImageRef::parse(text).unwrap_err().to_string();

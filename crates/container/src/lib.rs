@@ -6,11 +6,13 @@ mod extra_flags;
 pub mod first_process;
 pub mod formats;
 mod image_ref;
+mod options;
 mod privilege;
 mod spec;
 
 pub use extra_flags::{ExtraFlags, HOST_NAMESPACE};
 pub use first_process::CONTROL;
 pub use image_ref::{ImageRef, InvalidImageRef};
-pub use privilege::{is_accelerator_device, is_root_capability};
+pub use options::{OptionValue, RunOption};
+pub use privilege::{is_accelerator_device, is_cdi_device, is_root_capability};
 pub use spec::{ContainerSpec, GpuDevices, Mount, Ulimit};

@@ -1,4 +1,4 @@
-//! Capabilities that are as good as root, and devices that are not.
+//! Capabilities that are equivalent to root, and devices that are not.
 
 /// Returns whether a capability, with or without `CAP_`, is enough to leave the container.
 #[must_use]
@@ -9,6 +9,18 @@ pub fn is_root_capability(name: &str) -> bool {
         // The latter two read any file of the host by its handle, and the kernel's memory.
         "SYS_ADMIN" | "ALL" | "SYS_MODULE" | "SYS_RAWIO" | "DAC_READ_SEARCH" | "BPF"
     )
+}
+
+/// Returns whether a device is one of the Container Device Interface, `vendor.com/class=name`, and
+/// no path.
+#[must_use]
+pub fn is_cdi_device(device: &str) -> bool {
+    !device.starts_with('/')
+        && device.split_once('=').is_some_and(|(kind, name)| {
+            kind.split_once('/')
+                .is_some_and(|(vendor, class)| !vendor.is_empty() && !class.is_empty())
+                && !name.is_empty()
+        })
 }
 
 /// Returns whether a device is a GPU's or an InfiniBand adapter's, which need no approval. Others

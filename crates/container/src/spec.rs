@@ -1,7 +1,8 @@
-//! The container that a plan asks for: the one description behind `docker run` in a
-//! shell plan and the engine's create call, so that both make the same container.
+//! The container of a plan: the one description behind `docker run` in a shell script and the
+//! engine's create call, so that both make the same container.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +59,7 @@ pub struct ContainerSpec {
     pub init: bool,
     /// Rarer flags.
     #[serde(default, skip_serializing_if = "ExtraFlags::is_empty")]
-    pub further: ExtraFlags,
+    pub extra: ExtraFlags,
     /// `--label`
     pub labels: BTreeMap<String, String>,
 }
@@ -84,6 +85,14 @@ pub struct Mount {
     pub read_only: bool,
 }
 
+/// `source:target[:ro]`, as `--volume` takes it.
+impl fmt::Display for Mount {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = if self.read_only { ":ro" } else { "" };
+        write!(formatter, "{}:{}{mode}", self.source, self.target)
+    }
+}
+
 /// One resource limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ulimit {
@@ -93,4 +102,11 @@ pub struct Ulimit {
     pub soft: i64,
     /// Hard limit; -1 is unlimited.
     pub hard: i64,
+}
+
+/// `name=soft:hard`, as `--ulimit` takes it.
+impl fmt::Display for Ulimit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}={}:{}", self.name, self.soft, self.hard)
+    }
 }

@@ -45,7 +45,8 @@ pub trait Keys: Sized {
 pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
     let mut own = Diagnostics::default();
     let checked = parse::parse(source, &mut own).map(|node| {
-        Validator::new(&mut Plain, &mut own).object(&node, T::OBJECT, &source.span(0..0))
+        let top = FieldType::Object(T::OBJECT);
+        Validator::new(&mut Plain, &mut own).value(&node, &top, &source.span(0..0))
     });
     let good = !own.has_errors();
     problems.extend(own);
@@ -215,7 +216,7 @@ impl<V: Field> Field for BTreeMap<String, V> {
     }
 }
 
-/// Declares a map of keys: the type, unless it is `impl` of one of another crate, and its keys.
+/// Declares a map of keys: the type and its keys.
 ///
 /// `one of "a", "b"` after the name takes exactly one of these keys. `or TYPE => read` takes another kind
 /// of value too. `first` and `last` are groups of keys around the own ones that `fields` read.
@@ -237,21 +238,6 @@ macro_rules! object {
             $($(#[$($doc)*])* pub $field: $type,)*
         }
 
-        $crate::object! {
-            impl $name: $what $(, one of $($one),+)? $(, or $other => $from_other)? $(, first $first)? $(, last $last)?;
-            $(fields { $($extra: $extra_type = $read,)* })?
-            keys { $($(#[$($doc)*])* $field: $type $([$($option)*])? $(= $shape)?,)* }
-        }
-    };
-    (
-        impl $name:ty: $what:literal
-        $(, one of $($one:literal),+)? $(, or $other:expr => $from_other:expr)? $(, first $first:expr)? $(, last $last:expr)?
-        ;
-        $(fields { $($extra:ident: $extra_type:ty = $read:expr,)* })?
-        keys {
-            $($(#[$($doc:tt)*])* $field:ident: $type:ty $([$($option:tt)*])? $(= $shape:expr)?,)*
-        }
-    ) => {
         impl $crate::Keys for $name {
             const KEYS: &'static [$crate::Key] = &[
                 $($crate::Key {
@@ -296,7 +282,7 @@ macro_rules! object {
     };
 }
 
-/// Declares an enum of words, each with its meaning.
+/// Declares an enum of words, each with its meaning. The type derives serde's `Deserialize`.
 #[macro_export]
 macro_rules! words {
     (
@@ -310,11 +296,6 @@ macro_rules! words {
             $($(#[$($doc)*])* #[serde(rename = $word)] $variant,)*
         }
 
-        $crate::words! {
-            impl $name { $($(#[$($doc)*])* $word,)* }
-        }
-    };
-    (impl $name:ty { $($(#[$($doc:tt)*])* $word:literal,)* }) => {
         impl $crate::Field for $name {
             const TYPE: $crate::FieldType = $crate::FieldType::Words(&[
                 $($crate::Word {

@@ -39,6 +39,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error.
+    #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self {
             severity: Severity::Error,
@@ -51,6 +52,7 @@ impl Diagnostic {
     }
 
     /// A warning.
+    #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self {
             severity: Severity::Warning,
@@ -159,6 +161,7 @@ impl Diagnostics {
     }
 
     /// All, in order.
+    #[must_use]
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }

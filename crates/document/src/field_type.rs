@@ -90,17 +90,25 @@ impl Object {
     }
 
     /// Returns all keys, in their order.
+    #[must_use]
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
         self.groups.iter().copied().flatten()
     }
 
-    /// Returns the name of its definition in a schema: `a setup step` is `setup-step`.
+    /// Returns what it is without the article: `setup step`.
     #[must_use]
-    pub fn definition(&self) -> String {
-        let bare = ["a ", "an ", "the "]
+    pub fn noun(&self) -> &'static str {
+        let articles = ["a ", "an ", "the "];
+        let bare = articles
             .iter()
             .find_map(|article| self.what.strip_prefix(article));
-        bare.unwrap_or(self.what).replace([' ', '\''], "-")
+        bare.unwrap_or(self.what)
+    }
+
+    /// Returns the name of its definition in a schema: `setup-step`.
+    #[must_use]
+    pub fn definition(&self) -> String {
+        self.noun().replace([' ', '\''], "-")
     }
 }
 

@@ -47,6 +47,7 @@ pub mod measures;
 mod node;
 mod parse;
 pub mod read;
+pub mod reference;
 mod render;
 pub mod schema;
 mod source;

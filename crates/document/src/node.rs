@@ -118,7 +118,32 @@ impl Node {
         self.entry(key).map(|entry| &entry.value)
     }
 
+    /// Returns the value of a key below keys; null counts as absent.
+    #[must_use]
+    pub fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// Returns the text of a key.
+    #[must_use]
+    pub fn text_at(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    /// Returns the items of a key's list; none for everything else.
+    #[must_use]
+    pub fn items_at(&self, key: &str) -> &[Self] {
+        self.get(key).map_or(&[], Self::items)
+    }
+
+    /// Returns the entries of a key's map; none for everything else.
+    #[must_use]
+    pub fn entries_at(&self, key: &str) -> &[Entry] {
+        self.get(key).map_or(&[], Self::entries)
+    }
+
     /// Entries that have a value, as name and value.
+    #[must_use]
     pub fn named(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.entries()
             .iter()

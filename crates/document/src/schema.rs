@@ -26,13 +26,14 @@ pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, V
     for key in top.keys() {
         define(&key.field_type, &mut definitions);
     }
-    let mut schema = Map::new();
-    schema.insert(
-        "$schema".into(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
-    schema.insert("title".into(), title.into());
-    schema.insert("description".into(), description.into());
+    let mut schema = Map::from_iter([
+        (
+            "$schema".to_owned(),
+            "https://json-schema.org/draft/2020-12/schema".into(),
+        ),
+        ("title".to_owned(), title.into()),
+        ("description".to_owned(), description.into()),
+    ]);
     schema.extend(object(top, &|_| true));
     let required = top.keys().filter(|key| key.required);
     let required: Vec<Value> = required.map(|key| key.name.into()).collect();
@@ -87,50 +88,35 @@ fn define(field_type: &FieldType, definitions: &mut Map<String, Value>) {
 pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value> {
     let mut properties = Map::new();
     for key in object.keys().filter(|key| keep(key)) {
-        let described = described(key);
+        properties.insert(key.name.into(), described(key));
         if let FieldType::List(item, _) = key.field_type {
-            let mut appended = Map::new();
-            appended.insert(
-                "description".into(),
-                format!(
-                    "Appended to `{}` of what this is merged over. {}",
-                    key.name, key.doc
-                )
-                .into(),
-            );
-            appended.insert("type".into(), "array".into());
-            appended.insert("items".into(), value(item));
-            properties.insert(key.name.into(), Value::Object(described));
-            properties.insert(format!("{}+", key.name), Value::Object(appended));
-        } else {
-            properties.insert(key.name.into(), Value::Object(described));
+            let (name, doc) = (key.name, key.doc);
+            let appended = json!({
+                "description": format!("Appended to `{name}` of what this is merged over. {doc}"),
+                "type": "array",
+                "items": value(item),
+            });
+            properties.insert(format!("{name}+"), appended);
         }
     }
-    let mut out = Map::new();
-    out.insert("type".into(), "object".into());
-    out.insert("properties".into(), Value::Object(properties));
-    out.insert("additionalProperties".into(), false.into());
-    out
+    Map::from_iter([
+        ("type".to_owned(), "object".into()),
+        ("properties".to_owned(), Value::Object(properties)),
+        ("additionalProperties".to_owned(), false.into()),
+    ])
 }
 
 /// A key's value, or null, with what it is for.
-fn described(key: &Key) -> Map<String, Value> {
-    let mut out = Map::new();
-    out.insert("description".into(), key.doc.into());
-    if let Some(default) = key.default {
-        out.insert(
-            "default".into(),
-            match default {
-                "true" => true.into(),
-                "false" => false.into(),
-                text => text.into(),
-            },
-        );
-    }
+fn described(key: &Key) -> Value {
     let mut choices = alternatives(&key.field_type);
     choices.push(json!({ "type": "null" }));
-    out.insert("anyOf".into(), Value::Array(choices));
-    out
+    let Some(default) = key.default else {
+        return json!({ "description": key.doc, "anyOf": choices });
+    };
+    let default = default
+        .parse()
+        .map_or_else(|_| Value::from(default), Value::Bool);
+    json!({ "description": key.doc, "default": default, "anyOf": choices })
 }
 
 fn value(field_type: &FieldType) -> Value {

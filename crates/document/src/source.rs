@@ -21,6 +21,7 @@ pub struct Source {
 
 impl Source {
     /// A source of this text.
+    #[must_use]
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self {
             path: path.into(),

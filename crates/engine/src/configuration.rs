@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::endpoint::Certificates;
@@ -22,10 +23,29 @@ pub struct Context {
     pub tls: Option<Certificates>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ConfigurationFile {
+/// Docker's `config.json`, as far as it is read.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ConfigFile {
     current_context: Option<String>,
+    /// By the engine's URL, or `default`.
+    pub proxies: BTreeMap<String, Value>,
+}
+
+impl ConfigFile {
+    /// Reads it; empty where there is no such file.
+    pub fn read(configuration: &Path) -> Result<Self, EngineError> {
+        let path = configuration.join("config.json");
+        match read_if_there(&path)? {
+            Some(text) => parse(&path, &text),
+            None => Ok(Self::default()),
+        }
+    }
+
+    /// The current context, where one is named.
+    pub fn context(self) -> Option<String> {
+        self.current_context.filter(|name| !name.is_empty())
+    }
 }
 
 #[derive(Deserialize)]
@@ -58,18 +78,8 @@ pub fn identity(name: &str) -> String {
     hex::encode(Sha256::digest(name.as_bytes()))
 }
 
-/// `currentContext` of config.json; none where there is no such file or key.
-pub fn current(configuration: &Path) -> Result<Option<String>, EngineError> {
-    let path = configuration.join("config.json");
-    let Some(text) = read_if_there(&path)? else {
-        return Ok(None);
-    };
-    let file: ConfigurationFile = parse(&path, &text)?;
-    Ok(file.current_context.filter(|name| !name.is_empty()))
-}
-
 /// Reads a context by name.
-pub fn read(configuration: &Path, name: &str) -> Result<Context, EngineError> {
+pub fn context(configuration: &Path, name: &str) -> Result<Context, EngineError> {
     let id = identity(name);
     let path = configuration
         .join("contexts/meta")
@@ -99,7 +109,7 @@ pub fn read(configuration: &Path, name: &str) -> Result<Context, EngineError> {
 }
 
 /// A file's text; none if there is no such file.
-pub fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
+fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -111,7 +121,7 @@ pub fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
 }
 
 /// Reads a file's text as JSON.
-pub fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
+fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
     serde_json::from_str(text).map_err(|error| EngineError::Configuration {
         path: path.to_owned(),
         because: format!("not the JSON that Docker writes: {error}"),

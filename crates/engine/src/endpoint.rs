@@ -4,7 +4,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::configuration;
+use super::configuration::{self, ConfigFile};
 use super::error::EngineError;
 
 /// Where an engine listens.
@@ -43,7 +43,7 @@ impl Certificates {
 
 /// What of the environment decides. A value, so that tests can plant one.
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct EngineEnvironment {
     /// `DOCKER_HOST`
     pub docker_host: Option<String>,
     /// `DOCKER_CONTEXT`
@@ -60,7 +60,7 @@ pub struct Surroundings {
     pub root: PathBuf,
 }
 
-impl Surroundings {
+impl EngineEnvironment {
     /// From the process' environment. An empty variable counts as none, as with Docker.
     #[must_use]
     pub fn from_environment() -> Self {
@@ -81,46 +81,49 @@ impl Surroundings {
 ///
 /// # Errors
 /// A scheme that we cannot use, or a context that is not there or cannot be read.
-pub fn choose(asked: Option<&str>, around: &Surroundings) -> Result<Endpoint, EngineError> {
+pub fn choose(
+    asked: Option<&str>,
+    environment: &EngineEnvironment,
+) -> Result<Endpoint, EngineError> {
     if let Some(url) = asked {
-        return endpoint(url, "--engine", environment_tls(around));
+        return endpoint(url, "--engine", environment_tls(environment));
     }
-    if let Some(url) = &around.docker_host {
-        return endpoint(url, "DOCKER_HOST", environment_tls(around));
+    if let Some(url) = &environment.docker_host {
+        return endpoint(url, "DOCKER_HOST", environment_tls(environment));
     }
-    let (name, how) = match &around.docker_context {
+    let (name, how) = match &environment.docker_context {
         Some(name) => (Some(name.clone()), " from DOCKER_CONTEXT"),
-        None => (configuration::current(&around.configuration)?, ""),
+        None => (ConfigFile::read(&environment.configuration)?.context(), ""),
     };
     if let Some(name) = name.filter(|name| name != "default") {
-        let found = configuration::read(&around.configuration, &name)?;
+        let found = configuration::context(&environment.configuration, &name)?;
         return endpoint(&found.host, &format!("context {name}{how}"), found.tls);
     }
-    Ok(default_socket(around))
+    Ok(default_socket(environment))
 }
 
-fn environment_tls(around: &Surroundings) -> Option<Certificates> {
-    around.tls.then(|| {
-        let directory = around.certificates.as_ref();
-        Certificates::in_directory(directory.unwrap_or(&around.configuration))
+fn environment_tls(environment: &EngineEnvironment) -> Option<Certificates> {
+    environment.tls.then(|| {
+        let directory = environment.certificates.as_ref();
+        Certificates::in_directory(directory.unwrap_or(&environment.configuration))
     })
 }
 
 /// Docker's socket, else a rootless one, else Podman's; Docker's if there is none at all, for
 /// the error that then follows should name what people know.
-fn default_socket(around: &Surroundings) -> Endpoint {
+fn default_socket(environment: &EngineEnvironment) -> Endpoint {
     let mut sockets = vec![(
-        around.root.join("var/run/docker.sock"),
+        environment.root.join("var/run/docker.sock"),
         "default socket".to_owned(),
     )];
-    if let Some(directory) = &around.runtime_directory {
+    if let Some(directory) = &environment.runtime_directory {
         let rootless = "rootless Docker's socket".to_owned();
         sockets.push((directory.join("docker.sock"), rootless));
         let podman = "rootless Podman's socket".to_owned();
         sockets.push((directory.join("podman/podman.sock"), podman));
     }
     sockets.push((
-        around.root.join("run/podman/podman.sock"),
+        environment.root.join("run/podman/podman.sock"),
         "Podman's socket".to_owned(),
     ));
     let there = sockets.iter().position(|(path, _)| path.exists());

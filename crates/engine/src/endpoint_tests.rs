@@ -4,11 +4,11 @@ use std::fs;
 
 use super::*;
 
-fn around(root: &Path) -> Surroundings {
-    Surroundings {
+fn environment(root: &Path) -> EngineEnvironment {
+    EngineEnvironment {
         configuration: root.join("docker"),
         root: root.to_owned(),
-        ..Surroundings::default()
+        ..EngineEnvironment::default()
     }
 }
 
@@ -32,38 +32,38 @@ fn plant_context(configuration: &Path, name: &str, host: &str, tls: bool) {
 #[test]
 fn the_command_line_comes_first_then_the_environment_then_contexts() {
     let root = tempfile::tempdir().unwrap();
-    let mut around = around(root.path());
-    plant_context(&around.configuration, "lab", "unix:///lab.sock", false);
-    plant_context(&around.configuration, "far", "tcp://far:2376", true);
+    let mut environment = environment(root.path());
+    plant_context(&environment.configuration, "lab", "unix:///lab.sock", false);
+    plant_context(&environment.configuration, "far", "tcp://far:2376", true);
     fs::write(
-        around.configuration.join("config.json"),
+        environment.configuration.join("config.json"),
         r#"{"currentContext":"lab"}"#,
     )
     .unwrap();
 
-    let chosen = choose(None, &around).unwrap();
+    let chosen = choose(None, &environment).unwrap();
     assert_eq!(
         (&*chosen.url, &*chosen.chosen_by),
         ("unix:///lab.sock", "context lab")
     );
 
-    around.docker_context = Some("far".into());
-    let chosen = choose(None, &around).unwrap();
+    environment.docker_context = Some("far".into());
+    let chosen = choose(None, &environment).unwrap();
     assert_eq!(chosen.url, "tcp://far:2376");
     assert_eq!(chosen.chosen_by, "context far from DOCKER_CONTEXT");
     assert!(chosen.tls.unwrap().key.ends_with("docker/key.pem"));
 
-    around.docker_context = Some("default".into());
+    environment.docker_context = Some("default".into());
     assert_eq!(
-        choose(None, &around).unwrap().chosen_by,
+        choose(None, &environment).unwrap().chosen_by,
         "default socket",
         "the context named default is the default socket, whatever config.json says"
     );
 
-    around.docker_host = Some("tcp://near".into());
-    assert_eq!(choose(None, &around).unwrap().url, "tcp://near:2375");
+    environment.docker_host = Some("tcp://near".into());
+    assert_eq!(choose(None, &environment).unwrap().url, "tcp://near:2375");
 
-    let chosen = choose(Some("/run/mine.sock"), &around).unwrap();
+    let chosen = choose(Some("/run/mine.sock"), &environment).unwrap();
     assert_eq!(
         (&*chosen.url, &*chosen.chosen_by),
         ("unix:///run/mine.sock", "--engine")
@@ -72,11 +72,11 @@ fn the_command_line_comes_first_then_the_environment_then_contexts() {
 
 #[test]
 fn encrypted_by_the_environment() {
-    let mut around = around(Path::new("/nowhere"));
-    around.tls = true;
-    around.certificates = Some("/certificates".into());
-    around.docker_host = Some("tcp://far".into());
-    let chosen = choose(None, &around).unwrap();
+    let mut environment = environment(Path::new("/nowhere"));
+    environment.tls = true;
+    environment.certificates = Some("/certificates".into());
+    environment.docker_host = Some("tcp://far".into());
+    let chosen = choose(None, &environment).unwrap();
     assert_eq!(chosen.url, "tcp://far:2376");
     assert_eq!(
         chosen.tls.unwrap().authority,
@@ -87,30 +87,33 @@ fn encrypted_by_the_environment() {
 #[test]
 fn other_sockets_only_where_the_default_is_not_there() {
     let root = tempfile::tempdir().unwrap();
-    let mut around = around(root.path());
+    let mut environment = environment(root.path());
     let runtime = root.path().join("run/user/1000");
     fs::create_dir_all(runtime.join("podman")).unwrap();
-    around.runtime_directory = Some(runtime.clone());
+    environment.runtime_directory = Some(runtime.clone());
 
-    let none = choose(None, &around).unwrap();
+    let none = choose(None, &environment).unwrap();
     assert!(none.url.ends_with("var/run/docker.sock"), "{none:?}");
 
     fs::write(runtime.join("podman/podman.sock"), "").unwrap();
-    let podman = choose(None, &around).unwrap();
+    let podman = choose(None, &environment).unwrap();
     assert_eq!(podman.chosen_by, "rootless Podman's socket");
 
     fs::write(runtime.join("docker.sock"), "").unwrap();
-    let rootless = choose(None, &around).unwrap();
+    let rootless = choose(None, &environment).unwrap();
     assert_eq!(rootless.chosen_by, "rootless Docker's socket");
 
     fs::create_dir_all(root.path().join("var/run")).unwrap();
     fs::write(root.path().join("var/run/docker.sock"), "").unwrap();
-    assert_eq!(choose(None, &around).unwrap().chosen_by, "default socket");
+    assert_eq!(
+        choose(None, &environment).unwrap().chosen_by,
+        "default socket"
+    );
 }
 
 #[test]
 fn what_cannot_be_used_says_why() {
-    let around = around(Path::new("/nowhere"));
+    let environment = environment(Path::new("/nowhere"));
     let cases = [
         ("ssh://user@host", "does not share this machine's files"),
         ("https://host", "DOCKER_CERT_PATH"),
@@ -119,7 +122,7 @@ fn what_cannot_be_used_says_why() {
         ("tcp://", "no host"),
     ];
     for (url, expected) in cases {
-        let error = choose(Some(url), &around).unwrap_err().to_string();
+        let error = choose(Some(url), &environment).unwrap_err().to_string();
         assert!(error.contains(expected), "{url}: {error}");
         assert!(error.contains("--engine"), "{error}");
     }
@@ -128,9 +131,9 @@ fn what_cannot_be_used_says_why() {
 #[test]
 fn a_context_that_is_not_there_is_named() {
     let root = tempfile::tempdir().unwrap();
-    let mut around = around(root.path());
-    around.docker_context = Some("gone".into());
-    let error = choose(None, &around).unwrap_err().to_string();
+    let mut environment = environment(root.path());
+    environment.docker_context = Some("gone".into());
+    let error = choose(None, &environment).unwrap_err().to_string();
     assert!(error.contains("`gone`"), "{error}");
     assert!(error.contains("docker context ls"), "{error}");
 }
@@ -138,9 +141,9 @@ fn a_context_that_is_not_there_is_named() {
 #[test]
 fn a_broken_configuration_is_not_passed_over() {
     let root = tempfile::tempdir().unwrap();
-    let around = around(root.path());
-    fs::create_dir_all(&around.configuration).unwrap();
-    fs::write(around.configuration.join("config.json"), "{").unwrap();
-    let error = choose(None, &around).unwrap_err().to_string();
+    let environment = environment(root.path());
+    fs::create_dir_all(&environment.configuration).unwrap();
+    fs::write(environment.configuration.join("config.json"), "{").unwrap();
+    let error = choose(None, &environment).unwrap_err().to_string();
     assert!(error.contains("config.json"), "{error}");
 }

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::docker::PullFailure;
+use retrial_container::ImageRef;
+
 /// An engine's fault, naming what the user named. [`EngineError::is_gone`] tells an engine
 /// that went away (wait for it) from one that said no (do not ask again).
 #[derive(Debug, Error)]
@@ -69,53 +72,17 @@ pub enum EngineError {
     /// A reference that names no image.
     #[error("{0}\n  it looks like `registry.example.org/team/image:tag` or `image@sha256:…`")]
     Reference(#[from] retrial_container::InvalidImageRef),
-    /// The registry has no such image.
-    #[error(
-        "there is no image {reference} in {registry}: {because}\n  check the name and the tag; if the repository is private, `docker login {registry}` first"
-    )]
-    ImageNotFound {
+    /// An image could not be pulled.
+    #[error("{}", failure.describe(reference, *tries, because))]
+    Pull {
         /// The image.
-        reference: String,
-        /// Where it was looked for.
-        registry: String,
-        /// The engine's words.
-        because: String,
-    },
-    /// The registry wants other credentials.
-    #[error(
-        "{registry} does not let you pull {reference}: {because}\n  `docker login {registry}` with an account that may, then try again"
-    )]
-    Unauthorized {
-        /// The image.
-        reference: String,
-        /// The registry.
-        registry: String,
-        /// The engine's words.
-        because: String,
-    },
-    /// The registry has the image, but not for this machine.
-    #[error(
-        "{reference} is not built for this machine: {because}\n  choose a tag for this machine's architecture, or another engine"
-    )]
-    WrongPlatform {
-        /// The image.
-        reference: String,
-        /// The engine's words.
-        because: String,
-    },
-    /// The registry could not be reached or kept failing.
-    #[error("pulling {reference} from {registry} failed{}: {because}\n  {hint}", after(*tries))]
-    Registry {
-        /// The image.
-        reference: String,
-        /// The registry.
-        registry: String,
+        reference: Box<ImageRef>,
+        /// Why.
+        failure: PullFailure,
         /// How often it was tried.
         tries: u32,
         /// The engine's words on the last try.
         because: String,
-        /// What to do.
-        hint: String,
     },
     /// Credentials are configured but could not be had.
     #[error(
@@ -212,18 +179,20 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// A refusal without a status: the engine's answer makes no sense.
+    pub(crate) fn unexpected(operation: impl Into<String>, because: impl Into<String>) -> Self {
+        Self::Refused {
+            operation: operation.into(),
+            status: 0,
+            because: because.into(),
+            hint: None,
+        }
+    }
+
     /// Whether the engine went away, so that waiting for it makes sense.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
-    }
-}
-
-fn after(tries: u32) -> String {
-    if tries > 1 {
-        format!(" {tries} times")
-    } else {
-        String::new()
     }
 }
 

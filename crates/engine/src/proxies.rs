@@ -1,65 +1,39 @@
 //! The proxies of Docker's config.json. `docker run` and `docker build` hand them to what they
 //! start, so a benchmark that downloads works behind a company's proxy; so do we.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
-
-use super::configuration::{parse, read_if_there};
+use super::configuration::ConfigFile;
 use super::error::EngineError;
 
-#[derive(Deserialize)]
-struct ConfigurationFile {
-    #[serde(default)]
-    proxies: BTreeMap<String, Proxies>,
-}
-
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-struct Proxies {
-    #[serde(rename = "httpProxy")]
-    http: String,
-    #[serde(rename = "httpsProxy")]
-    https: String,
-    #[serde(rename = "noProxy")]
-    none: String,
-    #[serde(rename = "ftpProxy")]
-    ftp: String,
-    #[serde(rename = "allProxy")]
-    all: String,
-}
+/// Docker's key of each proxy, and its variable.
+const VARIABLES: [(&str, &str); 5] = [
+    ("httpProxy", "HTTP_PROXY"),
+    ("httpsProxy", "HTTPS_PROXY"),
+    ("noProxy", "NO_PROXY"),
+    ("ftpProxy", "FTP_PROXY"),
+    ("allProxy", "ALL_PROXY"),
+];
 
 /// Names (upper case) and values for the engine at `url`: its own entry, else `default`.
 ///
 /// # Errors
 /// config.json is not the JSON that Docker writes.
 pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, EngineError> {
-    let path = configuration.join("config.json");
-    let text = match read_if_there(&path) {
-        Ok(Some(text)) => text,
-        // Another user's file (`sudo -u`, HOME kept): Docker's command line goes on without it.
-        Ok(None) | Err(EngineError::File { .. }) => return Ok(Vec::new()),
+    let proxies = match ConfigFile::read(configuration) {
+        Ok(file) => file.proxies,
+        // Another user's file (`sudo -u`, HOME kept): Docker's command line ignores it, too.
+        Err(EngineError::File { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let file: ConfigurationFile = parse(&path, &text)?;
-    let found = file
-        .proxies
-        .get(url)
-        .or_else(|| file.proxies.get("default"));
-    let found = found.cloned().unwrap_or_default();
-    let all = [
-        ("HTTP_PROXY", found.http),
-        ("HTTPS_PROXY", found.https),
-        ("NO_PROXY", found.none),
-        ("FTP_PROXY", found.ftp),
-        ("ALL_PROXY", found.all),
-    ];
-    Ok(all
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect())
+    let Some(proxies) = proxies.get(url).or_else(|| proxies.get("default")) else {
+        return Ok(Vec::new());
+    };
+    let set = VARIABLES.iter().filter_map(|(key, name)| {
+        let value = proxies.get(key)?.as_str()?;
+        (!value.is_empty()).then(|| ((*name).to_owned(), value.to_owned()))
+    });
+    Ok(set.collect())
 }
 
 /// What to add to variables that are set already: both spellings of each proxy, unless that

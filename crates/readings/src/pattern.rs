@@ -16,6 +16,7 @@ pub use crate::request::Take;
 
 use super::figure::{self, Figure, Printed, Source};
 use super::literal;
+use super::nearest::shortened;
 use super::take::Taking;
 use super::units;
 
@@ -390,15 +391,6 @@ fn group_of(regex: &Regex, name: &str) -> Option<usize> {
 fn one_line(text: &str) -> String {
     let last = text.lines().last().unwrap_or(text).trim();
     last.trim_start_matches("error: ").to_owned()
-}
-
-fn shortened(text: &str) -> String {
-    let mut chars = text.chars();
-    let mut short: String = chars.by_ref().take(60).collect();
-    if chars.next().is_some() {
-        short.push('…');
-    }
-    short
 }
 
 #[cfg(test)]

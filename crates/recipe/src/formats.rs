@@ -2,7 +2,6 @@
 
 pub use retrial_container::formats::{
     ABSOLUTE_PATH, CAPABILITY, DEVICE, DIGEST, IMAGE, IPC, SECURITY_OPTION, ULIMIT, VARIABLE,
-    split_tag,
 };
 pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
 pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, whole_json_path};
@@ -50,7 +49,7 @@ fn host_path(text: &str) -> Option<Mismatch> {
     }
     mismatch(
         "a path of the host must be absolute, or begin with `./`",
-        "`./x` is beside the recipe; a bare name could mean a place or a volume",
+        "`./x` is next to the recipe; a bare name could be a directory or a volume",
     )
 }
 
@@ -65,7 +64,7 @@ fn hub(text: &str) -> Option<Mismatch> {
         Some((owner, name)) if part_fits(owner) && part_fits(name) => None,
         _ => mismatch(
             "this is not a model of the hub",
-            "write owner/name, as it stands in the address of the model's page",
+            "write owner/name, as in the address of the model's page",
         ),
     }
 }
@@ -107,6 +106,7 @@ fn cache_key(text: &str) -> Option<Mismatch> {
     )
 }
 /// Splits `source:target[:ro|:rw]` outside of expressions.
+#[must_use]
 pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
     let expressions = expression::scan(text).ok()?;
     let inside = |at: usize| {

@@ -25,18 +25,19 @@ pub struct RecipeLanguage<'a> {
     /// A template: what is missing may come from whoever extends it.
     pub partial: bool,
     /// One of its templates is missing: the same, but for what templates never give.
-    pub lacking: bool,
+    pub base_missing: bool,
     /// Params that expressions name.
     pub used: BTreeSet<String>,
 }
 
 impl<'a> RecipeLanguage<'a> {
     /// Returns the language of a file.
-    pub fn new(names: &'a Names, partial: bool, lacking: bool) -> Self {
+    #[must_use]
+    pub fn new(names: &'a Names, partial: bool, base_missing: bool) -> Self {
         Self {
             names,
             partial,
-            lacking,
+            base_missing,
             used: names.used.clone(),
         }
     }
@@ -74,7 +75,7 @@ impl Language for RecipeLanguage<'_> {
     }
 
     fn may_be_missing(&self, key: &Key) -> bool {
-        self.partial || (self.lacking && key.name != "title")
+        self.partial || (self.base_missing && key.name != "title")
     }
 
     fn unknown_key(&self, entry: &Entry, object: &Object) -> Option<Diagnostic> {
@@ -84,7 +85,7 @@ impl Language for RecipeLanguage<'_> {
         }
         let message = format!("`{name}` is reserved for a later release");
         let problem = Diagnostic::error("reserved-key", message, entry.key_span.clone());
-        Some(problem.help("this retrial runs one container on one host; take the key out"))
+        Some(problem.help("this retrial runs one container on one host; remove the key"))
     }
 
     fn advice(&self, name: &str, object: &Object) -> Option<String> {
@@ -124,5 +125,5 @@ fn elsewhere(name: &str, object: &Object) -> Option<String> {
     if object.key(meant).is_some() {
         return Some(format!("did you mean `{meant}`?"));
     }
-    Some(format!("`{meant}` stands under {home}"))
+    Some(format!("`{meant}` is a key of {home}"))
 }

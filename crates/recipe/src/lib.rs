@@ -6,12 +6,6 @@
 //!
 //! The tree knows the place of every value, through merging and to the end, so that a problem in a
 //! template is shown in the template. Every stage collects its problems and goes on.
-#![expect(
-    missing_docs,
-    clippy::must_use_candidate,
-    clippy::missing_errors_doc,
-    reason = "modules that other crates reach, until the language is declared once"
-)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod checks;

@@ -3,7 +3,7 @@
 use super::Templates;
 use super::keys::SCHEMA;
 use super::merge::merge;
-use retrial_document::{Diagnostic, Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
+use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
 
 /// The merged tree, still symbolic. None where the text itself is no recipe.
 pub fn load(
@@ -91,8 +91,9 @@ impl Loader<'_> {
                 let message = format!(
                     "this recipe asks for schema {number}; this retrial understands {SCHEMA}"
                 );
-                let problem = Diagnostic::error("future-schema", message, schema.span.clone());
-                self.problems.push(problem.help("update retrial"));
+                let span = &schema.span;
+                self.problems
+                    .error("future-schema", message, span, "update retrial");
                 false
             }
             _ => true,

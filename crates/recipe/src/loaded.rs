@@ -11,7 +11,7 @@ use super::load::load;
 use super::model::Recipe;
 use super::names::Names;
 use super::origin::{Origin, origins};
-use super::resolve::{Stage, lacks_template, structure};
+use super::resolve::{Stage, misses_template, structure};
 use super::settings::{self, Setting};
 use super::variants::Variants;
 
@@ -53,7 +53,7 @@ pub struct Loaded {
     /// What can be said before anything is chosen.
     problems: Diagnostics,
     /// A template of it could not be had.
-    lacking: bool,
+    base_missing: bool,
 }
 
 /// A param as it is declared.
@@ -78,7 +78,7 @@ impl Loaded {
             problems.sort(&source.path);
             return Err(problems);
         };
-        let lacking = lacks_template(&problems);
+        let base_missing = misses_template(&problems);
         let variants = structure(&merged, false, &mut problems);
         Ok(Self {
             name: name.to_owned(),
@@ -86,7 +86,7 @@ impl Loaded {
             merged,
             variants,
             problems,
-            lacking,
+            base_missing,
         })
     }
 
@@ -106,14 +106,9 @@ impl Loaded {
             .filter(|(name, _)| seen.insert((*name).to_owned()))
             .map(|(name, param)| DeclaredParam {
                 name: name.to_owned(),
-                kind: param
-                    .get("type")
-                    .and_then(Node::text)
-                    .unwrap_or("string")
-                    .to_owned(),
+                kind: param.text_at("type").unwrap_or("string").to_owned(),
                 values: param
-                    .get("values")
-                    .map_or(&[][..], Node::items)
+                    .items_at("values")
                     .iter()
                     .filter_map(|value| value.text().map(str::to_owned))
                     .collect(),
@@ -189,7 +184,7 @@ impl Loaded {
             // Without a choice, nothing that it would give can be missed.
             return None;
         }
-        let flags = [false, self.lacking];
+        let flags = [false, self.base_missing];
         let stage = Stage::new(&self.merged, &choice, settings, flags, templates, problems);
         for (param, declared) in stage.names.unset() {
             let message = format!("the param `{param}` has no value");

@@ -3,38 +3,94 @@
 //! It lies beside the recipe (`mine.lock.yaml`) and is read as strictly as the recipe is. Following
 //! it changes a resolved recipe: an image gets its digest, a model its commit and its files' hashes.
 
-use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Source, Value, did_you_mean, parse};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+use retrial_document::formats::{ANY, mismatch};
+use retrial_document::{
+    Diagnostics, Field as _, FieldType as T, Key, Mismatch, Source, StringFormat, key, object,
+    quoted, read,
+};
 
 use super::model::{Image, ModelSource, Recipe, is_commit};
 
 /// The format that this retrial reads and writes.
-const FORMAT: i64 = 1;
+const FORMAT: &str = "1";
 
-const KEYS: [&str; 5] = ["lock", "recipe", "fingerprint", "images", "models"];
-const MODEL_KEYS: [&str; 2] = ["commit", "files"];
+const VERSION: &[Key] = &[key(
+    "lock",
+    T::Text(StringFormat::new(version)),
+    "The format of the lock, 1. `retrial lock RECIPE` writes locks.",
+)
+.required()];
 
-/// What a recipe's names stood for when it was locked.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lock {
-    /// The recipe's name or path.
-    pub recipe: String,
-    /// Of the recipe with its templates, see [`super::fingerprint`].
-    pub fingerprint: String,
-    /// Digest by reference.
-    pub images: BTreeMap<String, String>,
-    /// By `owner/name@revision`.
-    pub models: BTreeMap<String, LockedModel>,
+object! {
+    /// What a recipe's names stood for when it was locked.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct Lock: "a lock", first VERSION;
+    keys {
+        /// The recipe's name or path.
+        recipe: String,
+        /// Of the recipe with its templates, see [`super::fingerprint`].
+        fingerprint: String,
+        /// Digest by reference.
+        images: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(digest))),
+        /// By `owner/name@revision`.
+        models: BTreeMap<String, LockedModel> = T::Map(ANY, &LockedModel::TYPE),
+    }
 }
 
-/// What a revision of a model was.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LockedModel {
-    /// Its commit.
-    pub commit: String,
-    /// `sha256:…` or `git:…` by path, of every file.
-    pub files: BTreeMap<String, String>,
+object! {
+    /// What a revision of a model was.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    pub struct LockedModel: "a locked model";
+    keys {
+        /// Its commit.
+        commit: String [required] = T::Text(StringFormat::new(commit)),
+        /// `sha256:…` or `git:…` by path, of every file.
+        files: BTreeMap<String, String> = T::Map(ANY, &T::Text(StringFormat::new(hash))),
+    }
+}
+
+fn version(text: &str) -> Option<Mismatch> {
+    if text == FORMAT {
+        return None;
+    }
+    mismatch(
+        format!("this retrial reads locks of format {FORMAT}"),
+        "update retrial, or lock the recipe again",
+    )
+}
+
+fn digest(text: &str) -> Option<Mismatch> {
+    one_of(text, &[("sha256:", 64)], "a digest, sha256:…")
+}
+
+fn commit(text: &str) -> Option<Mismatch> {
+    one_of(text, &[("", 40)], "a commit")
+}
+
+fn hash(text: &str) -> Option<Mismatch> {
+    let kinds = [("sha256:", 64), ("git:", 40)];
+    one_of(text, &kinds, "a hash, sha256:… or git:…")
+}
+
+/// One of these prefixes, and so many hexadecimal digits.
+fn one_of(text: &str, kinds: &[(&str, usize)], what: &str) -> Option<Mismatch> {
+    let fits = kinds.iter().any(|(prefix, digits)| {
+        text.strip_prefix(prefix).is_some_and(|hex| {
+            let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+            hex.len() == *digits && hex.bytes().all(digit)
+        })
+    });
+    if fits {
+        return None;
+    }
+    let text: String = text.chars().take(80).collect();
+    mismatch(
+        format!("`{text}` is not {what}"),
+        "locks are not written by hand: `retrial lock RECIPE`",
+    )
 }
 
 impl Lock {
@@ -50,11 +106,7 @@ impl Lock {
     /// Every problem of the file, with its place.
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
-        let lock = parse(source, &mut problems).map(|node| read(&node, &mut problems));
-        match lock {
-            Some(lock) if !problems.has_errors() => Ok(lock),
-            _ => Err(problems),
-        }
+        read(source, &mut problems).ok_or(problems)
     }
 
     /// The file's text.
@@ -62,15 +114,15 @@ impl Lock {
     pub fn to_yaml(&self) -> String {
         let mut out = String::from("# made by `retrial lock`: what the recipe's names stand for\n");
         let _ = writeln!(out, "lock: {FORMAT}");
-        let _ = writeln!(out, "recipe: {}", text(&self.recipe));
-        let _ = writeln!(out, "fingerprint: {}", text(&self.fingerprint));
+        let _ = writeln!(out, "recipe: {}", quoted(&self.recipe, false));
+        let _ = writeln!(out, "fingerprint: {}", quoted(&self.fingerprint, false));
         out.push_str(if self.images.is_empty() {
             "images: {}\n"
         } else {
             "images:\n"
         });
         for (reference, digest) in &self.images {
-            let _ = writeln!(out, "  {}: {digest}", text(reference));
+            let _ = writeln!(out, "  {}: {digest}", quoted(reference, true));
         }
         out.push_str(if self.models.is_empty() {
             "models: {}\n"
@@ -78,15 +130,15 @@ impl Lock {
             "models:\n"
         });
         for (name, model) in &self.models {
-            let _ = writeln!(out, "  {}:", text(name));
-            let _ = writeln!(out, "    commit: {}", text(&model.commit));
+            let _ = writeln!(out, "  {}:", quoted(name, true));
+            let _ = writeln!(out, "    commit: {}", quoted(&model.commit, false));
             out.push_str(if model.files.is_empty() {
                 "    files: {}\n"
             } else {
                 "    files:\n"
             });
             for (path, hash) in &model.files {
-                let _ = writeln!(out, "      {}: {hash}", text(path));
+                let _ = writeln!(out, "      {}: {hash}", quoted(path, true));
             }
         }
         out
@@ -97,7 +149,6 @@ impl Lock {
         let mut unknown = Vec::new();
         if let Image::Pull { reference, digest } = &mut recipe.image
             && digest.is_none()
-            && !reference.contains('@')
         {
             match self.images.get(reference) {
                 Some(locked) => *digest = Some(locked.clone()),
@@ -177,125 +228,6 @@ fn compare(
     }
 }
 
-/// A text in YAML: JSON's strings are YAML's, too.
-fn text(plain: &str) -> String {
-    let simple = |character: char| character.is_ascii_alphanumeric() || "-_./".contains(character);
-    if plain.starts_with(|first: char| first.is_ascii_alphabetic())
-        && plain.chars().all(simple)
-        && !["true", "false", "null", "yes", "no"].contains(&plain.to_lowercase().as_str())
-    {
-        return plain.to_owned();
-    }
-    serde_json::Value::from(plain).to_string()
-}
-
-fn read(node: &Node, problems: &mut Diagnostics) -> Lock {
-    known_keys(node, &KEYS, problems);
-    match node.get("lock").map(|format| (&format.value, format)) {
-        Some((Value::Scalar(scalar), _)) if scalar.integer() == Some(FORMAT) => {}
-        Some((_, format)) => {
-            let message = format!("this retrial reads locks of format {FORMAT}");
-            problems.error(
-                "lock-format",
-                message,
-                &format.span,
-                "update retrial, or lock the recipe again",
-            );
-        }
-        None => {
-            let message = "this is no lock: `lock: 1` is missing";
-            problems.error(
-                "lock-format",
-                message,
-                &node.span,
-                "`retrial lock RECIPE` writes one",
-            );
-        }
-    }
-    let said = |key: &str| node.get(key).and_then(Node::text).unwrap_or_default();
-    let mut lock = Lock {
-        recipe: said("recipe").to_owned(),
-        fingerprint: said("fingerprint").to_owned(),
-        ..Lock::default()
-    };
-    for entry in entries(node, "images") {
-        if let Some(digest) = hash(entry, &[("sha256:", 64)], "a digest, sha256:…", problems) {
-            lock.images.insert(entry.key.clone(), digest);
-        }
-    }
-    for entry in entries(node, "models") {
-        known_keys(&entry.value, &MODEL_KEYS, problems);
-        let commit = entry.value.entry("commit");
-        let Some(commit) = commit.and_then(|entry| hash(entry, &[("", 40)], "a commit", problems))
-        else {
-            let message = format!("model {}: its commit is missing or none", entry.key);
-            problems.push(Diagnostic::error(
-                "lock-model",
-                message,
-                entry.key_span.clone(),
-            ));
-            continue;
-        };
-        let kinds = [("sha256:", 64), ("git:", 40)];
-        let files = entries(&entry.value, "files").iter().filter_map(|file| {
-            let hash = hash(file, &kinds, "a hash, sha256:… or git:…", problems)?;
-            Some((file.key.clone(), hash))
-        });
-        let files = files.collect();
-        lock.models
-            .insert(entry.key.clone(), LockedModel { commit, files });
-    }
-    lock
-}
-
-fn entries<'a>(node: &'a Node, key: &str) -> &'a [Entry] {
-    node.get(key).map_or(&[], Node::entries)
-}
-
-fn known_keys(node: &Node, known: &[&str], problems: &mut Diagnostics) {
-    if !matches!(node.value, Value::Map(_)) {
-        let message = format!("a map of keys belongs here; this is {}", node.kind());
-        problems.push(Diagnostic::error("wrong-type", message, node.span.clone()));
-    }
-    for entry in node.entries() {
-        if !known.contains(&entry.key.as_str()) {
-            let message = format!("unknown key `{}`", entry.key);
-            let help = did_you_mean(&entry.key, known.iter().copied(), "the keys are");
-            let span = entry.key_span.clone();
-            problems.error("unknown-key", message, &span, help);
-        }
-    }
-}
-
-/// One of these prefixes, and so many hexadecimal digits.
-fn hash(
-    entry: &Entry,
-    kinds: &[(&str, usize)],
-    what: &str,
-    problems: &mut Diagnostics,
-) -> Option<String> {
-    let text = entry.value.text().unwrap_or_default();
-    let fits = kinds.iter().any(|(prefix, digits)| {
-        text.strip_prefix(prefix).is_some_and(|hex| {
-            let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-            hex.len() == *digits && hex.bytes().all(digit)
-        })
-    });
-    if !fits {
-        let message = format!(
-            "`{}` is not {what}",
-            text.chars().take(80).collect::<String>()
-        );
-        problems.error(
-            "lock-hash",
-            message,
-            &entry.value.span,
-            "locks are not written by hand: `retrial lock RECIPE`",
-        );
-    }
-    fits.then(|| text.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -332,7 +264,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
-        assert!(problems("images: {}\n").contains("mine.lock.yaml:1:1: this is no lock"));
+        assert!(problems("images: {}\n").contains("mine.lock.yaml:1:1: a lock needs `lock`"));
         assert!(problems("lock: 2\n").contains("mine.lock.yaml:1:7: this retrial reads locks"));
         assert!(problems("lock: 1\nimage: {}\n").contains("2:1: unknown key `image`"));
         let digest = "lock: 1\nimages: { a: sha256:12 }\n";

@@ -13,8 +13,6 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use measurement::Modes;
-
 use crate::formats;
 use crate::keys::PARAM;
 use crate::language::RUN;
@@ -129,7 +127,7 @@ object! {
         /// Commands that several scenarios share: they name them with `from`.
         commands: Ordered<SharedCommand>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
-        scenarios: Ordered<Scenario> [required, read = scenarios] = T::Map(formats::NAME, &Modes::TYPE),
+        scenarios: Ordered<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
         /// How figures are judged.
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.

@@ -4,7 +4,7 @@
 use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::expression::{self, Evaluated, Scope};
+use super::expression::{self, Scope};
 use super::model::ParamValue;
 use crate::formats;
 
@@ -47,10 +47,7 @@ impl Names {
     ) -> Self {
         let mut names = Self {
             axes: variant.keys().cloned().collect(),
-            gpus: recipe
-                .get("requires")
-                .and_then(|requires| requires.get("gpus"))
-                .is_some(),
+            gpus: recipe.at(&["requires", "gpus"]).is_some(),
             scope: Scope {
                 variant,
                 ..Scope::default()
@@ -61,14 +58,14 @@ impl Names {
             names.models = models
                 .named()
                 .map(|(name, model)| {
-                    let hub = model.get("source").and_then(|source| source.get("hub"));
+                    let hub = model.at(&["source", "hub"]);
                     (name.to_owned(), hub.is_some())
                 })
                 .collect();
         }
-        for entry in recipe.get("params").map_or(&[][..], Node::entries) {
-            let text = |key: &str| entry.value.get(key).and_then(Node::text);
-            let values = entry.value.get("values").map_or(&[][..], Node::items);
+        for entry in recipe.entries_at("params") {
+            let text = |key: &str| entry.value.text_at(key);
+            let values = entry.value.items_at("values");
             let param = Param {
                 kind: text("type").unwrap_or("").to_owned(),
                 values: values
@@ -94,7 +91,7 @@ impl Names {
                 .entry("values")
                 .filter(|_| param.kind != "enum" && !param.kind.is_empty())
             {
-                let message = format!("`values` stands on a param of type {}", param.kind);
+                let message = format!("a param of type {} has no `values`", param.kind);
                 problems.error(
                     "param",
                     message,
@@ -109,6 +106,7 @@ impl Names {
     }
 
     /// Params that have neither default nor value.
+    #[must_use]
     pub fn unset(&self) -> impl Iterator<Item = (&str, &Param)> {
         self.params
             .iter()
@@ -222,7 +220,7 @@ fn params_in(node: &Node) -> Vec<String> {
         .iter()
         .filter_map(|found| expression::references(&text[found.inner.clone()]).ok())
         .flatten()
-        .filter_map(|reference| reference.path.strip_prefix("params.").map(str::to_owned))
+        .filter_map(|name| name.strip_prefix("params.").map(str::to_owned))
         .collect()
 }
 
@@ -264,12 +262,12 @@ impl Param {
             "path" => match formats::HOST_PATH.mismatch(&text) {
                 None => Ok(ParamValue::Text(text)),
                 Some(_) => Err((
-                    format!("this param is a path; `{text}` is none"),
-                    Some("write an absolute path, or one that begins with `./` for one beside the recipe".to_owned()),
+                    format!("this param is a path; `{text}` is not one"),
+                    Some("write an absolute path, or one that begins with `./` for one next to the recipe".to_owned()),
                 )),
             },
             "enum" if !self.values.is_empty() && !self.values.contains(&text) => Err((
-                format!("`{text}` is none of this enum's values"),
+                format!("`{text}` is not a value of this enum"),
                 Some(did_you_mean(&text, self.values.iter().map(String::as_str), "values are")),
             )),
             _ => Ok(ParamValue::Text(text)),
@@ -286,11 +284,7 @@ pub fn evaluate(scalar: &Scalar, scope: &Scope) -> Result<Scalar, String> {
     match &expressions[..] {
         [] => Ok(scalar.clone()),
         [only] if only.outer == (0..text.len()) => {
-            let value = expression::evaluate(&text[only.inner.clone()], scope)?;
-            Ok(Scalar {
-                plain: !matches!(value, Evaluated::Text(_)),
-                text: value.to_string(),
-            })
+            expression::evaluate(&text[only.inner.clone()], scope)
         }
         _ => {
             let template = super::model::Template(text.clone());

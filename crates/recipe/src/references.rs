@@ -54,12 +54,12 @@ impl RecipeLanguage<'_> {
             match expression::references(inner) {
                 Ok(references) => {
                     for reference in references {
-                        let at = place.slice().find(&reference.path);
+                        let at = place.slice().find(&reference);
                         let place = at.filter(|_| same).map_or_else(
                             || place.clone(),
-                            |at| place.part(at..at + reference.path.len()),
+                            |at| place.part(at..at + reference.len()),
                         );
-                        known &= self.reference(&reference.path, &place, scope, problems);
+                        known &= self.reference(&reference, &place, scope, problems);
                     }
                 }
                 Err(message) => {

@@ -30,7 +30,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
     let mut problems = Diagnostics::default();
     if let Some(merged) = load(source, templates, &mut problems) {
         let partial = kind == Kind::Template;
-        let lacking = lacks_template(&problems);
+        let base_missing = misses_template(&problems);
         let known = structure(&merged, partial, &mut problems);
         let choices = known.choices();
         if let (true, Some(unsupported)) = (choices.is_empty(), merged.entry("unsupported")) {
@@ -45,7 +45,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
                 &merged,
                 choice,
                 &[],
-                [partial, lacking],
+                [partial, base_missing],
                 templates,
                 &mut own,
             );
@@ -92,7 +92,7 @@ pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, 
 }
 
 /// Whether a template could not be had: then what is missing may be what it would have given.
-pub(super) fn lacks_template(problems: &Diagnostics) -> bool {
+pub(super) fn misses_template(problems: &Diagnostics) -> bool {
     let told = |problem: &Diagnostic| matches!(problem.code, "missing-template" | "circle");
     problems.iter().any(told)
 }
@@ -126,7 +126,7 @@ impl Stage {
         merged: &Node,
         choice: &Choice,
         settings: &[Setting],
-        [partial, lacking]: [bool; 2],
+        [partial, base_missing]: [bool; 2],
         templates: &dyn Templates,
         problems: &mut Diagnostics,
     ) -> Self {
@@ -134,7 +134,7 @@ impl Stage {
         let chosen = settings::apply(chosen, settings, problems);
         let settled = settle(chosen, problems);
         let names = Names::read(&settled, choice.clone(), problems);
-        let mut language = RecipeLanguage::new(&names, partial, lacking);
+        let mut language = RecipeLanguage::new(&names, partial, base_missing);
         let top = settled.span.part(0..0);
         let validated = Validator::new(&mut language, problems).object(&settled, recipe(), &top);
         let used = language.used;
@@ -202,7 +202,7 @@ fn common(choices: &[Choice], under: &[usize]) -> String {
 }
 
 fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
-    for param in merged.get("params").map_or(&[][..], Node::entries) {
+    for param in merged.entries_at("params") {
         if !used.contains(&param.key) {
             let message = format!("nothing uses the param `{}`", param.key);
             let help = format!("name it, `${{{{ params.{} }}}}`, or take it out", param.key);

@@ -15,6 +15,12 @@ pub fn json() -> String {
     format!("{:#}\n", Value::Object(schema()))
 }
 
+/// Returns the tables of keys for the documentation, as Markdown.
+#[must_use]
+pub fn tables() -> String {
+    retrial_document::reference::markdown(recipe())
+}
+
 fn schema() -> Map<String, Value> {
     let mut schema = of(
         recipe(),

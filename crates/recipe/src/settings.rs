@@ -17,6 +17,7 @@ pub struct Setting {
 
 impl Setting {
     /// A setting.
+    #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -48,7 +49,7 @@ pub fn choose(
     problems: &mut Diagnostics,
 ) -> Choice {
     let mut choice = Choice::new();
-    let params = recipe.get("params").map_or(&[][..], Node::entries);
+    let params = recipe.entries_at("params");
     for setting in settings {
         let source = setting.source();
         let name_span = source.span(0..setting.name.len());
@@ -62,7 +63,7 @@ pub fn choose(
                     axis.values.iter().map(String::as_str),
                     "values are",
                 );
-                let message = format!("`{}` is no value of `{}`", setting.value, axis.name);
+                let message = format!("invalid value `{}` for `{}`", setting.value, axis.name);
                 problems.error("setting", message, &value_span, help);
             }
         } else if !params.iter().any(|param| param.key == setting.name) {

@@ -125,9 +125,7 @@ fn of(merged: &Node, choice: Choice) -> Summary {
     let published = |key: &str| text(submission.and_then(|submission| submission.get(key)));
     let sources = submission.and_then(|submission| submission.get("sources"));
     let scenarios = recipe.get("scenarios").into_iter().flat_map(Node::named);
-    let gpus = recipe
-        .get("requires")
-        .and_then(|requires| requires.get("gpus"));
+    let gpus = recipe.at(&["requires", "gpus"]);
     let models = gpus.and_then(|gpus| gpus.get("models"));
     let models = models.map_or(&[][..], Node::items);
     let gpu_models: Vec<String> = models

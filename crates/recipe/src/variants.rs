@@ -1,6 +1,6 @@
 //! Variants: overlays on a recipe, by axis and value.
 
-use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Span, Value, did_you_mean};
+use retrial_document::{Diagnostics, Entry, Node, Span, Value, did_you_mean};
 use std::collections::BTreeMap;
 
 use super::merge::merge;
@@ -101,7 +101,7 @@ impl Variants {
                 default: default.and_then(Node::text).map(str::to_owned),
             });
         }
-        for entry in recipe.get("variants").map_or(&[][..], Node::entries) {
+        for entry in recipe.entries_at("variants") {
             if variants
                 .axis(&entry.key)
                 .is_some_and(|axis| axis.values.is_empty())
@@ -131,7 +131,7 @@ impl Variants {
                 );
             }
         }
-        for entry in recipe.get("default").map_or(&[][..], Node::entries) {
+        for entry in recipe.entries_at("default") {
             if let Some(value) = entry.value.text() {
                 variants.exists(
                     &entry.key,
@@ -142,7 +142,7 @@ impl Variants {
                 );
             }
         }
-        for item in recipe.get("unsupported").map_or(&[][..], Node::items) {
+        for item in recipe.items_at("unsupported") {
             variants.read_unsupported(item, problems);
         }
         variants.default_exists(recipe, problems);
@@ -163,7 +163,7 @@ impl Variants {
                 combination.insert(entry.key.clone(), value.to_owned());
             }
         }
-        let reason = item.get("reason").and_then(Node::text).unwrap_or("");
+        let reason = item.text_at("reason").unwrap_or("");
         if reason.is_empty() && matches!(item.value, Value::Map(_)) {
             problems.error(
                 "variant",
@@ -186,33 +186,27 @@ impl Variants {
         value_span: &Span,
         problems: &mut Diagnostics,
     ) {
-        let problem = match self.axis(axis) {
+        match self.axis(axis) {
             None => {
-                let help = did_you_mean(
-                    axis,
-                    self.axes.iter().map(|axis| axis.name.as_str()),
-                    "axes of `variants`",
-                );
-                Diagnostic::error(
+                let axes = self.axes.iter().map(|axis| axis.name.as_str());
+                problems.error(
                     "variant",
-                    format!("`{axis}` is no axis of `variants`"),
-                    axis_span.clone(),
-                )
-                .help(help)
+                    format!("`{axis}` is not an axis of `variants`"),
+                    axis_span,
+                    did_you_mean(axis, axes, "axes of `variants`"),
+                );
             }
             Some(known) if !known.values.iter().any(|known| known == value) => {
-                let help =
-                    did_you_mean(value, known.values.iter().map(String::as_str), "values are");
-                Diagnostic::error(
+                let values = known.values.iter().map(String::as_str);
+                problems.error(
                     "variant",
-                    format!("`{value}` is no value of `{axis}`"),
-                    value_span.clone(),
-                )
-                .help(help)
+                    format!("invalid value `{value}` for `{axis}`"),
+                    value_span,
+                    did_you_mean(value, values, "values are"),
+                );
             }
-            Some(_) => return,
-        };
-        problems.push(problem);
+            Some(_) => {}
+        }
     }
 
     fn default_exists(&self, recipe: &Node, problems: &mut Diagnostics) {
@@ -248,7 +242,7 @@ pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node
     let mut merged = recipe.clone();
     let mut chosen = Vec::new();
     let mut defaults = Vec::new();
-    for axis in recipe.get("variants").map_or(&[][..], Node::entries) {
+    for axis in recipe.entries_at("variants") {
         let Some(entry) = choice
             .get(&axis.key)
             .and_then(|value| axis.value.entry(value))

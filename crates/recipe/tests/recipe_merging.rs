@@ -307,7 +307,7 @@ fn a_param_without_default_must_be_set() {
     .unwrap_err();
     assert_eq!(
         problems,
-        "this param is a bool; `yes` is text\n`c` is none of this enum's values\n"
+        "this param is a bool; `yes` is text\n`c` is not a value of this enum\n"
     );
     let source = Source::new("r.yaml", format!("{REST}{text}"));
     assert_eq!(check(&source, Kind::Recipe, &Given(&[])).to_string(), "");

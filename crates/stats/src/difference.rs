@@ -9,7 +9,7 @@
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
 use crate::claim::{Aggregate, Better, Claim};
-use crate::estimate::{self, Estimate, quantile};
+use crate::estimate::{Comparison, Estimate, quantile};
 use crate::more_trials::MoreTrials;
 use crate::more_trials::{more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
@@ -54,13 +54,7 @@ impl Difference {
     #[must_use]
     pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
         let estimate = |sample: Sample<'_>| {
-            let comparison = estimate::Comparison {
-                reference: 1.0,
-                sigma: 0.0,
-                better,
-                aggregate: how,
-                noise: sample.noise,
-            };
+            let comparison = Comparison::of_trials(better, how, sample.noise);
             Estimate::of(sample.values, &comparison)
         };
         let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
@@ -87,13 +81,8 @@ impl Difference {
         let ratios: Vec<f64> = pairs.map(|(one, other)| one / other).collect();
         // Each trial of a pair has its own noise.
         let noise = candidate.noise.zip(baseline.noise);
-        let comparison = estimate::Comparison {
-            reference: 1.0,
-            sigma: 0.0,
-            better,
-            aggregate: how,
-            noise: noise.map(|(one, other)| one.hypot(other)),
-        };
+        let noise = noise.map(|(one, other)| one.hypot(other));
+        let comparison = Comparison::of_trials(better, how, noise);
         let estimate = Estimate::of(&ratios, &comparison);
         Some(Self {
             center: estimate.center,

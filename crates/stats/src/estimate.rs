@@ -21,6 +21,8 @@ pub struct Estimate {
     pub center: f64,
     /// How many trials.
     pub count: u32,
+    /// Declared standard deviation of the reference, as a fraction.
+    pub sigma: f64,
     /// Where its bounds come from.
     pub method: Method,
 }
@@ -37,8 +39,6 @@ pub enum Method {
     Assumed {
         /// Of one trial.
         noise: f64,
-        /// Declared for the reference.
-        sigma: f64,
     },
     /// The standard deviation of the trials.
     Student {
@@ -48,8 +48,6 @@ pub enum Method {
         error: f64,
         /// Degrees of freedom of `error`.
         degrees: f64,
-        /// Declared for the reference.
-        sigma: f64,
     },
     /// Order statistics.
     Ordered {
@@ -57,8 +55,6 @@ pub enum Method {
         sorted: Vec<f64>,
         /// Of one trial, for show.
         deviation: f64,
-        /// Declared for the reference.
-        sigma: f64,
     },
 }
 
@@ -77,6 +73,19 @@ pub struct Comparison {
     pub noise: Option<f64>,
 }
 
+impl Comparison {
+    /// A comparison of trials with each other: the reference is 1.
+    pub(crate) fn of_trials(better: Better, aggregate: Aggregate, noise: Option<f64>) -> Self {
+        Self {
+            reference: 1.0,
+            sigma: 0.0,
+            better,
+            aggregate,
+            noise,
+        }
+    }
+}
+
 impl Estimate {
     /// Compares trials, all positive and finite and at least one, with a reference.
     #[must_use]
@@ -84,31 +93,30 @@ impl Estimate {
         let logs = oriented_logs(values, comparison);
         let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
         let center = aggregate_log(values, comparison);
-        let sigma = comparison.sigma;
         let method = match (comparison.aggregate, logs.len()) {
             (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },
             (_, ..=1) => match comparison.noise {
-                Some(noise) => Method::Assumed { noise, sigma },
+                Some(noise) => Method::Assumed { noise },
                 None => Method::TooFew { needed: 2 },
             },
             (Aggregate::Median, 5..) => Method::Ordered {
                 deviation: deviation(&logs),
                 sorted: sorted(&logs),
-                sigma,
             },
             // The median of three and of four is the Olympic mean.
             (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
-                student(&logs, small::error_of_middle(trials), sigma)
+                student(&logs, small::error_of_middle(trials))
             }
-            (Aggregate::Olympic, _) => winsorized(&logs, sigma),
+            (Aggregate::Olympic, _) => winsorized(&logs),
             // The median of two is their mean.
             (Aggregate::Mean | Aggregate::Median, trials) => {
-                student(&logs, (1.0 / to_f64(trials)).sqrt(), sigma)
+                student(&logs, (1.0 / to_f64(trials)).sqrt())
             }
         };
         Self {
             center,
             count,
+            sigma: comparison.sigma,
             method,
         }
     }
@@ -132,29 +140,18 @@ impl Estimate {
     /// One-sided bounds of the log ratio, each with error `alpha`.
     #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
+        let both = |half| (half, half);
+        let normal = quantile(alpha, f64::INFINITY);
         let (below, above) = match &self.method {
             Method::TooFew { .. } => return None,
-            Method::Assumed { noise, sigma } => {
-                let half = quantile(alpha, f64::INFINITY) * noise.hypot(*sigma);
-                (half, half)
+            Method::Assumed { noise } => both(normal * noise.hypot(self.sigma)),
+            Method::Student { error, degrees, .. } => {
+                both(half_width(*error, *degrees, self.sigma, alpha))
             }
-            Method::Student {
-                error,
-                degrees,
-                sigma,
-                ..
-            } => {
-                let half = half_width(*error, *degrees, *sigma, alpha);
-                (half, half)
-            }
-            Method::Ordered {
-                sorted,
-                deviation,
-                sigma,
-            } => {
+            Method::Ordered { sorted, deviation } => {
                 if let Some(rank) = order_rank(sorted.len(), alpha) {
                     let (lowest, highest) = (sorted[rank], sorted[sorted.len() - 1 - rank]);
-                    let reference = quantile(alpha, f64::INFINITY) * sigma;
+                    let reference = normal * self.sigma;
                     (
                         (self.center - lowest).hypot(reference),
                         (highest - self.center).hypot(reference),
@@ -163,8 +160,8 @@ impl Estimate {
                     // So small an error (one of several looks) no order statistic reaches: then the
                     // median's asymptotic error under normal noise, too large for few trials.
                     let error = deviation * small::error_of_median(sorted.len());
-                    let half = half_width(error, to_f64(sorted.len()) - 1.0, *sigma, alpha);
-                    (half, half)
+                    let degrees = to_f64(sorted.len()) - 1.0;
+                    both(half_width(error, degrees, self.sigma, alpha))
                 }
             }
         };
@@ -185,7 +182,7 @@ impl Estimate {
     pub(crate) fn error(&self) -> Option<(f64, f64)> {
         match &self.method {
             Method::TooFew { .. } => None,
-            Method::Assumed { noise, .. } => Some((*noise, f64::INFINITY)),
+            Method::Assumed { noise } => Some((*noise, f64::INFINITY)),
             Method::Student { error, degrees, .. } => Some((*error, *degrees)),
             Method::Ordered { deviation, .. } => {
                 let trials = f64::from(self.count);
@@ -202,7 +199,7 @@ impl Estimate {
     pub fn deviation(&self) -> Option<f64> {
         match self.method {
             Method::TooFew { .. } => None,
-            Method::Assumed { noise, .. } => Some(noise),
+            Method::Assumed { noise } => Some(noise),
             Method::Student { deviation, .. } | Method::Ordered { deviation, .. } => {
                 Some(deviation)
             }
@@ -225,13 +222,7 @@ pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
     if values.is_empty() || (bad > 0 && !drops_it) {
         return None;
     }
-    let same = Comparison {
-        reference: 1.0,
-        sigma: 0.0,
-        better: Better::Higher,
-        aggregate: how,
-        noise: None,
-    };
+    let same = Comparison::of_trials(Better::Higher, how, None);
     match values {
         // Not through the logarithm, so that one trial is shown as it was printed.
         [first, rest @ ..] if rest.iter().all(|value| (value - first).abs() <= 0.0) => Some(*first),
@@ -290,17 +281,16 @@ fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
     }
 }
 
-fn student(logs: &[f64], factor: f64, sigma: f64) -> Method {
+fn student(logs: &[f64], factor: f64) -> Method {
     let deviation = deviation(logs);
     Method::Student {
         deviation,
         error: deviation * factor,
         degrees: to_f64(logs.len()) - 1.0,
-        sigma,
     }
 }
 
-fn winsorized(logs: &[f64], sigma: f64) -> Method {
+fn winsorized(logs: &[f64]) -> Method {
     let mut ordered = sorted(logs);
     let last = ordered.len() - 1;
     ordered[0] = ordered[1];
@@ -311,7 +301,6 @@ fn winsorized(logs: &[f64], sigma: f64) -> Method {
         deviation: deviation(&finite),
         error: self::deviation(&ordered) * count.sqrt() / kept * small::winsorized(logs.len()),
         degrees: kept - 1.0,
-        sigma,
     }
 }
 

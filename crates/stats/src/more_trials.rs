@@ -31,21 +31,15 @@ pub enum MoreTrials {
 pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
     let count = f64::from(estimate.count);
     // The error of one trial in the aggregate, and what the degrees of freedom lag behind.
-    let (of_one, lag, sigma) = match &estimate.method {
+    let (of_one, lag) = match &estimate.method {
         Method::TooFew { needed } => {
             return MoreTrials::AtLeast((*needed).max(FIRST).saturating_sub(estimate.count).max(1));
         }
-        Method::Assumed { noise, sigma } => (*noise, 1.0, *sigma),
-        Method::Student {
-            error,
-            degrees,
-            sigma,
-            ..
-        } => (error * count.sqrt(), count - degrees, *sigma),
-        Method::Ordered {
-            deviation, sigma, ..
-        } => (deviation * std::f64::consts::FRAC_PI_2.sqrt(), 1.0, *sigma),
+        Method::Assumed { noise } => (*noise, 1.0),
+        Method::Student { error, degrees, .. } => (error * count.sqrt(), count - degrees),
+        Method::Ordered { deviation, .. } => (deviation * std::f64::consts::FRAC_PI_2.sqrt(), 1.0),
     };
+    let sigma = estimate.sigma;
     if distance < quantile(alpha, f64::INFINITY) * sigma {
         return MoreTrials::Never;
     }

@@ -11,10 +11,10 @@ use super::watch;
 use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::signals::{self, SignalTarget};
+use crate::app::signals::{self, STOPPING, SignalTarget};
 use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
-use crate::batch::run::{BatchEnded, BatchSession, Emitter, Taking, execute, workers};
+use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute, workers};
 use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
@@ -82,7 +82,7 @@ pub async fn follow(
     maker.look().await?;
     let (seen, incoming) = unbounded_channel();
     let watcher = watch::watch(global, &taken.record.plan, incoming);
-    let batch = BatchSession::open(Taking {
+    let batch = BatchSession::open(BatchJob {
         home: home.clone(),
         engine: Arc::clone(&engine),
         directory: directory.clone(),
@@ -111,7 +111,7 @@ pub async fn follow(
                 exit_code: ExitCode::Host.code(),
                 because: Some(error.to_string()),
             };
-            let _ = batch.say(end);
+            let _ = batch.record(end);
             drop(batch);
             let _ = watcher.join();
             return Err(Failure::host(format!("{error}\n{go_on}")));
@@ -139,15 +139,15 @@ fn conclude(
     let mut exit = ended.exit;
     let mut verdict = None;
     if exit != ExitCode::Interrupted {
-        let judged = judge(&batch.directory)?;
-        batch.directory.write_json("verdict.json", &judged)?;
-        batch.say(BatchWhat::Judged {
+        let judged = judge(&batch.job.directory)?;
+        batch.job.directory.write_json("verdict.json", &judged)?;
+        batch.record(BatchWhat::Judged {
             sentence: judged.sentence.clone(),
         })?;
         exit = ExitCode::first([exit, judged.exit_code]);
         verdict = Some(judged);
     }
-    batch.say(BatchWhat::BatchEnded {
+    batch.record(BatchWhat::BatchEnded {
         exit_code: exit.code(),
         because: ended.because.clone(),
     })?;
@@ -163,9 +163,7 @@ struct Stopping {
 
 impl SignalTarget for Stopping {
     fn stop(&self) {
-        let text =
-            "stopping: the benchmark is ended, its evidence kept; once more to leave at once"
-                .to_owned();
+        let text = STOPPING.to_owned();
         let _ = self.emitter.emit(BatchWhat::Warning { text });
         self.stop.cancel();
     }
@@ -175,8 +173,7 @@ impl SignalTarget for Stopping {
         let _ = self.emitter.emit(BatchWhat::Detached { resume });
     }
 
-    fn leaving(&self) -> String {
-        "leaving at once: the container ends at its deadline; remove it now with `retrial clean`"
-            .to_owned()
+    fn cleanup(&self) -> String {
+        "retrial clean".to_owned()
     }
 }

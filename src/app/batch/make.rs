@@ -12,7 +12,7 @@ use crate::app::{open, prepare};
 use crate::batch::TrialRun;
 use crate::batch::run::{Makes, Refused};
 use crate::plan::options::PullPolicy;
-use crate::plan::step::{Action, Condition};
+use crate::plan::step::Action;
 use crate::plan::{OfBatch, Plan};
 use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
@@ -93,11 +93,7 @@ impl Maker<'_> {
 /// What the host and its engine are looked at for: runs that need the same need one look.
 fn needs(plan: &Plan) -> String {
     let models = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::FetchModel {
-            repository,
-            revision,
-            ..
-        } => Some((repository, revision)),
+        Action::FetchModel(model) => Some((&model.repository, &model.revision)),
         _ => None,
     });
     let models: Vec<_> = models.collect();
@@ -121,7 +117,7 @@ impl Makes for Maker<'_> {
             Action::Pull {
                 reference,
                 policy: PullPolicy::Missing,
-            } if !matches!(step.when, Condition::Skipped { .. }) => Some(reference.clone()),
+            } if !step.is_skipped() => Some(reference.clone()),
             _ => None,
         })
     }

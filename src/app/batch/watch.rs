@@ -1,4 +1,4 @@
-//! Whoever watches a batch: a line for each run, and the current run's own progress on a terminal.
+//! Shows a batch: a line for each run, and on a terminal the progress of the current one.
 
 use std::io::{IsTerminal, Write};
 use std::thread::JoinHandle;
@@ -7,13 +7,13 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::app::watch::{Reporter, brief, reporter};
+use crate::app::watch::{Reporter, reporter};
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{Seen, workers};
 use crate::report::progress::batch::Lines;
 
-/// Shows what happens until there is nothing more.
+/// Shows what happens, until the last event.
 pub fn watch(
     global: &GlobalOptions,
     plan: &BatchPlan,
@@ -25,7 +25,7 @@ pub fn watch(
     let mut watching = Watching {
         global: global.clone(),
         live,
-        lines: Lines::new(plan.clone(), workers).with_beginnings(live || global.verbose),
+        lines: Lines::new(plan.clone(), workers, live || global.verbose),
         run: None,
         waiting: Vec::new(),
     };
@@ -79,24 +79,8 @@ impl Watching {
             event.what,
             BatchWhat::TrialRunBegan { .. } | BatchWhat::TrialRunReattached { .. }
         ) {
-            self.run = Some(self.reporter());
+            self.run = Some(reporter(&self.global, true, self.live));
         }
-    }
-
-    /// One run's, between whose lines it stands.
-    fn reporter(&self) -> Box<dyn Reporter> {
-        let GlobalOptions { quiet, verbose, .. } = self.global;
-        if self.live && !quiet && !verbose {
-            return brief(!terminal::error_color());
-        }
-        // Where no terminal is, every step only where that is asked.
-        reporter(
-            false,
-            quiet || !verbose,
-            verbose,
-            self.live,
-            !terminal::error_color(),
-        )
     }
 
     fn between_runs(&mut self) {

@@ -1,90 +1,108 @@
-//! Reporters that write lines: plain, and quiet.
+//! Reporters that write lines: plain, JSON, and failures only.
 
 use std::io::Write;
 
 use super::Reporter;
-use crate::report::progress::{plain, sentence};
+use crate::report::progress::sentence;
 use crate::store::journal::{Event, StepEnd, What};
 
-/// Every event of note as a plain line.
-pub struct Plain<W> {
+/// Writes the lines of each event.
+pub struct Lines<W, F> {
     to: W,
-    lines: plain::Plain,
+    lines: F,
 }
 
-impl<W: Write> Plain<W> {
-    /// Writes to `to`, with every line of output where `verbose`.
-    pub fn new(to: W, verbose: bool) -> Self {
-        Self {
-            to,
-            lines: plain::Plain::new(verbose),
+impl<W: Write, F: FnMut(&Event) -> Vec<String>> Lines<W, F> {
+    /// Writes what `lines` makes of an event to `to`.
+    pub fn new(to: W, lines: F) -> Self {
+        Self { to, lines }
+    }
+}
+
+impl<W: Write + Send, F: FnMut(&Event) -> Vec<String> + Send> Reporter for Lines<W, F> {
+    fn event(&mut self, event: &Event) {
+        let mut text = (self.lines)(event).join("\n");
+        if !text.is_empty() {
+            text.push('\n');
+            // At once, so that no line of another program comes between them. A reader that is
+            // gone (`| head`) does not end the run.
+            let _ = self
+                .to
+                .write_all(text.as_bytes())
+                .and_then(|()| self.to.flush());
         }
     }
 }
 
-impl<W: Write + Send> Reporter for Plain<W> {
-    fn event(&mut self, event: &Event) {
-        write(&mut self.to, &self.lines.take(event));
-    }
-
-    fn finish(&mut self) {}
+/// An event as JSON; progress and output only if `verbose`.
+pub fn json(event: &Event, verbose: bool) -> Vec<String> {
+    let shown = (verbose || event.what.is_kept()).then(|| serde_json::to_string(event));
+    shown.into_iter().flatten().collect()
 }
 
-/// Only what failed.
-pub struct Quiet<W> {
-    to: W,
-}
-
-impl<W: Write> Quiet<W> {
-    /// Writes to `to`.
-    pub fn new(to: W) -> Self {
-        Self { to }
-    }
-}
-
-impl<W: Write + Send> Reporter for Quiet<W> {
-    fn event(&mut self, event: &Event) {
-        if let What::StepEnded {
+/// The failure of a step; nothing for other events.
+pub fn failure(event: &Event) -> Vec<String> {
+    match &event.what {
+        What::StepEnded {
             end: end @ StepEnd::Failed { .. },
             seconds,
-        } = &event.what
-        {
-            let mut lines = vec![format!(
+        } => {
+            let first = format!(
                 "{}: {}",
                 sentence::step(event),
                 sentence::end(end, *seconds)
-            )];
-            lines.extend(sentence::details(end));
-            write(&mut self.to, &lines);
+            );
+            [vec![first], sentence::details(end)].concat()
         }
+        _ => Vec::new(),
     }
-
-    fn finish(&mut self) {}
-}
-
-/// Writes lines at once, so that those of another program never stand between them.
-fn write(to: &mut impl Write, lines: &[String]) {
-    if lines.is_empty() {
-        return;
-    }
-    let text = lines.join("\n") + "\n";
-    let _ = to.write_all(text.as_bytes()).and_then(|()| to.flush());
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::progress::plain::Plain;
     use crate::report::progress::tests::script;
 
-    #[test]
-    fn quiet_tells_failures_and_nothing_else() {
+    fn written(events: &[Event], lines: impl FnMut(&Event) -> Vec<String> + Send) -> String {
         let mut out = Vec::new();
-        let mut quiet = Quiet::new(&mut out);
-        for event in &script::run() {
-            quiet.event(event);
+        let mut reporter = Lines::new(&mut out, lines);
+        for event in events {
+            reporter.event(event);
         }
-        quiet.finish();
-        insta::assert_snapshot!(String::from_utf8(out).unwrap(), @r"
+        reporter.finish();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn read_back(events: &[Event], verbose: bool) -> Vec<Event> {
+        let text = written(events, |event| json(event, verbose));
+        let lines = text.lines();
+        lines
+            .map(|line| {
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_event_is_read_back() {
+        for events in [script::run(), script::resumed(), script::hostile()] {
+            assert_eq!(read_back(&events, true), events);
+        }
+    }
+
+    #[test]
+    fn progress_and_output_are_for_the_verbose() {
+        let kept: Vec<Event> = script::run()
+            .into_iter()
+            .filter(|event| event.what.is_kept())
+            .collect();
+        assert_eq!(read_back(&script::run(), false), kept);
+    }
+
+    #[test]
+    fn quiet_reports_failures_and_nothing_else() {
+        insta::assert_snapshot!(written(&script::run(), failure), @r"
         07 offline-accuracy: failed after 2m 11s: it ended with exit code 2
             after 3 of 4 shards
             the last lines of its output:
@@ -97,12 +115,8 @@ mod tests {
 
     #[test]
     fn plain_writes_the_lines_of_every_event() {
-        let mut out = Vec::new();
-        let mut plain = Plain::new(&mut out, false);
-        for event in &script::run() {
-            plain.event(event);
-        }
-        let text = String::from_utf8(out).unwrap();
+        let mut plain = Plain::new(false);
+        let text = written(&script::run(), |event| plain.take(event));
         assert!(
             text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),
             "{text}"

@@ -1,85 +1,68 @@
-//! The live view's hands: takes events in, and draws ten times a second.
+//! The live view: takes events in, and draws ten times a second.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::Reporter;
+use super::bars::Bars;
 use super::screen::{Screen, Terminal};
-use crate::report::progress::style::Style;
 use crate::report::progress::view::View;
 use crate::store::journal::Event;
 
-/// Between two drawings.
-const BEAT: Duration = Duration::from_millis(100);
+/// The time between two drawings.
+const INTERVAL: Duration = Duration::from_millis(100);
 /// So long without a drawing means that the process was stopped (Ctrl-Z): the shell has written
-/// below the frame since.
+/// below the view since.
 const STOPPED: Duration = Duration::from_secs(2);
 /// Lines that may wait for the next drawing.
 const WAITING: usize = 1000;
 
 /// Shows a run on a terminal.
-pub struct Live<T: Terminal> {
+pub struct Live<T> {
     shared: Arc<Mutex<Shared<T>>>,
-    over: Arc<AtomicBool>,
-    drawer: Option<JoinHandle<()>>,
+    /// Dropped to end the thread that draws.
+    drawer: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What the events' thread and the drawing one share.
+/// The state of the thread that takes events in and the one that draws.
 pub struct Shared<T> {
     view: View,
     waiting: Vec<String>,
     screen: Screen<T>,
+    bars: Bars,
 }
 
 impl<T: Terminal> Live<T> {
-    /// Begins to draw on `terminal`.
-    pub fn begin(terminal: T, color: bool, verbose: bool) -> Self {
-        Self::of(Shared::new(terminal, color, verbose))
-    }
-
-    /// The same for one run of many: of what has finished, only failures stay.
-    pub fn begin_brief(terminal: T, color: bool) -> Self {
-        let mut shared = Shared::new(terminal, color, false);
-        shared.view = shared.view.brief();
-        Self::of(shared)
-    }
-
-    fn of(shared: Shared<T>) -> Self {
-        let shared = Arc::new(Mutex::new(shared));
-        let over = Arc::new(AtomicBool::new(false));
-        let (drawn, ended) = (Arc::clone(&shared), Arc::clone(&over));
-        // Without its own thread the view still moves, with every event.
-        let drawer = std::thread::Builder::new()
-            .name("live view".to_owned())
-            .spawn(move || {
-                let mut last = Instant::now();
-                while !ended.load(Ordering::Acquire) {
-                    let mut shared = drawn.lock().unwrap_or_else(PoisonError::into_inner);
-                    if last.elapsed() > STOPPED {
-                        shared.screen.forget();
-                    }
-                    last = Instant::now();
-                    shared.draw(Timestamp::now());
-                    drop(shared);
-                    std::thread::park_timeout(BEAT);
+    /// Starts to draw a view on a terminal.
+    pub fn start(terminal: T, view: View) -> Self {
+        let shared = Arc::new(Mutex::new(Shared::new(terminal, view)));
+        let (sender, receiver) = channel();
+        let drawn = Arc::clone(&shared);
+        let draw = move || {
+            let mut last = Instant::now();
+            while receiver.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                let mut shared = locked(&drawn);
+                if last.elapsed() > STOPPED {
+                    shared.screen.forget();
                 }
-            })
-            .ok();
-        Self {
-            shared,
-            over,
-            drawer,
-        }
+                last = Instant::now();
+                shared.draw(Timestamp::now());
+            }
+        };
+        let thread = std::thread::Builder::new().name("live view".to_owned());
+        // Without its own thread the view still moves, with every event.
+        let drawer = thread.spawn(draw).ok().map(|thread| (sender, thread));
+        Self { shared, drawer }
     }
 }
 
 impl<T: Terminal> Reporter for Live<T> {
     fn event(&mut self, event: &Event) {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = locked(&self.shared);
         shared.take(event);
         if self.drawer.is_none() || shared.waiting.len() > WAITING {
             shared.draw(Timestamp::now());
@@ -87,44 +70,42 @@ impl<T: Terminal> Reporter for Live<T> {
     }
 
     fn finish(&mut self) {
-        self.over.store(true, Ordering::Release);
-        if let Some(drawer) = self.drawer.take() {
-            drawer.thread().unpark();
-            let _ = drawer.join();
+        if let Some((sender, thread)) = self.drawer.take() {
+            drop(sender);
+            let _ = thread.join();
         }
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        let mut shared = locked(&self.shared);
+        shared.view.step = None;
+        shared.draw(Timestamp::now());
     }
 }
 
 impl<T: Terminal> Shared<T> {
     /// Nothing has happened yet.
-    pub fn new(terminal: T, color: bool, verbose: bool) -> Self {
+    pub fn new(terminal: T, view: View) -> Self {
+        let screen = Screen::new(terminal);
         Self {
-            view: View::new(Style::new(color), verbose),
+            view,
             waiting: Vec::new(),
-            screen: Screen::new(terminal),
+            bars: Bars::new(screen.clone()),
+            screen,
         }
     }
 
     /// Takes an event in; nothing is drawn yet.
     pub fn take(&mut self, event: &Event) {
-        let (width, _) = self.screen.room();
-        self.waiting.extend(self.view.take(event, width));
+        let (columns, _) = self.screen.room();
+        self.waiting.extend(self.view.take(event, columns));
     }
 
-    /// Draws what has changed.
+    /// Draws the changes.
     pub fn draw(&mut self, now: Timestamp) {
-        let (width, height) = self.screen.room();
-        let frame = self.view.frame(now, width, height);
-        self.screen.draw(&std::mem::take(&mut self.waiting), frame);
+        let (columns, rows) = self.screen.room();
+        self.bars.draw(&self.view, now, columns, rows);
+        self.screen.show(&std::mem::take(&mut self.waiting));
     }
+}
 
-    /// Writes what still waits, and takes the frame away.
-    fn clear(&mut self) {
-        self.screen
-            .draw(&std::mem::take(&mut self.waiting), Vec::new());
-    }
+fn locked<T>(shared: &Mutex<Shared<T>>) -> MutexGuard<'_, Shared<T>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,67 +1,51 @@
-//! Whoever watches a run: reporters that show its events as they come.
+//! Reporters that show the events of a run as they come.
 //!
-//! - `plain`: lines on standard error, where that is no terminal.
-//! - `live`: one view on the terminal, drawn by `screen`.
-//! - `quiet`: failures only.
-//! - `json`: one event a line on standard output.
+//! - `lines`: plain lines or failures on standard error, or JSON on standard output.
+//! - `live`: one view on the terminal. indicatif draws its `bars`, and `screen` is the terminal
+//!   that it draws on.
 //!
 //! Showing is best effort: a terminal that goes away or a pipe that closes never ends a run.
 
-mod json;
+mod bars;
 mod lines;
 mod live;
 mod screen;
 
+use self::lines::Lines;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::terminal;
+use crate::report::progress::plain::Plain;
+use crate::report::progress::view::View;
 use crate::store::journal::Event;
 
 /// Shows what happens in a run.
 pub trait Reporter: Send {
-    /// Something happened.
+    /// Shows an event.
     fn event(&mut self, event: &Event);
-    /// Nothing more will: leaves the terminal as it should be.
-    fn finish(&mut self);
+    /// Leaves the terminal as it should be, after the last event.
+    fn finish(&mut self) {}
 }
 
-/// The reporter for what the command line asks and the place where standard error goes.
+/// The reporter that the command line asks for. With `is_terminal` standard error is a terminal to draw on.
+/// A run of a batch is shown between the batch's lines: of what has finished only failures, if not `verbose`.
 #[must_use]
-#[expect(
-    clippy::fn_params_excessive_bools,
-    reason = "five independent facts, named at the only call"
-)]
-pub fn reporter(
-    json: bool,
-    quiet: bool,
-    verbose: bool,
-    terminal: bool,
-    no_color: bool,
-) -> Box<dyn Reporter> {
-    if quiet {
-        Box::new(lines::Quiet::new(std::io::stderr()))
-    } else if json {
-        Box::new(json::Json::new(std::io::stdout(), verbose))
-    } else if terminal && can_move_its_cursor() {
-        Box::new(live::Live::begin(
-            screen::Stderr::default(),
-            !no_color,
-            verbose,
-        ))
+pub fn reporter(global: &GlobalOptions, of_batch: bool, is_terminal: bool) -> Box<dyn Reporter> {
+    let GlobalOptions { quiet, verbose, .. } = *global;
+    let brief = of_batch && !verbose;
+    // A dumb terminal (an editor's shell, a serial console) shows escapes as they are.
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    let can_draw = is_terminal && !is_dumb;
+    if quiet || (brief && !can_draw) {
+        Box::new(Lines::new(std::io::stderr(), lines::failure))
+    } else if global.output == Output::Json {
+        let json = move |event: &Event| lines::json(event, verbose);
+        Box::new(Lines::new(std::io::stdout(), json))
+    } else if can_draw {
+        console::set_colors_enabled(terminal::error_color());
+        Box::new(live::Live::start(screen::Stderr, View::new(verbose, brief)))
     } else {
-        Box::new(lines::Plain::new(std::io::stderr(), verbose))
+        let mut plain = Plain::new(verbose);
+        let plain = move |event: &Event| plain.take(event);
+        Box::new(Lines::new(std::io::stderr(), plain))
     }
-}
-
-/// The reporter of one run of many on a terminal: its progress, and of what has finished, failures.
-#[must_use]
-pub fn brief(no_color: bool) -> Box<dyn Reporter> {
-    if can_move_its_cursor() {
-        let screen = screen::Stderr::default();
-        Box::new(live::Live::begin_brief(screen, !no_color))
-    } else {
-        Box::new(lines::Quiet::new(std::io::stderr()))
-    }
-}
-
-/// A dumb terminal (an editor's shell, a serial console) shows escapes as they are.
-fn can_move_its_cursor() -> bool {
-    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
 }

@@ -1,29 +1,32 @@
-//! Draws on a terminal: lines that stay, and below them a frame that is drawn anew in place.
+//! The terminal that indicatif draws on.
 //!
-//! One write a drawing and no erasing before it, so that nothing flickers. The cursor rests on
-//! the line below the frame: what another program, or the terminal's own `^C`, writes there
-//! damages nothing. (The usual crate for this, indicatif, pads every line to the full width and
-//! counts rows at the width they were drawn with: a terminal that is made narrower then breaks
-//! each line in two, and every later drawing leaves a copy behind.)
+//! indicatif clears its lines and draws them again for every change of a bar, pads the last one to
+//! the full width, and counts rows at the width they were drawn with: a terminal that is made narrower breaks
+//! each line in two, and every later drawing leaves a copy behind. Here the latest drawing of a
+//! moment is written at once, over the one before, without padding; rows are counted at the current
+//! width. The cursor rests on the line below, so that what another program, or the terminal's own
+//! `^C`, writes there damages nothing.
 
-use std::fmt::Write as _;
-use std::io::Write as _;
+use std::fmt::{Debug, Write as _};
+use std::io::{Result, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::report::progress::fit;
+use console::{measure_text_width, truncate_str};
+use indicatif::TermLike;
 
-/// What is drawn on.
-pub trait Terminal: Send + 'static {
+/// A terminal.
+pub trait Terminal: Debug + Send + 'static {
     /// Columns and rows.
     fn size(&self) -> (usize, usize);
     /// Writes a drawing. It may fail: the terminal may be gone.
-    fn write(&mut self, text: &str) -> std::io::Result<()>;
+    fn write(&mut self, text: &str) -> Result<()>;
     /// Whether a terminal that is made narrower breaks long lines (all but a few old ones do).
     fn reflows(&self) -> bool;
 }
 
 /// The terminal behind standard error.
-#[derive(Debug, Default)]
-pub struct Stderr {}
+#[derive(Debug)]
+pub struct Stderr;
 
 impl Terminal for Stderr {
     fn size(&self) -> (usize, usize) {
@@ -32,7 +35,7 @@ impl Terminal for Stderr {
         })
     }
 
-    fn write(&mut self, text: &str) -> std::io::Result<()> {
+    fn write(&mut self, text: &str) -> Result<()> {
         let mut to = std::io::stderr().lock();
         to.write_all(text.as_bytes())?;
         to.flush()
@@ -44,89 +47,145 @@ impl Terminal for Stderr {
     }
 }
 
-/// The frame that stands on a terminal.
-pub struct Screen<T> {
+/// A terminal with lines at its end that are replaced.
+#[derive(Debug)]
+pub struct Screen<T>(Arc<Mutex<State<T>>>);
+
+#[derive(Debug)]
+struct State<T> {
     terminal: T,
-    frame: Vec<String>,
-    gone: bool,
+    /// The lines of indicatif's latest drawing.
+    drawn: Vec<String>,
+    /// Those on the terminal.
+    shown: Vec<String>,
+    is_gone: bool,
 }
 
 impl<T: Terminal> Screen<T> {
-    /// Nothing stands yet.
+    /// Nothing is shown yet.
     pub fn new(terminal: T) -> Self {
-        Self {
+        Self(Arc::new(Mutex::new(State {
             terminal,
-            frame: Vec::new(),
-            gone: false,
-        }
+            drawn: Vec::new(),
+            shown: Vec::new(),
+            is_gone: false,
+        })))
     }
 
-    /// Columns that a frame's lines may take, and how many lines it may have.
+    /// Columns of a line, and how many lines there is room for.
     pub fn room(&self) -> (usize, usize) {
-        let (columns, rows) = self.terminal.size();
+        let (columns, rows) = self.state().terminal.size();
         // The last column stays free: not every terminal agrees on the width of every character.
         (columns.saturating_sub(1).max(1), rows.saturating_sub(1))
     }
 
-    /// Columns in all.
-    pub fn columns(&self) -> usize {
-        self.terminal.size().0
+    /// Writes lines that stay, and the latest drawing below them in place of the one before.
+    pub fn show(&self, stay: &[String]) {
+        self.state().show(stay);
     }
 
-    /// Writes lines that stay, and the frame below them in place of the one that stood.
-    pub fn draw(&mut self, stay: &[String], frame: Vec<String>) {
-        if self.gone || (stay.is_empty() && frame == self.frame) {
+    /// Leaves the drawing where it is: the next one goes below.
+    pub fn forget(&self) {
+        self.state().shown.clear();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Clone for Screen<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Terminal> State<T> {
+    fn show(&mut self, stay: &[String]) {
+        if self.is_gone || (stay.is_empty() && self.drawn == self.shown) {
             return;
         }
         // Shown all at once by terminals that know of it (DEC mode 2026), ignored by others.
         let mut text = String::from("\u{1b}[?2026h\r");
-        let up = self.rows_of_frame();
+        let up = self.rows();
         if up > 0 {
             let _ = write!(text, "\u{1b}[{up}A");
         }
         for line in stay {
-            // What is left of the old frame's line goes; a line that breaks clears its own rows.
+            // The rest of the earlier line is cleared; a line that breaks clears its own rows.
             let _ = write!(text, "\u{1b}[K{line}\u{1b}[K\r\n");
         }
-        // The frame's lines never break, whatever a character's width (DEC mode 7).
+        // These lines never break, whatever a character's width (DEC mode 7).
         text.push_str("\u{1b}[?7l");
-        for line in &frame {
+        for line in &self.drawn {
             let _ = write!(text, "{line}\u{1b}[K\r\n");
         }
         text.push_str("\u{1b}[?7h\u{1b}[J\u{1b}[?2026l");
-        self.frame = frame;
-        // Gone for good (EIO, EPIPE): the run goes on unseen.
-        self.gone = self.terminal.write(&text).is_err();
+        self.shown.clone_from(&self.drawn);
+        // After EIO or EPIPE the run continues unseen.
+        self.is_gone = self.terminal.write(&text).is_err();
     }
 
-    /// The frame that stands is left to itself: the next one is drawn below.
-    pub fn forget(&mut self) {
-        self.frame.clear();
-    }
-
-    /// Rows from the frame's first line to the cursor.
-    fn rows_of_frame(&self) -> usize {
-        let columns = self.columns().max(1);
-        let rows = |line: &String| {
-            if self.terminal.reflows() {
-                visible(line).div_ceil(columns).max(1)
-            } else {
-                1
-            }
+    /// Rows from the first line that is shown to the cursor.
+    fn rows(&self) -> usize {
+        let (columns, _) = self.terminal.size();
+        let rows = |line: &String| match self.terminal.reflows() {
+            true => measure_text_width(line).div_ceil(columns.max(1)).max(1),
+            false => 1,
         };
-        self.frame.iter().map(rows).sum()
+        self.shown.iter().map(rows).sum()
     }
 }
 
-/// Columns of a line that may hold colours.
-fn visible(line: &str) -> usize {
-    let mut sum = 0;
-    let mut parts = line.split("\u{1b}[");
-    sum += parts.next().map_or(0, fit::width);
-    for part in parts {
-        sum += part.split_once('m').map_or(0, |(_, text)| fit::width(text));
+impl<T: Terminal> TermLike for Screen<T> {
+    fn width(&self) -> u16 {
+        // indicatif 0.18.6 panics if a wide character is wider than the terminal.
+        u16::try_from(self.room().0.max(2)).unwrap_or(u16::MAX)
     }
-    sum
+
+    fn height(&self) -> u16 {
+        u16::try_from(self.room().1).unwrap_or(u16::MAX)
+    }
+
+    /// Every drawing begins with this.
+    fn move_cursor_up(&self, _: usize) -> Result<()> {
+        self.state().drawn.clear();
+        Ok(())
+    }
+
+    fn move_cursor_down(&self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_right(&self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn move_cursor_left(&self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn write_line(&self, text: &str) -> Result<()> {
+        self.write_str(text)
+    }
+
+    /// A line, or blanks up to the full width.
+    fn write_str(&self, text: &str) -> Result<()> {
+        if !text.trim().is_empty() {
+            let (columns, _) = self.room();
+            let line = truncate_str(text.trim_end(), columns, "").into_owned();
+            self.state().drawn.push(line);
+        }
+        Ok(())
+    }
+
+    fn clear_line(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

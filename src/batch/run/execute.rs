@@ -27,13 +27,13 @@ pub struct BatchEnded {
 /// Where the batch's own files cannot be written, or another process has one of its runs.
 pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError> {
     lost_runs(batch)?;
-    let count = batch.plan.schedule.trial_runs.len();
-    let retries = batch.plan.execution.retries;
+    let count = batch.job.plan.schedule.trial_runs.len();
+    let retries = batch.job.plan.execution.retries;
     let before = batch.ask(|state| state.begun);
     let stands =
         |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Stands;
-    batch.say(BatchWhat::BatchBegan {
-        batch: batch.directory.id().to_owned(),
+    batch.record(BatchWhat::BatchBegan {
+        batch: batch.job.directory.id().to_owned(),
         trial_runs: count,
         pid: std::process::id(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
@@ -45,9 +45,9 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
                 .filter(|trial_run| stands(state, trial_run))
                 .collect()
         });
-        batch.say(BatchWhat::Reused { trial_runs })?;
+        batch.record(BatchWhat::Reused { trial_runs })?;
     }
-    let workers = workers(&batch.plan);
+    let workers = workers(&batch.job.plan);
     let alone = workers.len() == 1;
     let workers = workers
         .into_iter()
@@ -65,7 +65,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
         });
     let all = join_all(workers);
     tokio::pin!(all);
-    let ends = if batch.plan.execution.pull_ahead == PullAhead::Never {
+    let ends = if batch.job.plan.execution.pull_ahead == PullAhead::Never {
         all.await
     } else {
         tokio::select! {
@@ -92,8 +92,8 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), BatchError> {
             .collect()
     });
     for (trial_run, run) in runs {
-        if !batch.home.runs().join(&run).is_dir() {
-            batch.say(BatchWhat::TrialRunLost { trial_run, run })?;
+        if !batch.job.home.runs().join(&run).is_dir() {
+            batch.record(BatchWhat::TrialRunLost { trial_run, run })?;
         }
     }
     Ok(())

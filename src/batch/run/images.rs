@@ -17,12 +17,12 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
     // The first run pulls its own image, and what is being measured already is not disturbed.
     batch.under_way.notified().await;
     let mut looked_at = BTreeSet::new();
-    for trial_run in 1..=batch.plan.schedule.trial_runs.len() {
+    for trial_run in 1..=batch.job.plan.schedule.trial_runs.len() {
         // a trial run that has begun pulls for itself, where it shows.
         if batch.ask(|state| state.trial_runs.contains_key(&trial_run)) {
             continue;
         }
-        let Some(image) = batch.makes.image(trial_run) else {
+        let Some(image) = batch.job.makes.image(trial_run) else {
             continue;
         };
         if !looked_at.insert(image.clone()) {
@@ -41,26 +41,26 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
                 because: error.to_string(),
             },
         };
-        batch.say(pulled)?;
+        batch.record(pulled)?;
     }
     Ok(())
 }
 
 /// Pulls an image; whether that was needed.
 async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
-    if batch.engine.image(image).await?.is_some() {
+    if batch.job.engine.image(image).await?.is_some() {
         return Ok(false);
     }
-    let _disturbing = match &batch.options.quiet {
+    let _disturbing = match &batch.job.options.quiet {
         Some(quiet) => Some(quiet.disturb().await),
         None => None,
     };
-    if batch.engine.image(image).await?.is_some() {
+    if batch.job.engine.image(image).await?.is_some() {
         return Ok(false);
     }
     let auth = credentials::for_image(image).await?;
     let (progress, unwatched) = unbounded_channel();
     drop(unwatched);
-    batch.engine.pull(image, auth, progress).await?;
+    batch.job.engine.pull(image, auth, progress).await?;
     Ok(true)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
+use crate::batch::journal::TrialRunEnd;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
@@ -28,4 +29,14 @@ pub struct Refused {
     pub exit: ExitCode,
     /// Why.
     pub because: String,
+}
+
+impl From<Refused> for TrialRunEnd {
+    fn from(refused: Refused) -> Self {
+        Self {
+            exit_code: refused.exit.code(),
+            because: Some(refused.because),
+            ..Self::default()
+        }
+    }
 }

@@ -22,5 +22,5 @@ pub use error::BatchError;
 pub use evidence::evidence_of_cells;
 pub use execute::{BatchEnded, execute};
 pub use make::{Makes, Refused};
-pub use session::{BatchSession, Emitter, Seen, Taking};
+pub use session::{BatchJob, BatchSession, Emitter, Seen};
 pub use workers::{Workers, workers};

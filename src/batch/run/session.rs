@@ -1,6 +1,6 @@
 //! One process's hold on a batch: its plan, its journal, and the way to tell what happens.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::Notify;
@@ -34,8 +34,8 @@ pub enum Seen {
     },
 }
 
-/// What a process takes a batch up with.
-pub struct Taking<'a> {
+/// A batch and what a process executes it with.
+pub struct BatchJob<'a> {
     /// Where runs lie.
     pub home: Home,
     /// The engine.
@@ -46,7 +46,7 @@ pub struct Taking<'a> {
     pub plan: BatchPlan,
     /// Makes trial runs runs.
     pub makes: &'a dyn Makes,
-    /// How each run is gone about.
+    /// How each run is executed.
     pub options: Options,
     /// Where events go.
     pub seen: UnboundedSender<Seen>,
@@ -54,22 +54,13 @@ pub struct Taking<'a> {
 
 /// One process's hold on a batch.
 pub struct BatchSession<'a> {
-    /// Where runs lie.
-    pub home: Home,
-    /// The engine.
-    pub engine: Arc<dyn Engine>,
-    /// The batch's directory.
-    pub directory: Record,
-    /// What is planned.
-    pub plan: BatchPlan,
+    /// The batch.
+    pub job: BatchJob<'a>,
     /// Cancelled when the batch is to stop.
     pub stop: Arc<CancellationToken>,
-    pub(super) makes: &'a dyn Makes,
-    pub(super) options: Options,
     /// A run has come so far that images may be pulled ahead of others.
     pub(super) under_way: Notify,
-    journal: Arc<Mutex<Kept>>,
-    pub(super) seen: UnboundedSender<Seen>,
+    emitter: Emitter,
     halted: Mutex<Option<String>>,
     _lock: FileLock,
 }
@@ -80,7 +71,7 @@ struct Kept {
     state: BatchState,
 }
 
-/// Says what happens in a batch from elsewhere: the signals' side.
+/// Records what happens in a batch from elsewhere: the signals' side.
 #[derive(Clone)]
 pub struct Emitter {
     journal: Arc<Mutex<Kept>>,
@@ -92,8 +83,8 @@ impl<'a> BatchSession<'a> {
     ///
     /// # Errors
     /// Where another process has it, or its files cannot be read or written.
-    pub fn open(taking: Taking<'a>) -> Result<Self, BatchError> {
-        let directory = taking.directory;
+    pub fn open(mut job: BatchJob<'a>) -> Result<Self, BatchError> {
+        let directory = &job.directory;
         let lock = match FileLock::take(&directory.lock(), directory.id()) {
             Err(StoreError::Busy { run: batch, pid }) => {
                 return Err(BatchError::Busy { batch, pid });
@@ -110,59 +101,54 @@ impl<'a> BatchSession<'a> {
             journal: Journal::open(&path)?,
             state: BatchState::of(&before),
         };
-        let quiet =
-            (taking.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
-        Ok(Self {
-            home: taking.home,
-            engine: taking.engine,
-            directory,
-            plan: taking.plan,
-            stop: Arc::new(CancellationToken::new()),
-            makes: taking.makes,
-            options: Options {
-                quiet,
-                ..taking.options
-            },
-            under_way: Notify::new(),
+        job.options.quiet =
+            (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
+        let emitter = Emitter {
             journal: Arc::new(Mutex::new(kept)),
-            seen: taking.seen,
+            seen: job.seen.clone(),
+        };
+        Ok(Self {
+            job,
+            stop: Arc::new(CancellationToken::new()),
+            under_way: Notify::new(),
+            emitter,
             halted: Mutex::new(None),
             _lock: lock,
         })
     }
 
-    /// Where the batch stands, as seen by a question.
+    /// Returns an answer from the state of the batch.
     pub fn ask<T>(&self, question: impl FnOnce(&BatchState) -> T) -> T {
-        let kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        question(&kept.state)
+        question(&self.emitter.kept().state)
     }
 
-    /// Says that something happened: to the journal first, then to whoever watches.
+    /// Records that something happened: in the journal first, then for whoever watches.
     ///
     /// # Errors
-    /// Where the journal cannot be written: then nothing more may be begun.
-    pub fn say(&self, what: BatchWhat) -> Result<(), StoreError> {
-        self.emitter().emit(what)
+    /// Where the journal cannot be written: then nothing more may be started.
+    pub fn record(&self, what: BatchWhat) -> Result<(), StoreError> {
+        self.emitter.emit(what)
     }
 
-    /// The same for another task.
+    /// Returns the same for another task.
     #[must_use]
     pub fn emitter(&self) -> Emitter {
-        Emitter {
-            journal: Arc::clone(&self.journal),
-            seen: self.seen.clone(),
-        }
+        self.emitter.clone()
     }
 
-    /// a trial run by its number, from 1.
+    /// A trial run by its number, from 1.
     pub(super) fn trial_run(&self, number: usize) -> Option<&TrialRun> {
-        self.plan.schedule.trial_runs.get(number.checked_sub(1)?)
+        self.job
+            .plan
+            .schedule
+            .trial_runs
+            .get(number.checked_sub(1)?)
     }
 
-    /// a trial run in words: `rocm=7.1.1, trial 2`.
+    /// A trial run in words: `rocm=7.1.1, trial 2`.
     pub(super) fn named(&self, number: usize) -> String {
         let trial_run = self.trial_run(number);
-        let cell = trial_run.and_then(|trial_run| self.plan.cells.get(trial_run.cell));
+        let cell = trial_run.and_then(|trial_run| self.job.plan.cells.get(trial_run.cell));
         match (trial_run, cell) {
             (Some(trial_run), Some(cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
             _ => format!("trial run {number}"),
@@ -183,7 +169,11 @@ impl<'a> BatchSession<'a> {
 }
 
 impl Emitter {
-    /// As [`BatchSession::say`].
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`BatchSession::record`].
     ///
     /// # Errors
     /// Where the journal cannot be written.
@@ -193,7 +183,7 @@ impl Emitter {
             what,
         };
         {
-            let mut kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut kept = self.kept();
             kept.journal.write(&event)?;
             kept.state.apply(&event);
         }

@@ -12,7 +12,7 @@ use crate::batch::OnFailure;
 use crate::batch::journal::{BatchState, BatchWhat, Next, TrialRunEnd, TrialRunFigure};
 use crate::host::assign::AssignedGpus;
 use crate::results::verdict::{ExitCode, Verdict};
-use crate::run::{Ended, Prepared, RunError, Session};
+use crate::run::{Ended, RunError, Session};
 use crate::store::journal::Journal;
 use crate::store::journal::{Event, State, What};
 use crate::store::{RunDirectory, StoreError};
@@ -24,7 +24,7 @@ pub(super) async fn take(
     trial_run: usize,
     worker: Option<usize>,
 ) -> Result<(), BatchError> {
-    let retries = batch.plan.execution.retries;
+    let retries = batch.job.plan.execution.retries;
     loop {
         let next = batch.ask(|state| state.next(trial_run, retries));
         // What runs since before a kill is brought to a clean end even then.
@@ -41,12 +41,12 @@ pub(super) async fn take(
             },
         };
         let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
-        batch.say(BatchWhat::TrialRunEnded { trial_run, end })?;
+        batch.record(BatchWhat::TrialRunEnded { trial_run, end })?;
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
         let last = batch.ask(|state| state.next(trial_run, retries)) == Next::Stands;
-        if is_failure(exit) && last && batch.plan.execution.on_failure == OnFailure::FailFast {
+        if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
             batch.halt(format!("{} failed", batch.named(trial_run)));
         }
     }
@@ -58,27 +58,21 @@ async fn begin(
     worker: Option<usize>,
     attempt: u32,
 ) -> Result<TrialRunEnd, BatchError> {
-    let prepared = match batch.makes.make(trial_run, worker.unwrap_or(0)).await {
+    let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
         Ok(prepared) => prepared,
-        Err(refused) => {
-            return Ok(TrialRunEnd {
-                exit_code: refused.exit.code(),
-                because: Some(refused.because),
-                ..TrialRunEnd::default()
-            });
-        }
+        Err(refused) => return Ok(refused.into()),
     };
-    let directory = batch.home.new_run(&prepared.stem())?;
+    let directory = batch.job.home.new_run(&prepared.stem())?;
     let Some(planned) = batch.trial_run(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
-    let cell = batch.plan.cells.get(planned.cell);
+    let cell = batch.job.plan.cells.get(planned.cell);
     let given = prepared
         .plan
         .assigned_gpus
         .as_ref()
         .filter(|_| worker.is_some());
-    batch.say(BatchWhat::TrialRunBegan {
+    batch.record(BatchWhat::TrialRunBegan {
         trial_run,
         run: directory.id().to_owned(),
         cell: cell.map(|cell| cell.name.clone()).unwrap_or_default(),
@@ -100,22 +94,16 @@ async fn go_on(
     worker: Option<usize>,
     id: &str,
 ) -> Result<Option<TrialRunEnd>, BatchError> {
-    let directory = RunDirectory::at(batch.home.runs().join(id));
+    let directory = RunDirectory::at(batch.job.home.runs().join(id));
     if !directory.path().is_dir() {
         let run = id.to_owned();
-        batch.say(BatchWhat::TrialRunLost { trial_run, run })?;
+        batch.record(BatchWhat::TrialRunLost { trial_run, run })?;
         return Ok(None);
     }
     if !directory.join("plan.json").exists() {
-        let prepared: Prepared = match batch.makes.make(trial_run, worker.unwrap_or(0)).await {
+        let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
             Ok(prepared) => prepared,
-            Err(refused) => {
-                return Ok(Some(TrialRunEnd {
-                    exit_code: refused.exit.code(),
-                    because: Some(refused.because),
-                    ..TrialRunEnd::default()
-                }));
-            }
+            Err(refused) => return Ok(Some(refused.into())),
         };
         directory.lay_out()?;
         prepared.write_down(&directory)?;
@@ -125,7 +113,7 @@ async fn go_on(
         let verdict = directory.read_json("verdict.json").ok();
         return Ok(Some(end(&directory, code, verdict.as_ref(), because)));
     }
-    batch.say(BatchWhat::TrialRunReattached {
+    batch.record(BatchWhat::TrialRunReattached {
         trial_run,
         run: id.to_owned(),
     })?;
@@ -152,13 +140,13 @@ async fn run(
 ) -> Result<TrialRunEnd, BatchError> {
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
-    let secrets = batch.makes.secrets(&directory.read_json("plan.json")?);
+    let secrets = batch.job.makes.secrets(&directory.read_json("plan.json")?);
     let opened = Session::open(
-        Arc::clone(&batch.engine),
+        Arc::clone(&batch.job.engine),
         directory.clone(),
         sender,
         secrets,
-        batch.options.clone(),
+        batch.job.options.clone(),
     );
     let session = match opened {
         Ok(session) => session,
@@ -171,7 +159,7 @@ async fn run(
             if event.container.is_some() || matches!(event.what, What::RunEnded { .. }) {
                 batch.under_way.notify_one();
             }
-            let _ = batch.seen.send(Seen::Run { trial_run, event });
+            let _ = batch.job.seen.send(Seen::Run { trial_run, event });
         }
     };
     let executed = async {

@@ -1,7 +1,5 @@
 //! A batch's verdict as it is kept in verdict.json and shown in reports.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -107,37 +105,16 @@ pub struct ExternalVerdict {
     pub verdicts: Vec<Verdict>,
 }
 
-/// What the evidence says of a claim.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-pub enum ClaimOutcome {
-    /// It holds, at the stated confidence.
-    #[serde(rename = "supported")]
-    Supported,
-    /// The evidence does not decide, or there is none.
-    #[serde(rename = "not decided")]
-    NotDecided,
-    /// It does not hold, at the stated confidence.
-    #[serde(rename = "contradicted")]
-    Contradicted,
-}
-
-impl ClaimOutcome {
-    /// The word, as JSON spells it.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Supported => "supported",
-            Self::NotDecided => "not decided",
-            Self::Contradicted => "contradicted",
-        }
-    }
-}
-
-impl fmt::Display for ClaimOutcome {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.word())
+words! {
+    /// What the evidence says of a claim.
+    #[derive(JsonSchema)]
+    pub enum ClaimOutcome {
+        /// It holds, at the stated confidence.
+        Supported = "supported",
+        /// The evidence does not decide, or there is none.
+        NotDecided = "not decided",
+        /// It does not hold, at the stated confidence.
+        Contradicted = "contradicted",
     }
 }
 

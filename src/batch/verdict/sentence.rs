@@ -1,9 +1,10 @@
 //! One sentence on each part, each claim and the batch.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use super::model::{ClaimOutcome, ClaimPart};
 use super::part::{Test, Tested};
+use crate::format;
 use crate::results::verdict::{MoreTrials, Outcome, number};
 use retrial_recipe::model::{Claim, Mode};
 
@@ -108,19 +109,14 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
 fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
     let (lower, upper) = (number::ratio(lower), number::ratio(upper));
     let is_gap = !part.gaps.is_empty();
-    match (part.required.claim, part.outcome) {
-        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) if is_gap => {
-            format!("at most {upper}")
-        }
-        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Supported) => {
-            format!("at least {lower}")
-        }
-        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Contradicted) if is_gap => {
-            format!("at least {lower}")
-        }
-        (Some(Claim::Better | Claim::NotWorse), ClaimOutcome::Contradicted) => {
-            format!("at most {upper}")
-        }
+    let by_lower = match part.outcome {
+        ClaimOutcome::Supported => Some(!is_gap),
+        ClaimOutcome::Contradicted => Some(is_gap),
+        ClaimOutcome::NotDecided => None,
+    };
+    match (part.required.claim, by_lower) {
+        (Some(Claim::Better | Claim::NotWorse), Some(true)) => format!("at least {lower}"),
+        (Some(Claim::Better | Claim::NotWorse), Some(false)) => format!("at most {upper}"),
         _ => format!("between {lower} and {upper}, each bound"),
     }
 }
@@ -182,14 +178,12 @@ pub(super) fn of_claim(outcome: ClaimOutcome, parts: &[ClaimPart]) -> String {
                     .fold((f64::INFINITY, 0.0_f64), |(least, most), ratio| {
                         (least.min(ratio), most.max(ratio))
                     });
+                let all = format::all(count, "part");
                 if least > most {
-                    format!("All {count} parts hold.")
+                    format!("{all} hold.")
                 } else {
-                    format!(
-                        "All {count} parts hold, at {} to {}.",
-                        number::ratio(least),
-                        number::ratio(most)
-                    )
+                    let (least, most) = (number::ratio(least), number::ratio(most));
+                    format!("{all} hold, at {least} to {most}.")
                 }
             }
             ClaimOutcome::Contradicted => {
@@ -206,28 +200,17 @@ pub(super) fn of_claim(outcome: ClaimOutcome, parts: &[ClaimPart]) -> String {
 
 /// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`
 pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
-    let mut words: Vec<String> = Outcome::ALL
-        .into_iter()
-        .map(|outcome| {
-            (
-                cells.iter().filter(|one| **one == Some(outcome)).count(),
-                outcome.word(),
-            )
-        })
-        .chain([(
-            cells.iter().filter(|one| one.is_none()).count(),
-            "without a result",
-        )])
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let mut words = counts(Outcome::ALL, |outcome| {
+        cells.iter().filter(|one| **one == Some(*outcome)).count()
+    });
+    let without = cells.iter().filter(|one| one.is_none()).count();
+    if without > 0 {
+        words.push(format!("{without} without a result"));
+    }
     if words.is_empty() {
         words.push("nothing was run".to_owned());
     }
-    let cells = match cells.len() {
-        1 => "1 cell".to_owned(),
-        count => format!("{count} cells"),
-    };
+    let cells = format::count(cells.len(), "cell");
     let mut sentence = format!("{cells}: {}.", words.join(", "));
     if !claims.is_empty() {
         let of = [
@@ -235,22 +218,22 @@ pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> St
             ClaimOutcome::Contradicted,
             ClaimOutcome::NotDecided,
         ];
-        let counts: Vec<String> = of
-            .into_iter()
-            .map(|outcome| {
-                (
-                    claims.iter().filter(|one| **one == outcome).count(),
-                    outcome,
-                )
-            })
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, outcome)| format!("{count} {outcome}"))
-            .collect();
-        let claims = match claims.len() {
-            1 => "1 claim".to_owned(),
-            count => format!("{count} claims"),
-        };
+        let counts = counts(of, |outcome| {
+            claims.iter().filter(|one| *one == outcome).count()
+        });
+        let claims = format::count(claims.len(), "claim");
         let _ = write!(sentence, " {claims}: {}.", counts.join(", "));
     }
     sentence
+}
+
+/// `4 measured`, `1 failed`: those of which there are any.
+fn counts<Word: Display>(
+    words: impl IntoIterator<Item = Word>,
+    count: impl Fn(&Word) -> usize,
+) -> Vec<String> {
+    let counted = words.into_iter().map(|word| (count(&word), word));
+    let some = counted.filter(|(count, _)| *count > 0);
+    some.map(|(count, word)| format!("{count} {word}"))
+        .collect()
 }

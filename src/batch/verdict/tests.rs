@@ -311,7 +311,7 @@ fn a_claim_over_several_cards() {
     let both = claim(&FASTEST);
     assert_eq!(both.outcome, ClaimOutcome::Supported);
     assert_eq!(both.parts[1].of, "gpu=r9700");
-    insta::assert_snapshot!(both.sentence, @"All 2 parts hold, at 1.201 to 2.000.");
+    insta::assert_snapshot!(both.sentence, @"Both parts hold, at 1.201 to 2.000.");
     let one = claim(&[90.0, 91.0, 89.0, 90.5, 89.5]);
     assert_eq!(one.outcome, ClaimOutcome::Contradicted);
     insta::assert_snapshot!(one.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at 95 % confidence (5 pairs of trials); above 1.000 is required."#);

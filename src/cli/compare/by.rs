@@ -99,7 +99,7 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
             Vec::new()
         };
         let of = (&row.submission, &row.variant);
-        Subject::kept(&*row.id, of, measured, facts)
+        Subject::of_run(&*row.id, of, measured, facts)
     });
     let subjects: Vec<Subject> = subjects.collect();
     let mut pool = Subject::pooled(name, subjects);

@@ -11,7 +11,7 @@ use crate::batch::verdict::{BatchVerdict, CellVerdict};
 use crate::cli::batch;
 use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
-use crate::report::content::page::{self, Page, Places, RunOfCell, Subject};
+use crate::report::content::page::{self, Environments, Page, RunOfCell, Subject};
 use crate::report::content::{self, suites, trials};
 use crate::report::document::Block;
 use crate::report::{Entry, html, junit, markdown};
@@ -123,7 +123,7 @@ fn written(home: &Home, verdict: &BatchVerdict, from: Option<&Path>) -> String {
         made: super::made(),
         subjects,
         batch: Some(verdict),
-        places: (names.len() > 1).then_some(Places { names, groups }),
+        environments: (names.len() > 1).then_some(Environments { names, groups }),
         ..Page::default()
     }))
 }

@@ -1,67 +1,63 @@
-//! The container's settings for GPUs that were chosen, by a way that was chosen.
+//! The container's settings for GPUs and an injection method that were chosen.
 
 use super::method::is_numbered;
 use super::select::Selection;
-use super::{Asked, AssignedGpu, AssignedGpus, Flags, InjectionMethod, is_of};
+use super::{AssignRequest, AssignedGpu, GpuFlags, InjectionMethod, is_of};
+use crate::host::gpu_support::cdi_kind;
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::GpuVendor;
 
-pub(crate) fn flags(
-    asked: &Asked<'_>,
+pub(super) fn flags(
+    request: &AssignRequest<'_>,
     method: InjectionMethod,
-    because: String,
-    selection: Selection,
-) -> (Flags, AssignedGpus) {
-    let flags = match (method, asked.request.vendor) {
-        (InjectionMethod::AsWritten, _) => as_written(asked),
-        (InjectionMethod::Devices, GpuVendor::Amd) => amd_devices(asked, &selection),
-        (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_devices(asked, &selection),
-        (InjectionMethod::Cdi, GpuVendor::Amd) => cdi(asked, &selection, "amd.com/gpu="),
-        (InjectionMethod::Cdi, GpuVendor::Nvidia) => cdi(asked, &selection, "nvidia.com/gpu="),
-        (InjectionMethod::Toolkit, GpuVendor::Amd) => amd_toolkit(asked, &selection),
-        (InjectionMethod::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(asked, &selection),
-    };
-    let known = !selection.gpus.is_empty();
-    let kept_out = !asked.container.privileged && method != InjectionMethod::AsWritten;
-    let given = AssignedGpus {
-        method,
-        because,
-        // Where all are given, there is none to be kept from.
-        isolated: known && (selection.all || kept_out),
-        gpus: selection.gpus,
-    };
-    (flags, given)
-}
-
-fn as_written(asked: &Asked<'_>) -> Flags {
-    Flags {
-        devices: asked.container.devices.clone(),
-        ..Flags::default()
+    selection: &Selection,
+) -> GpuFlags {
+    match (method, request.gpus.vendor) {
+        (InjectionMethod::AsWritten, _) => GpuFlags {
+            devices: request.container.devices.clone(),
+            ..GpuFlags::default()
+        },
+        (InjectionMethod::Devices, GpuVendor::Amd) => amd_devices(request, selection),
+        (InjectionMethod::Devices, GpuVendor::Nvidia) => nvidia_devices(request, selection),
+        (InjectionMethod::Cdi, vendor) => cdi(request, selection, cdi_kind(vendor)),
+        (InjectionMethod::Toolkit, GpuVendor::Amd) => amd_toolkit(request, selection),
+        (InjectionMethod::Toolkit, GpuVendor::Nvidia) => nvidia_toolkit(request, selection),
     }
 }
 
-/// The recipe's devices, with those of its GPUs replaced, at the place of the first of them.
-fn replaced(asked: &Asked<'_>, by: Vec<String>) -> Vec<String> {
-    let vendor = asked.request.vendor;
-    let written = &asked.container.devices;
-    let at = written.iter().position(|device| is_of(device, vendor));
-    let mut devices: Vec<String> = written
-        .iter()
-        .filter(|device| !is_of(device, vendor))
-        .cloned()
-        .collect();
+/// The recipe's devices, with those of its GPUs replaced.
+fn replaced(request: &AssignRequest<'_>, by: Vec<String>) -> Vec<String> {
+    let vendor = request.gpus.vendor;
+    replaced_where(request, by, |device| is_of(device, vendor))
+}
+
+/// The recipe's devices, with some replaced, at the place of the first of them.
+fn replaced_where(
+    request: &AssignRequest<'_>,
+    by: Vec<String>,
+    is_replaced: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let written = &request.container.devices;
+    let at = written.iter().position(|device| is_replaced(device));
+    let others = written.iter().filter(|device| !is_replaced(device));
+    let mut devices: Vec<String> = others.cloned().collect();
     let at = at.unwrap_or(devices.len());
     devices.splice(at..at, by);
     devices
 }
 
-fn amd_devices(asked: &Asked<'_>, selection: &Selection) -> Flags {
+/// Whether all GPUs of the host are meant, known or not.
+fn takes_all(request: &AssignRequest<'_>, selection: &Selection) -> bool {
+    selection.gpus.is_empty() || (selection.all && request.chosen.is_empty())
+}
+
+fn amd_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
     let mut nodes = vec!["/dev/kfd".to_owned()];
     let mut groups: Vec<String> = Vec::new();
-    for given in &selection.gpus {
-        nodes.extend(given.gpu.nodes.iter().cloned());
-        for group in given.gpu.groups.iter().map(ToString::to_string) {
-            if !groups.contains(&group) && !asked.container.group_add.contains(&group) {
+    for assigned in &selection.gpus {
+        nodes.extend(assigned.gpu.nodes.iter().cloned());
+        for group in assigned.gpu.groups.iter().map(ToString::to_string) {
+            if !groups.contains(&group) && !request.container.group_add.contains(&group) {
                 groups.push(group);
             }
         }
@@ -69,147 +65,131 @@ fn amd_devices(asked: &Asked<'_>, selection: &Selection) -> Flags {
     if selection.gpus.is_empty() {
         nodes.push("/dev/dri".to_owned());
     }
-    Flags {
-        devices: replaced(asked, nodes),
-        env: visible(asked, selection).into_iter().collect(),
+    GpuFlags {
+        devices: replaced(request, nodes),
+        env: visible(request, selection).into_iter().collect(),
         groups,
-        ..Flags::default()
+        ..GpuFlags::default()
     }
 }
 
-/// A privileged container has every device of the host, whichever are given to it: there the
-/// chosen GPUs are told to `ROCm`, by the indices of the topology, which is where ours come from.
-fn visible(asked: &Asked<'_>, selection: &Selection) -> Option<(String, String)> {
+/// A privileged container has every device of the host, whichever are assigned to it: there
+/// `ROCm` is told of the chosen GPUs, by the indices of the topology, which ours are.
+fn visible(request: &AssignRequest<'_>, selection: &Selection) -> Option<(String, String)> {
     let name = "ROCR_VISIBLE_DEVICES";
-    let stated = asked.container.env.iter().any(|(stated, _)| stated == name);
-    let narrows = asked.container.privileged && !stated && !asked.chosen.is_empty();
+    let container = request.container;
+    let stated = container.env.iter().any(|(stated, _)| stated == name);
+    let narrows = container.privileged && !stated && !request.chosen.is_empty();
     narrows.then(|| (name.to_owned(), indices(&selection.gpus).join(",")))
 }
 
 fn indices(gpus: &[AssignedGpu]) -> Vec<String> {
-    gpus.iter().map(|given| given.index.to_string()).collect()
+    gpus.iter().map(|one| one.index.to_string()).collect()
 }
 
-fn nvidia_devices(asked: &Asked<'_>, selection: &Selection) -> Flags {
-    let giving = &asked.host.gpu_support;
-    let nodes: Vec<String> = selection
-        .gpus
-        .iter()
-        .flat_map(|given| given.gpu.nodes.iter().cloned())
-        .collect();
-    let written = &asked.container.devices;
-    // A recipe that names them has its own way to the driver's libraries, too.
-    if let Some(at) = written.iter().position(|device| is_numbered(device)) {
-        let mut devices: Vec<String> = written
-            .iter()
-            .filter(|one| !is_numbered(one))
-            .cloned()
-            .collect();
-        let at = at.min(devices.len());
-        devices.splice(at..at, nodes);
-        return Flags {
-            devices,
-            ..Flags::default()
+fn nvidia_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+    let support = &request.host.gpu_support;
+    let nodes = selection.gpus.iter().flat_map(|one| &one.gpu.nodes);
+    let mut nodes: Vec<String> = nodes.cloned().collect();
+    // A recipe that names them brings the driver's libraries in by itself, too.
+    if request.container.devices.iter().any(|one| is_numbered(one)) {
+        return GpuFlags {
+            devices: replaced_where(request, nodes, is_numbered),
+            ..GpuFlags::default()
         };
     }
-    let control = giving.nvidia_control.iter().cloned();
-    let mounted = asked.container.mounts.iter();
-    let targets: Vec<&str> = mounted.map(|mount| mount.target.0.as_str()).collect();
-    let mounts = giving.nvidia_files.iter().map(|file| Mount {
-        source: file.source.clone(),
-        target: file.target.clone(),
-        read_only: true,
-    });
-    Flags {
-        devices: replaced(asked, nodes.into_iter().chain(control).collect()),
-        mounts: mounts
-            .filter(|mount| !targets.contains(&mount.target.as_str()))
-            .collect(),
-        ..Flags::default()
+    nodes.extend(support.nvidia_control.iter().cloned());
+    let is_mounted = |target: &str| {
+        let mut mounts = request.container.mounts.iter();
+        mounts.any(|mount| mount.target.0 == target)
+    };
+    let files = support.nvidia_files.iter();
+    let mounts = files
+        .filter(|file| !is_mounted(&file.target))
+        .map(|file| Mount {
+            source: file.source.clone(),
+            target: file.target.clone(),
+            read_only: true,
+        });
+    GpuFlags {
+        devices: replaced(request, nodes),
+        mounts: mounts.collect(),
+        ..GpuFlags::default()
     }
 }
 
 /// Names of the interface: what the host's specification calls a GPU's node, else its index.
-fn cdi(asked: &Asked<'_>, selection: &Selection, kind: &str) -> Flags {
-    let known: Vec<_> = asked.host.gpu_support.cdi_devices.iter().collect();
-    let has_all = known
-        .iter()
-        .any(|device| device.name == format!("{kind}all"));
-    let names =
-        if selection.gpus.is_empty() || (selection.all && has_all && asked.chosen.is_empty()) {
-            vec![format!("{kind}all")]
-        } else {
-            let mut names: Vec<String> = Vec::new();
-            for given in &selection.gpus {
-                let node = given.gpu.nodes.first();
-                let exact = known.iter().find(|device| {
-                    device.name.starts_with(kind)
-                        && !device.name.ends_with("=all")
-                        && node.is_some_and(|node| device.nodes.contains(node))
-                });
-                let name = exact.map_or_else(
-                    || format!("{kind}{}", rank(asked, given)),
-                    |device| device.name.clone(),
-                );
-                if !names.contains(&name) {
-                    names.push(name);
-                }
-            }
-            names
-        };
-    Flags {
-        devices: replaced(asked, names),
-        ..Flags::default()
+fn cdi(request: &AssignRequest<'_>, selection: &Selection, kind: &str) -> GpuFlags {
+    let known = &request.host.gpu_support.cdi_devices;
+    let all = format!("{kind}all");
+    let has_all = known.iter().any(|device| device.name == all);
+    let mut names: Vec<String> = Vec::new();
+    if selection.gpus.is_empty() || (has_all && takes_all(request, selection)) {
+        names.push(all);
+    } else {
+        for assigned in &selection.gpus {
+            let node = assigned.gpu.nodes.first();
+            let exact = known.iter().find(|device| {
+                device.name.starts_with(kind)
+                    && device.name != all
+                    && node.is_some_and(|node| device.nodes.contains(node))
+            });
+            names.push(exact.map_or_else(
+                || format!("{kind}{}", rank(request, assigned)),
+                |device| device.name.clone(),
+            ));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+    }
+    GpuFlags {
+        devices: replaced(request, names),
+        ..GpuFlags::default()
     }
 }
 
-fn amd_toolkit(asked: &Asked<'_>, selection: &Selection) -> Flags {
-    let mut ranks: Vec<usize> = selection
-        .gpus
-        .iter()
-        .map(|given| rank(asked, given))
-        .collect();
-    ranks.sort_unstable();
-    ranks.dedup();
-    let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
-    let which = if ranks.is_empty() || (selection.all && asked.chosen.is_empty()) {
+fn amd_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+    let which = if takes_all(request, selection) {
         "all".to_owned()
     } else {
+        let gpus = selection.gpus.iter();
+        let mut ranks: Vec<usize> = gpus.map(|assigned| rank(request, assigned)).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
         ranks.join(",")
     };
-    Flags {
-        devices: replaced(asked, Vec::new()),
+    GpuFlags {
+        devices: replaced(request, Vec::new()),
         runtime: Some("amd".to_owned()),
         env: vec![("AMD_VISIBLE_DEVICES".to_owned(), which)],
-        ..Flags::default()
+        ..GpuFlags::default()
     }
 }
 
 /// A GPU's number in AMD's container toolkit: cards in the order of their PCI addresses, which is
 /// not the order of the topology.
-fn rank(asked: &Asked<'_>, given: &AssignedGpu) -> usize {
-    let mut addresses: Vec<&str> = asked
-        .host
-        .gpus
-        .iter()
-        .filter(|gpu| gpu.vendor == given.gpu.vendor)
+fn rank(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
+    let gpus = request.host.gpus.iter();
+    let mut addresses: Vec<&str> = gpus
+        .filter(|gpu| gpu.vendor == assigned.gpu.vendor)
         .map(|gpu| gpu.pci.as_str())
         .collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let place = addresses.iter().position(|pci| *pci == given.gpu.pci);
-    place.unwrap_or(given.index as usize)
+    let place = addresses.iter().position(|pci| *pci == assigned.gpu.pci);
+    place.unwrap_or(assigned.index as usize)
 }
 
-fn nvidia_toolkit(asked: &Asked<'_>, selection: &Selection) -> Flags {
-    let gpus = if selection.gpus.is_empty() || (selection.all && asked.chosen.is_empty()) {
+fn nvidia_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
+    let gpus = if takes_all(request, selection) {
         GpuDevices::All
     } else {
         GpuDevices::Ids(indices(&selection.gpus))
     };
-    Flags {
-        devices: replaced(asked, Vec::new()),
+    GpuFlags {
+        devices: replaced(request, Vec::new()),
         gpus: Some(gpus),
-        ..Flags::default()
+        ..GpuFlags::default()
     }
 }

@@ -1,11 +1,13 @@
-//! By which way a container gets its GPUs, and why.
+//! By which method a container gets its GPUs, and why.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, names_gpus};
-use retrial_recipe::model::{GpuAccess, GpuVendor};
+use super::{AssignRequest, names_gpus, path_of};
+use crate::host::gpu_support::cdi_kind;
+use crate::host::model::HostView;
+use retrial_recipe::model::{GpuAccess, GpuRequest, GpuVendor};
 
-/// A way by which GPUs come into a container.
+/// How GPUs are injected into a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InjectionMethod {
@@ -32,113 +34,132 @@ impl InjectionMethod {
     }
 }
 
-/// Chooses. A recipe that names its GPUs' devices is a vendor's guide put down word for word: it
-/// is followed. Else nodes come first for AMD (they need nothing but the driver, and are the same
+/// A method, and why it is chosen.
+type Choice = (InjectionMethod, &'static str);
+
+/// Chooses. A recipe that names its GPUs' devices follows a vendor's guide word for word, and is
+/// followed. Else nodes come first for AMD (they need nothing but the driver, and are the same
 /// with every engine), and the toolkit for NVIDIA (the driver's libraries have to come along).
-pub(crate) fn choose(asked: &Asked<'_>) -> Result<(InjectionMethod, String), String> {
+pub(super) fn choose(request: &AssignRequest<'_>) -> Result<Choice, String> {
     let forced = "the recipe asks for it (container.gpu_access)";
-    let vendor = asked.request.vendor;
-    Ok(match asked.container.gpu_access {
-        GpuAccess::AsWritten if !asked.chosen.is_empty() => {
+    let vendor = request.gpus.vendor;
+    Ok(match request.container.gpu_access {
+        GpuAccess::AsWritten if !request.chosen.is_empty() => {
             return Err(
                 "the recipe gives its devices as written (container.gpu_access): choose in the recipe"
                     .to_owned(),
             );
         }
-        GpuAccess::AsWritten => (InjectionMethod::AsWritten, forced.to_owned()),
-        GpuAccess::Devices => (InjectionMethod::Devices, forced.to_owned()),
-        GpuAccess::Cdi => (InjectionMethod::Cdi, forced.to_owned()),
-        GpuAccess::Toolkit => (InjectionMethod::Toolkit, forced.to_owned()),
-        GpuAccess::Auto if names_gpus(asked.container, vendor) => named(asked)?,
+        GpuAccess::AsWritten => (InjectionMethod::AsWritten, forced),
+        GpuAccess::Devices => (InjectionMethod::Devices, forced),
+        GpuAccess::Cdi => (InjectionMethod::Cdi, forced),
+        GpuAccess::Toolkit => (InjectionMethod::Toolkit, forced),
+        GpuAccess::Auto if names_gpus(request.container, vendor) => named(request)?,
         GpuAccess::Auto => match vendor {
-            GpuVendor::Amd => amd(asked),
-            GpuVendor::Nvidia => nvidia(asked),
+            GpuVendor::Amd => amd(request.host),
+            GpuVendor::Nvidia => nvidia(request.host),
         },
     })
 }
 
 /// The recipe names devices of a GPU.
-fn named(asked: &Asked<'_>) -> Result<(InjectionMethod, String), String> {
-    if asked.chosen.is_empty() {
-        let because = "the recipe names its devices, as the vendor's guide does";
-        return Ok((InjectionMethod::AsWritten, because.to_owned()));
+fn named(request: &AssignRequest<'_>) -> Result<Choice, String> {
+    if request.chosen.is_empty() {
+        let reason = "the recipe names its devices, as the vendor's guide does";
+        return Ok((InjectionMethod::AsWritten, reason));
     }
-    let devices = &asked.container.devices;
-    let narrows = match asked.request.vendor {
-        GpuVendor::Amd => devices.iter().any(|device| device == "/dev/dri"),
-        GpuVendor::Nvidia => devices.iter().any(|device| is_numbered(device)),
+    let mut devices = request.container.devices.iter();
+    let can_choose = match request.gpus.vendor {
+        GpuVendor::Amd => devices.any(|device| device == "/dev/dri"),
+        GpuVendor::Nvidia => devices.any(|device| is_numbered(device)),
     };
-    if !narrows {
+    if !can_choose {
         return Err(
             "the recipe names its GPUs' devices one by one, not /dev/dri: choose in the recipe"
                 .to_owned(),
         );
     }
-    Ok((
-        InjectionMethod::Devices,
-        "the recipe names devices, and --gpus chooses among them".to_owned(),
-    ))
+    let reason = "the recipe names devices, and --gpus chooses among them";
+    Ok((InjectionMethod::Devices, reason))
 }
 
 /// `/dev/nvidia0`: a device of one GPU.
-pub(crate) fn is_numbered(device: &str) -> bool {
-    let path = device.split(':').next().unwrap_or_default();
-    path.strip_prefix("/dev/nvidia")
+pub(super) fn is_numbered(device: &str) -> bool {
+    path_of(device)
+        .strip_prefix("/dev/nvidia")
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn amd(asked: &Asked<'_>) -> (InjectionMethod, String) {
-    let giving = &asked.host.gpu_support;
-    let mut gpus = asked.host.gpus.iter();
-    let seen = gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty());
-    let (way, because) = if seen {
-        (InjectionMethod::Devices, "they need nothing but the driver")
-    } else if !giving.cdi_of("amd.com/gpu=").is_empty() {
-        (
-            InjectionMethod::Cdi,
-            "the GPUs' nodes are not seen here, and the engine has a specification of them",
-        )
-    } else if giving.has_runtime("amd") {
-        (
-            InjectionMethod::Toolkit,
-            "the GPUs' nodes are not seen here, and the engine has the runtime amd",
-        )
+fn amd(host: &HostView) -> Choice {
+    let support = &host.gpu_support;
+    let mut gpus = host.gpus.iter();
+    if gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty()) {
+        let reason = "they need nothing but the driver";
+        (InjectionMethod::Devices, reason)
+    } else if support.has_cdi(GpuVendor::Amd) {
+        let reason =
+            "the GPUs' nodes are not seen here, and the engine has a specification of them";
+        (InjectionMethod::Cdi, reason)
+    } else if support.has_runtime("amd") {
+        let reason = "the GPUs' nodes are not seen here, and the engine has the runtime amd";
+        (InjectionMethod::Toolkit, reason)
     } else {
-        (
-            InjectionMethod::Devices,
-            "nothing is known of this host's GPUs: all that it has",
-        )
-    };
-    (way, because.to_owned())
+        let reason = "nothing is known of this host's GPUs: all that it has";
+        (InjectionMethod::Devices, reason)
+    }
 }
 
-fn nvidia(asked: &Asked<'_>) -> (InjectionMethod, String) {
-    let giving = &asked.host.gpu_support;
-    let seen = asked
-        .host
-        .gpus
-        .iter()
-        .any(|gpu| gpu.vendor == GpuVendor::Nvidia);
-    let (way, because) = if giving.has_runtime("nvidia") || giving.nvidia_toolkit {
-        (
-            InjectionMethod::Toolkit,
-            "NVIDIA's container toolkit is here",
-        )
-    } else if !giving.cdi_of("nvidia.com/gpu=").is_empty() {
-        (
-            InjectionMethod::Cdi,
-            "the engine has a specification of them, and NVIDIA's toolkit is not here",
-        )
-    } else if seen && !giving.nvidia_control.is_empty() {
-        (
-            InjectionMethod::Devices,
-            "neither NVIDIA's toolkit nor a specification of the Container Device Interface is here",
-        )
+fn nvidia(host: &HostView) -> Choice {
+    let support = &host.gpu_support;
+    if support.has_runtime("nvidia") || support.nvidia_toolkit {
+        let reason = "NVIDIA's container toolkit is here";
+        (InjectionMethod::Toolkit, reason)
+    } else if support.has_cdi(GpuVendor::Nvidia) {
+        let reason = "the engine has a specification of them, and NVIDIA's toolkit is not here";
+        (InjectionMethod::Cdi, reason)
+    } else if host.has_gpu(GpuVendor::Nvidia) && !support.nvidia_control.is_empty() {
+        let reason = "neither NVIDIA's toolkit nor a specification of the Container Device Interface is here";
+        (InjectionMethod::Devices, reason)
     } else {
-        (
-            InjectionMethod::Toolkit,
-            "nothing is known of this host: as NVIDIA's guides do",
-        )
-    };
-    (way, because.to_owned())
+        let reason = "nothing is known of this host: as NVIDIA's guides do";
+        (InjectionMethod::Toolkit, reason)
+    }
+}
+
+/// Why the engine does not support a method, and what would: known only where it was asked.
+pub fn unsupported_method(
+    request: &GpuRequest,
+    host: &HostView,
+    method: InjectionMethod,
+) -> Option<(String, &'static str)> {
+    let support = &host.gpu_support;
+    let api = support.api.as_deref()?;
+    match (method, request.vendor) {
+        (InjectionMethod::Cdi, _) if support.cdi == Some(false) => Some((
+            format!("the engine (API {api}) takes no devices of the Container Device Interface"),
+            "Docker 28.2 or later, or \"features\": {\"cdi\": true} in /etc/docker/daemon.json",
+        )),
+        (InjectionMethod::Cdi, vendor) if !support.has_cdi(vendor) => Some((
+            format!("no specification of {}…", cdi_kind(vendor)),
+            match vendor {
+                GpuVendor::Amd => "sudo amd-ctk cdi generate",
+                GpuVendor::Nvidia => "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",
+            },
+        )),
+        (InjectionMethod::Toolkit, GpuVendor::Amd) if !support.has_runtime("amd") => Some((
+            "the engine has no runtime amd".to_owned(),
+            "AMD's container toolkit: sudo amd-ctk runtime configure",
+        )),
+        (InjectionMethod::Toolkit, GpuVendor::Nvidia)
+            if !support.has_runtime("nvidia")
+                && !support.nvidia_toolkit
+                && host.has_gpu(GpuVendor::Nvidia) =>
+        {
+            Some((
+                "NVIDIA's container toolkit is not here".to_owned(),
+                "the package nvidia-container-toolkit, then sudo nvidia-ctk runtime configure",
+            ))
+        }
+        _ => None,
+    }
 }

@@ -1,35 +1,33 @@
-//! Which GPUs of the host a container is given, and by which flags. Pure.
+//! Which GPUs of the host a container gets, and by which flags. Pure.
 //!
 //! - `select`: from `requires.gpus` and `--gpus` to GPUs of the host.
-//! - `way`: device nodes, the Container Device Interface, or a vendor's toolkit, and why.
-//! - `flags`: the container's settings for a way.
-//! - `privilege`: what `--least-privilege` takes out of a recipe.
+//! - `method`: device nodes, the Container Device Interface, or a vendor's toolkit, and why.
+//! - `flags`: the container's settings for a method.
 //!
 //! Environment variables (`ROCR_VISIBLE_DEVICES`, `HIP_VISIBLE_DEVICES`) only tell a program which
 //! GPUs to take. What keeps it from the others is that their device nodes are not in the container.
 
 mod flags;
-mod least_privilege;
 mod method;
 mod select;
 
 use serde::{Deserialize, Serialize};
 
+use super::gpu_support::cdi_kind;
 use super::model::{Gpu, HostView};
 use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
-pub use least_privilege::{Lessened, lessened};
-pub use method::InjectionMethod;
+pub use method::{InjectionMethod, unsupported_method};
 pub use select::cards;
 
-/// The GPUs that a container is given, and how.
+/// The GPUs that a container gets, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedGpus {
-    /// By which way.
+    /// How they are injected.
     pub method: InjectionMethod,
-    /// Why by this one.
-    pub because: String,
+    /// Why by this method.
+    pub reason: String,
     /// Which; none where this host's GPUs are not known.
     pub gpus: Vec<AssignedGpu>,
     /// The container cannot reach others of the host.
@@ -41,7 +39,7 @@ pub struct AssignedGpus {
 pub struct AssignedGpu {
     /// Its index among the host's GPUs of its vendor: `ROCm`'s and `nvidia-smi`'s.
     pub index: u32,
-    /// It.
+    /// The GPU.
     #[serde(flatten)]
     pub gpu: Gpu,
 }
@@ -70,23 +68,23 @@ impl AssignedGpus {
     }
 }
 
-/// What is asked, and of which host.
+/// What is requested, and of which host.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct AssignRequest<'a> {
     /// The recipe's container.
     pub container: &'a Container,
-    /// What it asks of the host.
-    pub request: &'a GpuRequest,
+    /// The GPUs that the recipe requires.
+    pub gpus: &'a GpuRequest,
     /// `--gpus`
     pub chosen: &'a [String],
     /// The host.
     pub host: &'a HostView,
 }
 
-/// Settings of a container that give it GPUs. They stand in the place of the recipe's `devices`;
-/// the others are added.
+/// Settings of a container that inject GPUs. They take the place of the recipe's `devices`; the
+/// others are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct GpuFlags {
     /// `--device`, all of them.
     pub devices: Vec<String>,
     /// `--gpus`
@@ -101,51 +99,61 @@ pub struct Flags {
     pub mounts: Vec<Mount>,
 }
 
-/// Chooses GPUs and a way.
+/// Chooses GPUs and a method.
 ///
 /// # Errors
 /// A fragment that says why `--gpus` cannot be met.
-pub fn give(asked: &Asked<'_>) -> Result<(Flags, AssignedGpus), String> {
-    let (way, because) = method::choose(asked)?;
-    let selection = select::select(asked, way)?;
-    Ok(flags::flags(asked, way, because, selection))
+pub fn assign(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), String> {
+    let (method, reason) = method::choose(request)?;
+    let selection = select::select(request, method)?;
+    let flags = flags::flags(request, method, &selection);
+    let known = !selection.gpus.is_empty();
+    let kept_out = !request.container.privileged && method != InjectionMethod::AsWritten;
+    let assigned = AssignedGpus {
+        method,
+        reason: reason.to_owned(),
+        // Where all are assigned, there is none to be kept from.
+        isolated: known && (selection.all || kept_out),
+        gpus: selection.gpus,
+    };
+    Ok((flags, assigned))
 }
 
-/// Whether what the engine can do has a say in how GPUs are given.
+/// Whether the method depends on what the engine supports.
 #[must_use]
-pub fn depends_on_engine(container: &Container, request: Option<&GpuRequest>) -> bool {
-    let Some(request) = request else {
-        return false;
-    };
-    match container.gpu_access {
+pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bool {
+    gpus.is_some_and(|gpus| match container.gpu_access {
         GpuAccess::AsWritten | GpuAccess::Devices => false,
         GpuAccess::Cdi | GpuAccess::Toolkit => true,
-        GpuAccess::Auto => !names_gpus(container, request.vendor),
-    }
+        GpuAccess::Auto => !names_gpus(container, gpus.vendor),
+    })
 }
 
-/// Whether the recipe's own keys give GPUs of a vendor.
+/// Whether the recipe's own keys inject GPUs of a vendor.
 fn names_gpus(container: &Container, vendor: GpuVendor) -> bool {
-    let runtime = container.further.runtime.as_deref();
-    let by_runtime = match vendor {
-        GpuVendor::Amd => runtime == Some("amd"),
-        GpuVendor::Nvidia => runtime == Some("nvidia"),
+    let runtime = match vendor {
+        GpuVendor::Amd => "amd",
+        GpuVendor::Nvidia => "nvidia",
     };
-    by_runtime || container.devices.iter().any(|name| is_of(name, vendor))
+    container.extra.runtime.as_deref() == Some(runtime)
+        || container.devices.iter().any(|name| is_of(name, vendor))
+}
+
+/// The path on the host of an entry of `devices`.
+fn path_of(device: &str) -> &str {
+    device.split(':').next().unwrap_or_default()
 }
 
 /// Whether an entry of `devices` belongs to a vendor's GPUs.
 fn is_of(device: &str, vendor: GpuVendor) -> bool {
-    let path = device.split(':').next().unwrap_or_default();
-    match vendor {
-        GpuVendor::Amd => {
-            path == "/dev/kfd"
-                || path == "/dev/dri"
-                || path.starts_with("/dev/dri/")
-                || path.starts_with("amd.com/gpu=")
+    let path = path_of(device);
+    path.starts_with(cdi_kind(vendor))
+        || match vendor {
+            GpuVendor::Amd => {
+                ["/dev/kfd", "/dev/dri"].contains(&path) || path.starts_with("/dev/dri/")
+            }
+            GpuVendor::Nvidia => path.starts_with("/dev/nvidia"),
         }
-        GpuVendor::Nvidia => path.starts_with("/dev/nvidia") || path.starts_with("nvidia.com/gpu="),
-    }
 }
 
 #[cfg(test)]

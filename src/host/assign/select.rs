@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Asked, AssignedGpu, InjectionMethod};
+use super::{AssignRequest, AssignedGpu, InjectionMethod, path_of};
 use crate::host::model::Gpu;
 
 /// GPUs of the host.
-pub(crate) struct Selection {
+pub(super) struct Selection {
     /// Which, in the order of their indices where nothing was chosen.
     pub gpus: Vec<AssignedGpu>,
     /// These are all that the host has of the vendor.
@@ -14,18 +14,21 @@ pub(crate) struct Selection {
 }
 
 /// Chooses: what `--gpus` says; else all where the recipe's own keys give all; else as many as
-/// are asked for.
-pub(crate) fn select(asked: &Asked<'_>, method: InjectionMethod) -> Result<Selection, String> {
-    let there = of_vendor(asked);
-    let gpus = if !asked.chosen.is_empty() {
-        chosen(asked, &there)?
-    } else if method == InjectionMethod::AsWritten || asked.container.privileged {
-        written(asked, &there)
+/// are required.
+pub(super) fn select(
+    request: &AssignRequest<'_>,
+    method: InjectionMethod,
+) -> Result<Selection, String> {
+    let there = of_vendor(request);
+    let gpus = if !request.chosen.is_empty() {
+        chosen(request, &there)?
+    } else if method == InjectionMethod::AsWritten || request.container.privileged {
+        written(request, &there)
     } else {
-        as_many_as_asked(asked, &there)
+        as_many_as_required(request, &there)
     };
     if method != InjectionMethod::AsWritten
-        && let Some(masked) = gpus.iter().find(|given| given.gpu.masked)
+        && let Some(masked) = gpus.iter().find(|one| one.gpu.masked)
     {
         return Err(format!(
             "GPU {} ({}) has no device node here: {} is not there",
@@ -40,11 +43,10 @@ pub(crate) fn select(asked: &Asked<'_>, method: InjectionMethod) -> Result<Selec
     })
 }
 
-/// The host's GPUs of the vendor that is asked for.
-fn of_vendor(asked: &Asked<'_>) -> Vec<AssignedGpu> {
-    let gpus = asked.host.gpus.iter();
-    (0..)
-        .zip(gpus.filter(|gpu| gpu.vendor == asked.request.vendor))
+/// The host's GPUs of the vendor that is requested.
+fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
+    let gpus = request.host.indexed_gpus();
+    gpus.filter(|(_, gpu)| gpu.vendor == request.gpus.vendor)
         .map(|(index, gpu)| AssignedGpu {
             index,
             gpu: gpu.clone(),
@@ -59,17 +61,12 @@ pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
 }
 
 /// What the recipe's own devices reach.
-fn written(asked: &Asked<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
-    let container = asked.container;
-    let is_listed = |node: &String| {
-        container
-            .devices
-            .iter()
-            .any(|device| device.split(':').next() == Some(node))
-    };
+fn written(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
+    let container = request.container;
+    let is_listed = |node: &String| container.devices.iter().any(|one| path_of(one) == node);
     let named: Vec<AssignedGpu> = there
         .iter()
-        .filter(|given| given.gpu.nodes.iter().any(is_listed))
+        .filter(|one| one.gpu.nodes.iter().any(is_listed))
         .cloned()
         .collect();
     if named.is_empty() || container.privileged {
@@ -80,37 +77,41 @@ fn written(asked: &Asked<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
 }
 
 /// The first cards that fit, then others, up to the count; in the order of their indices.
-fn as_many_as_asked(asked: &Asked<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
-    let fits = |gpu: &Gpu| asked.request.takes(&gpu.model);
-    let usable: Vec<&AssignedGpu> = there.iter().filter(|given| !given.gpu.masked).collect();
+fn as_many_as_required(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
+    let fits = |gpu: &Gpu| request.gpus.takes(&gpu.model);
+    let usable: Vec<&AssignedGpu> = there.iter().filter(|one| !one.gpu.masked).collect();
     let mut addresses: Vec<(bool, &str)> = Vec::new();
-    for given in &usable {
-        let one = (!fits(&given.gpu), given.gpu.pci.as_str());
-        if !addresses.contains(&one) {
-            addresses.push(one);
+    for one in &usable {
+        let address = (!fits(&one.gpu), one.gpu.pci.as_str());
+        if !addresses.contains(&address) {
+            addresses.push(address);
         }
     }
     // Stable: those that fit first, each in the order of indices.
     addresses.sort_by_key(|(other, _)| *other);
-    addresses.truncate(asked.request.count as usize);
-    let taken = |given: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == given.gpu.pci);
+    addresses.truncate(request.gpus.count as usize);
+    let taken = |one: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == one.gpu.pci);
     usable.iter().filter(taken).copied().cloned().collect()
 }
 
 /// What `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
-fn chosen(asked: &Asked<'_>, there: &[AssignedGpu]) -> Result<Vec<AssignedGpu>, String> {
+fn chosen(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Result<Vec<AssignedGpu>, String> {
     let mut gpus: Vec<AssignedGpu> = Vec::new();
-    for word in asked.chosen {
-        let named = named(asked, there, word)?;
+    for word in request.chosen {
+        let named = named(request, there, word)?;
         if let Some(twice) = named.iter().find(|one| gpus.contains(one)) {
-            return Err(format!("{} stands there twice", twice.index));
+            return Err(format!("{} is a duplicate", twice.index));
         }
         gpus.extend(named);
     }
     Ok(gpus)
 }
 
-fn named(asked: &Asked<'_>, there: &[AssignedGpu], word: &str) -> Result<Vec<AssignedGpu>, String> {
+fn named(
+    request: &AssignRequest<'_>,
+    there: &[AssignedGpu],
+    word: &str,
+) -> Result<Vec<AssignedGpu>, String> {
     if let Some((first, last)) = range(word) {
         // A range may be longer than any host has GPUs.
         let all = (first..=last).take(there.len() + 1);
@@ -127,11 +128,11 @@ fn named(asked: &Asked<'_>, there: &[AssignedGpu], word: &str) -> Result<Vec<Ass
         .is_some_and(|start| start.eq_ignore_ascii_case("GPU-"));
     if !by_uuid && !word.contains(':') {
         return Err(format!(
-            "`{word}` is no number, no GPU-… and no PCI address: write --gpus 0,1"
+            "`{word}` is neither a number nor GPU-… nor a PCI address: write --gpus 0,1"
         ));
     }
-    let is_meant = |given: &&AssignedGpu| {
-        let uuid = given.gpu.uuid.as_deref().unwrap_or_default();
+    let is_meant = |one: &&AssignedGpu| {
+        let uuid = one.gpu.uuid.as_deref().unwrap_or_default();
         if by_uuid {
             // As nvidia-smi and Docker take them: as much as tells it apart.
             word.len() > 4
@@ -139,17 +140,17 @@ fn named(asked: &Asked<'_>, there: &[AssignedGpu], word: &str) -> Result<Vec<Ass
                     .to_ascii_lowercase()
                     .starts_with(&word.to_ascii_lowercase())
         } else {
-            same_address(&given.gpu.pci, word)
+            same_address(&one.gpu.pci, word)
         }
     };
     let found: Vec<AssignedGpu> = there.iter().filter(is_meant).cloned().collect();
-    let several = by_uuid && cards(found.iter().map(|given| &given.gpu)) > 1;
+    let several = by_uuid && cards(found.iter().map(|one| &one.gpu)) > 1;
     match (found.is_empty(), several) {
         (false, false) => Ok(found),
         (false, true) => Err(format!("`{word}` is the beginning of several GPUs' ids")),
         (true, _) => Err(format!(
             "this host has no {} GPU `{word}`{}",
-            asked.request.vendor.name(),
+            request.gpus.vendor.name(),
             has(there)
         )),
     }
@@ -158,7 +159,7 @@ fn named(asked: &Asked<'_>, there: &[AssignedGpu], word: &str) -> Result<Vec<Ass
 fn has(there: &[AssignedGpu]) -> String {
     let names: Vec<String> = there
         .iter()
-        .map(|given| format!("{} {}", given.index, given.gpu.pci))
+        .map(|one| format!("{} {}", one.index, one.gpu.pci))
         .collect();
     if names.is_empty() {
         String::new()

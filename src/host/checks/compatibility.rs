@@ -15,64 +15,37 @@ const SERIES: [(&str, &str); 7] = [
     ("6.19.14", "31.40"),
 ];
 
-/// What a `ROCm` release lists.
-struct Release {
-    /// `6.4`: the releases that begin so.
-    begins: &'static str,
-    drivers: &'static [&'static str],
-    targets: &'static [&'static str],
-}
+/// How a `ROCm` release begins, oldest first, and the drivers that it lists.
+const RELEASES: [(&str, &[&str]); 7] = [
+    ("6.1", &["6.3", "6.2", "6.1"]),
+    // Until 6.4 a driver goes with two releases before and after its own.
+    ("6.2", &["6.4", "6.3", "6.2", "6.1", "6.0"]),
+    // 30.30's notes list 6.3, and the drivers between are nearer to it.
+    (
+        "6.3",
+        &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2", "6.1"],
+    ),
+    // 30.30's own notes list 6.4, too.
+    (
+        "6.4",
+        &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2", "6.1"],
+    ),
+    ("7.0", &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2"]),
+    ("7.1", &["30.30", "30.20", "30.10", "6.4"]),
+    ("7.2", &["30.30", "30.20", "30.10"]),
+];
 
-const RELEASES: [Release; 7] = [
-    Release {
-        begins: "6.1",
-        drivers: &["6.3", "6.2", "6.1"],
-        targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
-    },
-    Release {
-        begins: "6.2",
-        // Until 6.4 a driver goes with two releases before and after its own.
-        drivers: &["6.4", "6.3", "6.2", "6.1", "6.0"],
-        targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
-    },
-    Release {
-        begins: "6.3",
-        // 30.30's notes list 6.3, and the drivers between are nearer to it.
-        drivers: &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2", "6.1"],
-        targets: &["gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030"],
-    },
-    Release {
-        begins: "6.4",
-        // 30.30's own notes list 6.4, too.
-        drivers: &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2", "6.1"],
-        targets: &[
-            "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200", "gfx1201",
-        ],
-    },
-    Release {
-        begins: "7.0",
-        drivers: &["30.30", "30.20", "30.10", "6.4", "6.3", "6.2"],
-        targets: &[
-            "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
-            "gfx1201",
-        ],
-    },
-    Release {
-        begins: "7.1",
-        drivers: &["30.30", "30.20", "30.10", "6.4"],
-        targets: &[
-            "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
-            "gfx1201",
-        ],
-    },
-    Release {
-        begins: "7.2",
-        drivers: &["30.30", "30.20", "30.10"],
-        targets: &[
-            "gfx950", "gfx942", "gfx90a", "gfx908", "gfx1100", "gfx1030", "gfx1101", "gfx1200",
-            "gfx1201",
-        ],
-    },
+/// GPUs, and the first of these releases that has code for them; the later ones have it, too.
+const TARGETS: [(&str, &str); 9] = [
+    ("gfx908", "6.1"),
+    ("gfx90a", "6.1"),
+    ("gfx942", "6.1"),
+    ("gfx1030", "6.1"),
+    ("gfx1100", "6.1"),
+    ("gfx1101", "6.4"),
+    ("gfx1200", "6.4"),
+    ("gfx1201", "6.4"),
+    ("gfx950", "7.0"),
 ];
 
 /// The series of a driver; none for a version that is not known here.
@@ -85,17 +58,20 @@ pub fn series(module: &str) -> Option<&'static str> {
 
 /// Whether a release lists the driver's series; none where the release is not known here.
 pub fn lists_driver(rocm: &str, series: &str) -> Option<bool> {
-    Some(release(rocm)?.drivers.contains(&series))
+    Some(RELEASES[release(rocm)?].1.contains(&series))
 }
 
 /// Whether a release has code for a GPU; none where the release is not known here.
 pub fn lists_target(rocm: &str, gfx: &str) -> Option<bool> {
-    Some(release(rocm)?.targets.contains(&gfx))
+    let release = release(rocm)?;
+    let mut targets = TARGETS.iter().filter(|(target, _)| *target == gfx);
+    Some(targets.any(|(_, first)| self::release(first).is_some_and(|first| first <= release)))
 }
 
-fn release(rocm: &str) -> Option<&'static Release> {
-    RELEASES.iter().find(|known| {
-        rocm.strip_prefix(known.begins)
+/// Its place among the releases.
+fn release(rocm: &str) -> Option<usize> {
+    RELEASES.iter().position(|(begins, _)| {
+        rocm.strip_prefix(begins)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '-']))
     })
 }

@@ -1,117 +1,100 @@
 //! Driver, `ROCm` release and GPU: do they go together?
 
 use super::compatibility::{lists_driver, lists_target, series};
+use super::release::satisfies;
 use super::{Check, CheckKind, CheckState, Facts};
-use crate::host::checks::requirements::release_satisfies;
 use retrial_recipe::model::GpuVendor;
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let host = facts.host;
-    let has = |vendor| host.gpus.iter().any(|gpu| gpu.vendor == vendor);
-    let asks = |vendor| facts.asked().is_none_or(|asked| asked.vendor == vendor);
+    let uses = |vendor| {
+        host.gpus.iter().any(|gpu| gpu.vendor == vendor)
+            && facts
+                .request()
+                .is_none_or(|request| request.vendor == vendor)
+    };
     let mut checks = Vec::new();
-    if has(GpuVendor::Amd) && asks(GpuVendor::Amd) {
+    if uses(GpuVendor::Amd) {
         checks.push(amdgpu(facts));
         checks.extend(rocm(facts));
         checks.extend(target(facts));
     }
-    if has(GpuVendor::Nvidia) && asks(GpuVendor::Nvidia) {
-        let found = host.nvidia.clone();
-        let state = if found.is_some() {
-            CheckState::Ok
-        } else {
-            CheckState::Unknown
+    if uses(GpuVendor::Nvidia) {
+        let check = match &host.nvidia {
+            Some(version) => CheckKind::Driver.ok(version),
+            None => CheckKind::Driver.unknown("its version cannot be read"),
         };
-        let found = found.unwrap_or_else(|| "its version cannot be read".to_owned());
-        checks.push(Check::new(CheckKind::Driver, "nvidia driver", state, found));
+        checks.push(check.named("nvidia driver"));
     }
     checks
 }
 
-fn amdgpu(facts: &Facts<'_>) -> Check {
-    let name = "amdgpu driver";
-    let Some(module) = &facts.host.amdgpu else {
-        return Check::new(
-            CheckKind::Driver,
-            name,
-            CheckState::Unknown,
-            "the kernel's own, which states no version",
-        );
-    };
-    let Some(series) = series(module) else {
-        return Check::new(
-            CheckKind::Driver,
-            name,
-            CheckState::Unknown,
-            format!("{module}, of which no series is known here"),
-        );
-    };
-    let found = format!("{module} (series {series})");
-    let Some(rocm) = &facts.image_rocm else {
-        return Check::new(CheckKind::Driver, name, CheckState::Ok, found);
-    };
-    let state = match lists_driver(rocm, series) {
+/// Ok or a warning; unknown where nothing is known of it.
+fn advisable(known: Option<bool>) -> CheckState {
+    match known {
         Some(true) => CheckState::Ok,
         Some(false) => CheckState::Warning,
         None => CheckState::Unknown,
+    }
+}
+
+fn amdgpu(facts: &Facts<'_>) -> Check {
+    let kind = CheckKind::Driver;
+    let check = match &facts.host.amdgpu {
+        None => kind.unknown("the kernel's own, which states no version"),
+        Some(module) => match (series(module), &facts.image_rocm) {
+            (None, _) => kind.unknown(format!("{module}, of which no series is known here")),
+            (Some(series), None) => kind.ok(format!("{module} (series {series})")),
+            (Some(series), Some(rocm)) => kind
+                .check(
+                    advisable(lists_driver(rocm, series)),
+                    format!("{module} (series {series})"),
+                )
+                .required(format!("one that ROCm {rocm} lists"))
+                .fix(format!(
+                    "ROCm {rocm} does not list it: install a driver of its year (amdgpu-install), or take an image of the driver's release"
+                )),
+        },
     };
-    Check::new(CheckKind::Driver, name, state, found)
-        .required(format!("one that ROCm {rocm} lists"))
-        .fix(format!(
-            "ROCm {rocm} does not list it: install a driver of its year (amdgpu-install), or take an image of the driver's release"
-        ))
+    check.named("amdgpu driver")
 }
 
 /// The release on the host: containers bring their own, so another one is no error.
 fn rocm(facts: &Facts<'_>) -> Option<Check> {
-    let wanted = facts.requires?.rocm.as_ref()?;
+    let required = facts.requires?.rocm.as_ref()?;
     let check = match &facts.host.rocm {
-        None => Check::new(
-            CheckKind::Rocm,
-            "rocm on the host",
-            CheckState::Unknown,
-            "none at /opt/rocm; the image has its own",
-        ),
-        Some(found) => {
-            let state = match release_satisfies(found, wanted) {
-                Some(true) => CheckState::Ok,
-                Some(false) => CheckState::Warning,
-                None => CheckState::Unknown,
-            };
-            Check::new(CheckKind::Rocm, "rocm on the host", state, found)
-        }
+        None => CheckKind::Rocm.unknown("none at /opt/rocm; the image has its own"),
+        Some(actual) => CheckKind::Rocm.check(advisable(satisfies(actual, required)), actual),
     };
     Some(
         check
-            .required(wanted)
+            .required(required)
             .fix("install that release and its driver (amdgpu-install --rocmrelease)"),
     )
 }
 
 fn target(facts: &Facts<'_>) -> Option<Check> {
     let rocm = facts.image_rocm.as_ref()?;
-    let mut lacking: Vec<&str> = facts
-        .host
-        .gpus
-        .iter()
+    // None where the release is not known.
+    lists_target(rocm, "gfx942")?;
+    let gpus = facts.host.gpus.iter();
+    let mut missing: Vec<&str> = gpus
         .filter_map(|gpu| gpu.gfx.as_deref())
         .filter(|gfx| lists_target(rocm, gfx) == Some(false))
         .collect();
-    lacking.sort_unstable();
-    lacking.dedup();
-    let state = if lacking.is_empty() {
-        CheckState::Ok
+    missing.sort_unstable();
+    missing.dedup();
+    let kind = CheckKind::ImageTarget;
+    let check = if missing.is_empty() {
+        kind.ok(format!("ROCm {rocm} has code for these GPUs"))
     } else {
-        CheckState::Error
+        kind.error(format!(
+            "ROCm {rocm} has no code for {}",
+            missing.join(", ")
+        ))
     };
-    let found = if lacking.is_empty() {
-        format!("ROCm {rocm} has code for these GPUs")
-    } else {
-        format!("ROCm {rocm} has no code for {}", lacking.join(", "))
-    };
-    lists_target(rocm, "gfx942")?;
     Some(
-        Check::new(CheckKind::ImageTarget, "image for these GPUs", state, found)
+        check
             .required("an image with code for them")
             .fix("choose a newer release: --set rocm=…"),
     )

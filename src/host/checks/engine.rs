@@ -2,8 +2,9 @@
 
 use super::{Check, CheckKind, CheckState, EngineFound};
 
-pub fn check(engine: &EngineFound) -> Check {
-    match engine {
+pub fn check(engine: &EngineFound) -> Option<Check> {
+    Some(match engine {
+        EngineFound::NotAsked => return None,
         EngineFound::Answers {
             product,
             api,
@@ -11,20 +12,10 @@ pub fn check(engine: &EngineFound) -> Check {
             rootless,
         } => {
             let rootless = if *rootless { ", without root" } else { "" };
-            Check::new(
-                CheckKind::Engine,
-                "engine",
-                CheckState::Ok,
-                format!("{product}, API {api}, {endpoint}{rootless}"),
-            )
+            CheckKind::Engine.ok(format!("{product}, API {api}, {endpoint}{rootless}"))
         }
-        EngineFound::Fails(because) => {
-            let mut lines = because.lines();
-            let found = lines.next().unwrap_or("it does not answer").to_owned();
-            let rest: Vec<&str> = lines.map(str::trim).collect();
-            Check::new(CheckKind::Engine, "engine", CheckState::Error, found)
-                .required("an engine that answers")
-                .fix(rest.join("; "))
-        }
-    }
+        EngineFound::Fails(message) => CheckKind::Engine
+            .failed(CheckState::Error, message)
+            .required("an engine that answers"),
+    })
 }

@@ -81,12 +81,12 @@ pub struct Settings {
     pub command_line: Option<String>,
 }
 
-/// Free room on one disk, and what lies there.
+/// Free space of one disk, and what is stored there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disk {
     /// `runs`, `images`, `models`, …
     pub what: String,
-    /// Where.
+    /// Where; empty where only the space is known.
     pub path: String,
     /// Bytes; none where it cannot be told.
     pub free: Option<u64>,
@@ -96,9 +96,24 @@ pub struct Disk {
     pub writable: bool,
 }
 
+impl Disk {
+    /// The disk of the runs, of which a plan knows only the space.
+    pub(super) fn of_runs(free: Option<u64>) -> Self {
+        Self {
+            what: "runs".to_owned(),
+            path: String::new(),
+            free,
+            network: None,
+            writable: true,
+        }
+    }
+}
+
 /// The engine, as far as it could be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EngineFound {
+    /// Nobody asked it.
+    NotAsked,
     /// It answers: product, version, API version, and where.
     Answers {
         /// `Docker Engine 28.2.2`
@@ -121,8 +136,8 @@ pub struct Facts<'a> {
     pub host: &'a HostView,
     /// Its GPUs at this moment, in their order.
     pub conditions: &'a [Condition],
-    /// Its settings.
-    pub settings: &'a Settings,
+    /// Its settings; none where they were not read.
+    pub settings: Option<&'a Settings>,
     /// The engine.
     pub engine: EngineFound,
     /// Disks that a run writes to.
@@ -131,8 +146,10 @@ pub struct Facts<'a> {
     pub requires: Option<&'a Requires>,
     /// The `ROCm` release of the image, where the image or the recipe tells.
     pub image_rocm: Option<String>,
-    /// The GPUs that a container would be given, and how.
-    pub given: Option<&'a AssignedGpus>,
+    /// The GPUs that a container would get, and how.
+    pub assigned: Option<&'a AssignedGpus>,
+    /// `--gpus` chose them.
+    pub chosen: bool,
     /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
     pub claims: Vec<String>,
     /// Models of the hub that are asked for.
@@ -141,8 +158,27 @@ pub struct Facts<'a> {
     pub listening: Vec<u16>,
 }
 
-impl Facts<'_> {
-    pub(crate) fn asked(&self) -> Option<&GpuRequest> {
+impl<'a> Facts<'a> {
+    /// The host alone: nothing else was asked.
+    #[must_use]
+    pub fn of(host: &'a HostView) -> Self {
+        Self {
+            host,
+            conditions: &[],
+            settings: None,
+            engine: EngineFound::NotAsked,
+            disks: Vec::new(),
+            requires: None,
+            image_rocm: None,
+            assigned: None,
+            chosen: false,
+            claims: Vec::new(),
+            models: Vec::new(),
+            listening: Vec::new(),
+        }
+    }
+
+    pub(super) fn request(&self) -> Option<&'a GpuRequest> {
         self.requires?.gpus.as_ref()
     }
 }

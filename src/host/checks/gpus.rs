@@ -1,8 +1,7 @@
 //! The GPUs: are the right ones there, idle and healthy, and can a container have them?
 
 use super::{Check, CheckKind, CheckState, Condition, Facts};
-use crate::host::assign::cards;
-use crate::host::checks::requirements::way;
+use crate::host::assign::{cards, unsupported_method};
 use crate::host::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 
@@ -11,8 +10,8 @@ const IDLE_VRAM: u64 = 1 << 30;
 /// Models of which one card is two GPUs.
 const OF_TWO_DIES: [&str; 2] = ["MI250", "MI250X"];
 
-/// A GPU that is looked at.
-struct Seen<'a> {
+/// A GPU that is checked.
+struct Checked<'a> {
     /// Its index among those of its vendor.
     index: u32,
     gpu: &'a Gpu,
@@ -20,93 +19,101 @@ struct Seen<'a> {
 }
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
-    let mut checks = vec![there(facts)];
-    checks.extend(unread(facts));
-    let ours = ours(facts);
-    if ours.is_empty() {
+    let gpus = checked(facts);
+    let mut checks = vec![present(facts, &gpus)];
+    checks.extend(readable(facts));
+    if gpus.is_empty() {
+        checks.extend(access(facts).filter(Check::is_unmet));
         return checks;
     }
-    checks.extend(partition(facts, &ours));
-    checks.extend(divided(&ours));
-    checks.push(idle(facts, &ours));
-    checks.extend(in_use(facts));
-    checks.extend(healthy(&ours));
-    checks.extend(nodes(&ours));
-    checks.extend(into_a_container(facts));
+    checks.extend(partition(facts, &gpus));
+    checks.extend(undivided(&gpus));
+    checks.push(idle(facts, &gpus));
+    checks.extend(claimed(facts));
+    checks.extend(healthy(&gpus));
+    checks.extend(devices(&gpus));
+    checks.extend(access(facts));
     checks
 }
 
-/// Those that the run would be given; without a recipe, all.
-fn ours<'a>(facts: &Facts<'a>) -> Vec<Seen<'a>> {
-    let mut counts = [0_u32; 2];
-    let mut seen = Vec::new();
-    for (at, gpu) in facts.host.gpus.iter().enumerate() {
-        let count = &mut counts[usize::from(gpu.vendor == GpuVendor::Nvidia)];
-        let index = *count;
-        *count += 1;
-        let wanted = match (facts.given, facts.asked()) {
-            (Some(given), Some(asked)) if !given.gpus.is_empty() => {
-                asked.vendor == gpu.vendor && given.gpus.iter().any(|one| one.index == index)
-            }
-            (_, Some(asked)) => asked.vendor == gpu.vendor,
-            (_, None) => true,
-        };
-        if wanted {
-            seen.push(Seen {
-                index,
-                gpu,
-                condition: facts.conditions.get(at),
-            });
-        }
-    }
-    seen
+/// Those that the run would get; without a recipe, all.
+fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
+    let is_assigned = |index: u32| {
+        let assigned = facts.assigned.map(|assigned| assigned.gpus.as_slice());
+        let assigned = assigned.filter(|gpus| !gpus.is_empty());
+        assigned.is_none_or(|gpus| gpus.iter().any(|one| one.index == index))
+    };
+    let gpus = facts.host.indexed_gpus();
+    gpus.zip(0..)
+        .filter(|((index, gpu), _)| {
+            let request = facts.request();
+            request.is_none_or(|request| request.vendor == gpu.vendor && is_assigned(*index))
+        })
+        .map(|((index, gpu), at)| Checked {
+            index,
+            gpu,
+            condition: facts.conditions.get(at),
+        })
+        .collect()
 }
 
-fn there(facts: &Facts<'_>) -> Check {
-    let found = summary(&facts.host.gpus);
-    let Some(asked) = facts.asked() else {
-        let state = if facts.host.gpus.is_empty() {
+/// As many as the recipe asks for, and all of its models.
+fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
+    let usable = gpus.iter().map(|one| one.gpu).filter(|gpu| !gpu.masked);
+    let usable: Vec<&Gpu> = usable.collect();
+    let all: Vec<&Gpu> = facts.host.gpus.iter().collect();
+    let Some(request) = facts.request() else {
+        let state = if all.is_empty() {
             CheckState::Unknown
         } else {
             CheckState::Ok
         };
-        return Check::new(CheckKind::Gpus, "gpus", state, found);
+        return CheckKind::Gpus.check(state, summary(&all));
     };
-    let usable = |gpu: &&Gpu| gpu.vendor == asked.vendor && !gpu.masked;
-    let all = cards(facts.host.gpus.iter().filter(usable));
-    let fits = |gpu: &&Gpu| usable(gpu) && asked.takes(&gpu.model);
-    let fitting = cards(facts.host.gpus.iter().filter(fits));
-    let models = if asked.models.is_empty() {
-        format!("{} GPUs", asked.vendor.name())
+    let models = if request.models.is_empty() {
+        format!("{} GPUs", request.vendor.name())
     } else {
-        asked.models.join(" or ")
+        request.models.join(" or ")
     };
-    let count = asked.count as usize;
-    let state = if fitting >= count {
-        CheckState::Ok
-    } else if all >= count {
-        CheckState::Warning
+    let none = !all.iter().any(|gpu| gpu.vendor == request.vendor);
+    let (state, fix) = if cards(usable.iter().copied()) < request.count as usize {
+        let fix = match request.vendor {
+            GpuVendor::Amd if none => {
+                "is the driver loaded? `lsmod | grep amdgpu`, `ls /sys/class/kfd`"
+            }
+            GpuVendor::Nvidia if none => {
+                "is the driver loaded? `lsmod | grep nvidia`, `ls /proc/driver/nvidia`"
+            }
+            _ if facts.chosen => "choose more of them by --gpus",
+            _ => "run it on a host that has them",
+        };
+        (CheckState::Error, fix)
+    } else if usable.iter().all(|gpu| request.takes(&gpu.model)) {
+        (CheckState::Ok, "")
     } else {
-        CheckState::Error
+        let fix =
+            "another GPU measures something else: --force, and the verdict says 'other hardware'";
+        (CheckState::Warning, fix)
     };
-    let none = !facts.host.gpus.iter().any(|gpu| gpu.vendor == asked.vendor);
-    let mend = match state {
-        CheckState::Warning => {
-            "another GPU measures something else: --force, and the verdict says 'other hardware'"
-        }
-        _ if none && asked.vendor == GpuVendor::Amd => {
-            "is the driver loaded? `lsmod | grep amdgpu`, `ls /sys/class/kfd`"
-        }
-        _ if none => "is the driver loaded? `lsmod | grep nvidia`, `ls /proc/driver/nvidia`",
-        _ => "run it on a host that has them",
+    let chosen = if facts.chosen {
+        " chosen by --gpus"
+    } else {
+        ""
     };
-    Check::new(CheckKind::Gpus, "gpus", state, found)
-        .required(format!("{count} x {models}"))
-        .fix(mend)
+    // Too few are those that can be used; a host with none shows what it has.
+    let actual = match state {
+        CheckState::Error if usable.is_empty() => all,
+        CheckState::Error => usable,
+        _ => gpus.iter().map(|one| one.gpu).collect(),
+    };
+    CheckKind::Gpus
+        .check(state, summary(&actual) + chosen)
+        .required(format!("{} x {models}", request.count))
+        .fix(fix)
 }
 
-/// `8 x MI355X, 1 x W7900`, in the order of the host; partitions and dies beside them.
-fn summary(gpus: &[Gpu]) -> String {
+/// `8 x MI355X, 1 x W7900`, in the order of the host; with partitions and dies.
+fn summary(gpus: &[&Gpu]) -> String {
     let mut models: Vec<&str> = Vec::new();
     for gpu in gpus {
         if !models.contains(&gpu.model.as_str()) {
@@ -119,7 +126,7 @@ fn summary(gpus: &[Gpu]) -> String {
     let words: Vec<String> = models
         .iter()
         .map(|model| {
-            let of = || gpus.iter().filter(|gpu| gpu.model == *model);
+            let of = || gpus.iter().copied().filter(|gpu| gpu.model == *model);
             let (count, parts) = (cards(of()), of().count());
             let mode = of().find_map(|gpu| Some(gpu.partition.as_ref()?.compute.as_str()));
             match mode.filter(|_| parts > count) {
@@ -135,92 +142,60 @@ fn summary(gpus: &[Gpu]) -> String {
 }
 
 /// What of them could not be read.
-fn unread(facts: &Facts<'_>) -> Option<Check> {
-    let unread = &facts.host.unread;
-    if unread.is_empty() {
-        return None;
-    }
-    let check = Check::new(
-        CheckKind::GpusReadable,
-        "gpus readable",
-        CheckState::Warning,
-        unread.join("; "),
-    );
+fn readable(facts: &Facts<'_>) -> Option<Check> {
+    let check = CheckKind::GpusReadable.warning_of(&facts.host.unread)?;
     Some(check.required("every GPU of the host").fix(
         "a container or a batch system may hide GPUs from you; else look at the driver: `dmesg | grep -e amdgpu -e NVRM`",
     ))
 }
 
-fn partition(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Option<Check> {
-    let mut found: Vec<&str> = ours
+fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
+    let mut actual: Vec<&str> = gpus
         .iter()
-        .filter_map(|seen| seen.gpu.partition.as_ref())
-        .map(|partition| partition.compute.as_str())
+        .filter_map(|one| Some(one.gpu.partition.as_ref()?.compute.as_str()))
         .collect();
-    found.sort_unstable();
-    found.dedup();
-    let asked = facts.asked()?;
+    actual.sort_unstable();
+    actual.dedup();
+    let stated = facts.request()?.partition.as_deref();
     // What a recipe does not name was published on whole GPUs.
-    let wanted = asked.partition.as_deref().unwrap_or("SPX");
-    if found.is_empty() {
-        return asked.partition.as_ref().map(|wanted| {
-            Check::new(
-                CheckKind::Partition,
-                "partition",
-                CheckState::Unknown,
-                "the driver does not say",
-            )
-            .required(wanted)
-        });
-    }
-    let state = if found.iter().all(|mode| mode.eq_ignore_ascii_case(wanted)) {
-        CheckState::Ok
+    let required = stated.unwrap_or("SPX");
+    let check = if actual.is_empty() {
+        stated?;
+        CheckKind::Partition.unknown("the driver does not say")
+    } else if actual
+        .iter()
+        .all(|mode| mode.eq_ignore_ascii_case(required))
+    {
+        CheckKind::Partition.ok(actual.join(", "))
     } else {
-        CheckState::Error
+        CheckKind::Partition.error(actual.join(", "))
     };
-    Some(
-        Check::new(CheckKind::Partition, "partition", state, found.join(", "))
-            .required(wanted)
-            .fix(format!(
-                "with nothing running on them: sudo amd-smi set --compute-partition {wanted}"
-            )),
-    )
+    Some(check.required(required).fix(format!(
+        "with nothing running on them: sudo amd-smi set --compute-partition {required}"
+    )))
 }
 
 /// NVIDIA's partitions: a program sees one slice of such a GPU at most.
-fn divided(ours: &[Seen<'_>]) -> Option<Check> {
-    let of =
-        |seen: &&Seen<'_>| seen.condition.and_then(|condition| condition.divided) == Some(true);
-    let divided: Vec<String> = ours
+fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
+    let divided: Vec<String> = gpus
         .iter()
-        .filter(of)
-        .map(|seen| format!("GPU {} is divided (MIG)", seen.index))
+        .filter(|one| one.condition.and_then(|condition| condition.divided) == Some(true))
+        .map(|one| format!("GPU {} is divided (MIG)", one.index))
         .collect();
-    if divided.is_empty() {
-        return None;
-    }
-    let check = Check::new(
-        CheckKind::GpusWhole,
-        "gpus whole",
-        CheckState::Warning,
-        divided.join("; "),
-    );
+    let check = CheckKind::GpusWhole.warning_of(&divided)?;
     Some(check.required("whole GPUs, which published figures are of").fix(
         "with nothing running on it: sudo nvidia-smi -i INDEX -mig 0; or choose others by --gpus",
     ))
 }
 
-fn idle(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Check {
+fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     let mut known = false;
     let mut busy = Vec::new();
-    let mut end = Vec::new();
-    for Seen {
-        index, condition, ..
-    } in ours
+    let mut processes = Vec::new();
+    for (index, condition) in gpus
+        .iter()
+        .filter_map(|one| Some((one.index, one.condition?)))
     {
-        let Some(condition) = condition else {
-            continue;
-        };
         known |= condition.vram_used.is_some();
         let used = condition.vram_used.unwrap_or(0);
         if used <= IDLE_VRAM && condition.processes.is_empty() {
@@ -229,152 +204,95 @@ fn idle(facts: &Facts<'_>, ours: &[Seen<'_>]) -> Check {
         let programs: Vec<String> = condition
             .processes
             .iter()
-            .map(|process| {
-                end.push(process.pid.to_string());
-                match &process.name {
-                    Some(name) => format!("{name} ({})", process.pid),
-                    None => process.pid.to_string(),
-                }
+            .map(|process| match &process.name {
+                Some(name) => format!("{name} ({})", process.pid),
+                None => process.pid.to_string(),
             })
             .collect();
-        let by = if programs.is_empty() {
-            String::new()
-        } else {
-            format!(" by {}", programs.join(", "))
-        };
+        processes.extend(condition.processes.iter().map(|one| one.pid.to_string()));
+        let by = if programs.is_empty() { "" } else { " by " };
         let size = crate::format::size(used);
-        busy.push(format!("GPU {index}: {size} in use{by}"));
+        busy.push(format!(
+            "GPU {index}: {size} in use{by}{}",
+            programs.join(", ")
+        ));
     }
-    end.sort();
-    end.dedup();
-    let check = if busy.is_empty() && !known {
-        let found = if facts.host.nvidia.is_some() {
-            "NVIDIA's driver says it through its library only"
+    processes.sort();
+    processes.dedup();
+    let kind = CheckKind::GpusIdle;
+    let check = kind.warning_of(&busy).unwrap_or_else(|| {
+        if known {
+            kind.ok("nothing runs on them")
+        } else if facts.host.nvidia.is_some() {
+            kind.unknown("NVIDIA's driver reports it through its library only")
         } else {
-            "the driver's files do not say"
-        };
-        Check::new(CheckKind::GpusIdle, "gpus idle", CheckState::Unknown, found)
-    } else if busy.is_empty() {
-        Check::new(
-            CheckKind::GpusIdle,
-            "gpus idle",
-            CheckState::Ok,
-            "nothing runs on them",
-        )
-    } else {
-        Check::new(
-            CheckKind::GpusIdle,
-            "gpus idle",
-            CheckState::Warning,
-            busy.join("; "),
-        )
-    };
+            kind.unknown("the driver's files do not say")
+        }
+    });
     check
         .required("no other program on them")
-        .fix(if end.is_empty() {
+        .fix(if processes.is_empty() {
             "find the program that holds the memory (`amd-smi process`, `nvidia-smi`), or choose other GPUs by --gpus".to_owned()
         } else {
-            format!("ps -fp {}; end them, or choose other GPUs by --gpus", end.join(","))
+            format!("ps -fp {}; end them, or choose other GPUs by --gpus", processes.join(","))
         })
 }
 
 /// Runs of ours, of any user, that have GPUs of this engine.
-fn in_use(facts: &Facts<'_>) -> Option<Check> {
-    let others = &facts.claims;
-    if others.is_empty() {
-        return None;
-    }
-    let check = Check::new(
-        CheckKind::GpusClaimed,
-        "gpus claimed",
-        CheckState::Warning,
-        others.join("; "),
-    );
+fn claimed(facts: &Facts<'_>) -> Option<Check> {
+    let check = CheckKind::GpusClaimed.warning_of(&facts.claims)?;
     Some(check.required("no other run on them").fix(
         "a run waits for those that it shares with them; --gpus chooses others, --no-wait does not wait",
     ))
 }
 
-fn healthy(ours: &[Seen<'_>]) -> Option<Check> {
-    let counted: Vec<(u32, u64, u64)> = ours
+fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
+    let errors = gpus
         .iter()
-        .filter_map(|seen| {
-            let errors = seen.condition?.errors?;
-            Some((seen.index, errors.corrected, errors.uncorrected))
-        })
-        .collect();
-    if counted.is_empty() {
+        .filter_map(|one| Some((one.index, one.condition?.errors?)));
+    let errors: Vec<_> = errors.collect();
+    if errors.is_empty() {
         return None;
     }
-    let bad: Vec<String> = counted
+    let bad: Vec<String> = errors
         .iter()
-        .filter(|(_, _, uncorrected)| *uncorrected > 0)
-        .map(|(index, _, uncorrected)| format!("GPU {index}: {uncorrected} uncorrected errors"))
+        .filter(|(_, errors)| errors.uncorrected > 0)
+        .map(|(index, errors)| format!("GPU {index}: {} uncorrected errors", errors.uncorrected))
         .collect();
-    let corrected: u64 = counted.iter().map(|(_, corrected, _)| corrected).sum();
-    let check = if bad.is_empty() {
-        Check::new(
-            CheckKind::GpusHealthy,
-            "gpus healthy",
-            CheckState::Ok,
-            format!("no uncorrected errors, {corrected} corrected"),
-        )
-    } else {
-        Check::new(
-            CheckKind::GpusHealthy,
-            "gpus healthy",
-            CheckState::Warning,
-            bad.join("; "),
-        )
-    };
+    let corrected: u64 = errors.iter().map(|(_, errors)| errors.corrected).sum();
+    let kind = CheckKind::GpusHealthy;
+    let check = kind
+        .warning_of(&bad)
+        .unwrap_or_else(|| kind.ok(format!("no uncorrected errors, {corrected} corrected")));
     Some(check.required("no uncorrected memory errors").fix(
-        "results may be wrong: leave the GPU out by --gpus, reset it, and see `amd-smi metric --ecc`, `nvidia-smi -q -d ECC`",
+        "results may be wrong: exclude the GPU by --gpus, reset it, and see `amd-smi metric --ecc`, `nvidia-smi -q -d ECC`",
     ))
 }
 
 /// GPUs whose device nodes are not there for us.
-fn nodes(ours: &[Seen<'_>]) -> Option<Check> {
-    let masked: Vec<String> = ours
+fn devices(gpus: &[Checked<'_>]) -> Option<Check> {
+    let masked: Vec<String> = gpus
         .iter()
-        .filter(|seen| seen.gpu.masked)
-        .map(|seen| format!("GPU {}: no {}", seen.index, seen.gpu.nodes.join(", ")))
+        .filter(|one| one.gpu.masked)
+        .map(|one| format!("GPU {}: no {}", one.index, one.gpu.nodes.join(", ")))
         .collect();
-    if masked.is_empty() {
-        return None;
-    }
-    let check = Check::new(
-        CheckKind::GpuDevices,
-        "gpu devices",
-        CheckState::Warning,
-        masked.join("; "),
-    );
-    Some(check.required("a device node of each GPU").fix(
-        "a container or a batch system was given only some of them: --gpus chooses among those",
-    ))
-}
-
-/// By which way a container would get them.
-fn into_a_container(facts: &Facts<'_>) -> Option<Check> {
-    let (given, asked) = (facts.given?, facts.asked()?);
-    let lack = way(asked, facts.host, given);
-    let check = match &lack {
-        Some(lack) => Check::new(
-            CheckKind::GpuAccess,
-            "gpus into a container",
-            CheckState::Error,
-            &lack.found,
-        ),
-        None => Check::new(
-            CheckKind::GpuAccess,
-            "gpus into a container",
-            CheckState::Ok,
-            format!("by {}: {}", given.method.name(), given.because),
-        ),
-    };
-    let wanted = given.method.name();
+    let check = CheckKind::GpuDevices.warning_of(&masked)?;
     Some(
         check
-            .required(wanted)
-            .fix(lack.map_or_else(String::new, |lack| lack.wanted)),
+            .required("a device node of each GPU")
+            .fix("a container or a batch system got only some of them: --gpus chooses among those"),
     )
+}
+
+/// The method by which a container would get them.
+fn access(facts: &Facts<'_>) -> Option<Check> {
+    let (assigned, request) = (facts.assigned?, facts.request()?);
+    let method = assigned.method.name();
+    let unsupported = unsupported_method(request, facts.host, assigned.method);
+    let check = match &unsupported {
+        Some((reason, _)) => CheckKind::GpuAccess.error(reason),
+        None => CheckKind::GpuAccess.ok(format!("by {method}: {}", assigned.reason)),
+    };
+    let fix = unsupported.map(|(_, fix)| fix).unwrap_or_default();
+    Some(check.required(method).fix(fix))
 }

@@ -1,5 +1,7 @@
 //! Which `ROCm` release an image has, as far as it can be told without running it.
 
+use retrial_container::ImageRef;
+
 /// The release: what the image itself states in its environment, else what the recipe's variant
 /// says, else what its name says (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).
 #[must_use]
@@ -13,8 +15,8 @@ pub fn rocm_of_image(reference: &str, env: &[String], variant: Option<&str>) -> 
 }
 
 fn of_name(reference: &str) -> Option<String> {
-    let name = reference.split('@').next().unwrap_or_default();
-    let (repository, tag) = name.rsplit_once(':')?;
+    let image = ImageRef::parse(reference).ok()?;
+    let tag = image.tag.as_deref()?;
     let release = |text: &str| {
         let length = text
             .find(|one: char| !one.is_ascii_digit() && one != '.')
@@ -31,7 +33,7 @@ fn of_name(reference: &str) -> Option<String> {
             "rocm/rocm-terminal",
             "rocm/dev-almalinux",
         ];
-        let is_own = own.iter().any(|name| repository.contains(name));
+        let is_own = own.iter().any(|name| image.repository.contains(name));
         is_own.then(|| release(tag)).flatten()
     };
     after.or_else(of_rocm)

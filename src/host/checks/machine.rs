@@ -1,86 +1,59 @@
 //! Disk and memory.
 
 use super::{Check, CheckKind, CheckState, Disk, Facts};
+use crate::format::size;
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
-    let wanted = facts.requires.and_then(|requires| requires.disk);
-    let mut checks: Vec<Check> = facts
-        .disks
-        .iter()
-        .map(|place| disk(place, wanted))
-        .collect();
-    checks.extend(memory(facts));
-    checks
+    let required = facts.requires.and_then(|requires| requires.disk);
+    let disks = facts.disks.iter().map(|one| disk(one, required));
+    disks.chain(memory(facts)).collect()
 }
 
-/// The recipe states what it takes in all; where that will lie depends on the disks, so each that
-/// cannot hold it alone is told.
-fn disk(place: &Disk, wanted: Option<u64>) -> Check {
-    let name = format!("disk for {}", place.what);
-    let on = match &place.network {
-        Some(system) => format!(" ({system})"),
-        None => String::new(),
+/// The recipe states what it takes in all; where that will be stored depends on the disks, so each
+/// that cannot hold it alone is warned of.
+fn disk(disk: &Disk, required: Option<u64>) -> Check {
+    let system = disk.network.iter().map(|system| format!(" ({system})"));
+    let path = disk.path.clone() + &system.collect::<String>();
+    let short = required.is_some_and(|required| disk.free.is_some_and(|free| free < required));
+    let at = if path.is_empty() { "" } else { " at " };
+    let free = disk
+        .free
+        .map(|free| format!("{} free{at}{path}", size(free)));
+    let check = match free {
+        None => CheckKind::Disk.unknown(path),
+        Some(_) if !disk.writable => CheckKind::Disk
+            .error(format!("{path}: you may not write there"))
+            .required("a directory of yours")
+            .fix("choose another one: --home DIR, --cache DIR, HF_HOME"),
+        Some(free) if short => CheckKind::Disk.warning(free).fix(
+            "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME",
+        ),
+        Some(free) if disk.network.is_some() => CheckKind::Disk.warning(free).fix(
+            "the engine's root may not write to a network home (root_squash): choose a local disk by --home DIR",
+        ),
+        Some(free) => CheckKind::Disk.ok(free),
     };
-    let Some(free) = place.free else {
-        return Check::new(
-            CheckKind::Disk,
-            &name,
-            CheckState::Unknown,
-            format!("{}{on}", place.path),
-        );
-    };
-    if !place.writable {
-        return Check::new(
-            CheckKind::Disk,
-            &name,
-            CheckState::Error,
-            format!("{}{on}: you may not write there", place.path),
-        )
-        .required("a directory of yours")
-        .fix("choose another one: --home DIR, --cache DIR, HF_HOME");
+    let check = check.named(format!("disk for {}", disk.what));
+    match required.filter(|_| check.required.is_empty()) {
+        Some(required) => check.required(format!("{} in all", size(required))),
+        None => check,
     }
-    let short = wanted.is_some_and(|wanted| free < wanted);
-    let state = if short || place.network.is_some() {
+}
+
+fn memory(facts: &Facts<'_>) -> Option<Check> {
+    let actual = Some(facts.host.memory).filter(|bytes| *bytes > 0)?;
+    let Some(required) = facts.requires.and_then(|requires| requires.memory) else {
+        return Some(CheckKind::Memory.ok(size(actual)));
+    };
+    let state = if actual < required {
         CheckState::Warning
     } else {
         CheckState::Ok
     };
-    let check = Check::new(
-        CheckKind::Disk,
-        &name,
-        state,
-        format!("{} free at {}{on}", bytes(free), place.path),
-    );
-    let check = match wanted {
-        Some(wanted) => check.required(format!("{} in all", bytes(wanted))),
-        None => check,
-    };
-    check.fix(if short {
-        "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME"
-    } else {
-        "the engine's root may not write to a network home (root_squash): choose a local disk by --home DIR"
-    })
-}
-
-fn memory(facts: &Facts<'_>) -> Option<Check> {
-    let have = facts.host.memory;
-    if have == 0 {
-        return None;
-    }
-    let wanted = facts.requires.and_then(|requires| requires.memory);
-    let state = match wanted {
-        Some(wanted) if have < wanted => CheckState::Warning,
-        _ => CheckState::Ok,
-    };
-    let check = Check::new(CheckKind::Memory, "memory", state, bytes(have));
-    Some(match wanted {
-        Some(wanted) => check
-            .required(bytes(wanted))
+    let check = CheckKind::Memory.check(state, size(actual));
+    Some(
+        check
+            .required(size(required))
             .fix("run it on a host that has it"),
-        None => check,
-    })
-}
-
-fn bytes(count: u64) -> String {
-    crate::format::size(count)
+    )
 }

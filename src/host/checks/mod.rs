@@ -1,5 +1,8 @@
-//! Is this host ready, and what would be wrong? Pure: what was found of the host, and a recipe
-//! where one is asked about, become a list of checks. `doctor` prints them, and changes nothing.
+//! Is this host ready, and what would go wrong? Pure: what was found of the host, and a recipe
+//! where one is asked about, become one list of checks.
+//!
+//! `doctor` prints all of them. A plan keeps the requirements of its recipe that are not met
+//! ([`unmet`]), and a run stops on those that it cannot work with ([`Check::stops`]).
 
 mod compatibility;
 mod driver;
@@ -7,24 +10,32 @@ mod engine;
 mod facts;
 mod gpus;
 mod image;
+mod kind;
 mod machine;
-pub mod requirements;
+mod release;
 mod services;
 mod settings;
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
+
+use crate::host::assign::AssignedGpus;
+use crate::host::model::HostView;
+use retrial_recipe::model::Requires;
 
 pub use facts::{Condition, Disk, EngineFound, Errors, Facts, Process, Settings};
 pub use image::rocm_of_image;
+pub use kind::CheckKind;
 pub use services::{Access, ModelSeen};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// As wanted.
+    /// As required.
     Ok,
-    /// Nothing says.
+    /// Cannot be determined.
     Unknown,
     /// It works, and the figure may suffer.
     Warning,
@@ -32,52 +43,10 @@ pub enum CheckState {
     Error,
 }
 
-/// What a check is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckKind {
-    /// The container engine answers.
-    Engine,
-    /// The GPUs that are required are there.
-    Gpus,
-    /// All GPUs can be read.
-    GpusReadable,
-    /// The partition mode of the GPUs.
-    Partition,
-    /// The GPUs are not divided.
-    GpusWhole,
-    /// No other program uses the GPUs.
-    GpusIdle,
-    /// No other run has the GPUs.
-    GpusClaimed,
-    /// The GPUs' memory has no uncorrected errors.
-    GpusHealthy,
-    /// The GPUs' device nodes are there.
-    GpuDevices,
-    /// A container can be given the GPUs.
-    GpuAccess,
-    /// The kernel's driver.
-    Driver,
-    /// The `ROCm` release of the host.
-    Rocm,
-    /// The image has code for the GPUs.
-    ImageTarget,
-    /// Free space of a disk.
-    Disk,
-    /// Memory of the host.
-    Memory,
-    /// A model of the hub.
-    Model,
-    /// Ports of the host.
-    Ports,
-    /// A setting of the kernel.
-    Setting,
-}
-
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What is checked: what decides by it asks for this.
+    /// What is checked: decisions depend on this, never on the name.
     pub kind: CheckKind,
     /// What is checked, for people.
     pub name: String,
@@ -87,20 +56,25 @@ pub struct Check {
     pub actual: String,
     /// What is required; empty where nothing is.
     pub required: String,
-    /// What fixes it, a command where there is one; empty where nothing is to be fixed.
+    /// How to fix it, a command where there is one; empty where nothing is to be fixed.
     pub fix: String,
 }
 
-impl Check {
-    fn new(kind: CheckKind, name: &str, state: CheckState, actual: impl Into<String>) -> Self {
-        Self {
-            kind,
-            name: name.to_owned(),
-            state,
-            actual: actual.into(),
-            required: String::new(),
-            fix: String::new(),
+/// `gpus: 8 x W7900; required: 8 x MI355X`
+impl fmt::Display for Check {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.name, self.actual)?;
+        if self.required.is_empty() {
+            return Ok(());
         }
+        write!(formatter, "; required: {}", self.required)
+    }
+}
+
+impl Check {
+    fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     fn required(mut self, required: impl Into<String>) -> Self {
@@ -108,39 +82,80 @@ impl Check {
         self
     }
 
-    /// What fixes it, kept only where something is to be fixed.
+    /// Adds how to fix it, where something is to be fixed.
     fn fix(mut self, fix: impl Into<String>) -> Self {
-        if matches!(self.state, CheckState::Warning | CheckState::Error) {
+        if self.is_unmet() {
             self.fix = fix.into();
         }
         self
     }
-}
 
-impl Check {
-    /// What a verdict should say of it: the run went on, and its figure may have suffered. Room on
-    /// a disk is not among it: a run that lacked room has failed.
+    /// A model's directory on this host that does not exist.
+    #[must_use]
+    pub fn missing_model(name: &str, path: &str) -> Self {
+        CheckKind::Model
+            .error("no such directory")
+            .named(format!("model {name}"))
+            .required(path)
+    }
+
+    /// Whether something is to be fixed.
+    #[must_use]
+    pub fn is_unmet(&self) -> bool {
+        matches!(self.state, CheckState::Warning | CheckState::Error)
+    }
+
+    /// Whether another figure would come of it than the one that was published.
+    #[must_use]
+    pub fn other_hardware(&self) -> bool {
+        self.kind.is_hardware() && self.is_unmet()
+    }
+
+    /// Whether nothing starts because of it, unless the user forces it.
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        self.state == CheckState::Error || self.other_hardware()
+    }
+
+    /// What a verdict should say of it: the run continued, and its figure may have suffered. Space
+    /// on a disk is not among it: a run that lacked space has failed.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
         let unwise = self.state == CheckState::Warning && self.kind != CheckKind::Disk;
-        let required = if self.required.is_empty() {
-            String::new()
-        } else {
-            format!("; required: {}", self.required)
-        };
-        unwise.then(|| format!("{}: {}{required}", self.name, self.actual))
+        unwise.then(|| self.to_string())
     }
 }
 
-/// All checks, in the order in which a person would mend them.
+/// All checks, in the order in which a person would fix them.
 #[must_use]
 pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
-    let mut checks = vec![engine::check(&facts.engine)];
+    let mut checks: Vec<Check> = engine::check(&facts.engine).into_iter().collect();
     checks.extend(gpus::checks(facts));
     checks.extend(driver::checks(facts));
     checks.extend(machine::checks(facts));
     checks.extend(services::checks(facts));
     checks.extend(settings::checks(facts));
+    checks
+}
+
+/// The requirements of a recipe that the host does not meet, as far as a plan can know them: from
+/// the host and the GPUs that the container gets, without asking an engine or the hub.
+#[must_use]
+pub fn unmet(
+    requires: &Requires,
+    host: &HostView,
+    assigned: Option<&AssignedGpus>,
+    chosen: bool,
+) -> Vec<Check> {
+    let facts = Facts {
+        requires: Some(requires),
+        assigned,
+        chosen,
+        disks: vec![Disk::of_runs(host.disk_free)],
+        ..Facts::of(host)
+    };
+    let mut checks = examine(&facts);
+    checks.retain(|check| check.kind.is_requirement() && check.is_unmet());
     checks
 }
 

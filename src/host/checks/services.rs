@@ -1,14 +1,12 @@
-//! What a run asks of others: the hub that has its models, ports of this host.
+//! What a run needs of others: the hub that has its models, ports of this host.
 
 use super::{Check, CheckKind, CheckState, Facts};
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
-    let mut checks: Vec<Check> = facts.models.iter().map(model).collect();
-    checks.extend(ports(facts));
-    checks
+    facts.models.iter().map(model).chain(ports(facts)).collect()
 }
 
-/// A model of the hub, asked for and not fetched.
+/// A model of the hub that a run would fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSeen {
     /// `owner/name`
@@ -20,8 +18,8 @@ pub struct ModelSeen {
 /// Whether a model can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// The hub gives it.
-    Given,
+    /// The hub serves it.
+    Granted,
     /// It is in the cache, or nothing may be asked.
     NotAsked(String),
     /// The hub refuses it, with its words and what to do.
@@ -31,61 +29,38 @@ pub enum Access {
 }
 
 fn model(model: &ModelSeen) -> Check {
-    let name = format!("model {}", model.repository);
-    let told = |state, text: &str| {
-        let mut lines = text.lines();
-        let found = lines.next().unwrap_or_default().to_owned();
-        let rest: Vec<&str> = lines.map(str::trim).collect();
-        Check::new(CheckKind::Model, &name, state, found)
-            .required("the hub gives it")
-            .fix(rest.join("; "))
+    let kind = CheckKind::Model;
+    let check = match &model.access {
+        Access::Granted => kind.ok("the hub serves it"),
+        Access::NotAsked(reason) => kind.unknown(reason),
+        Access::Refused(message) => kind.failed(CheckState::Error, message),
+        Access::Silent(message) => kind.failed(CheckState::Warning, message),
     };
-    match &model.access {
-        Access::Given => Check::new(CheckKind::Model, &name, CheckState::Ok, "the hub gives it"),
-        Access::NotAsked(because) => {
-            Check::new(CheckKind::Model, &name, CheckState::Unknown, because)
-        }
-        Access::Refused(text) => told(CheckState::Error, text),
-        Access::Silent(text) => told(CheckState::Warning, text),
-    }
+    check
+        .named(format!("model {}", model.repository))
+        .required("the hub serves it")
 }
 
 /// Only with the host's network are a container's ports the host's.
 fn ports(facts: &Facts<'_>) -> Option<Check> {
-    let wanted = &facts.requires?.ports;
-    if wanted.is_empty() {
+    let required = &facts.requires?.ports;
+    if required.is_empty() {
         return None;
     }
-    let words = |ports: &[u16]| {
-        let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
-        ports.join(", ")
+    let list = |ports: &[u16], prefix: &str, separator: &str| {
+        let ports: Vec<String> = ports.iter().map(|port| format!("{prefix}{port}")).collect();
+        ports.join(separator)
     };
-    let taken: Vec<u16> = wanted
-        .iter()
-        .filter(|port| facts.listening.contains(port))
-        .copied()
-        .collect();
+    let mut taken = required.clone();
+    taken.retain(|port| facts.listening.contains(port));
+    let free = format!("{} free", list(required, "", ", "));
     let check = if taken.is_empty() {
-        Check::new(
-            CheckKind::Ports,
-            "ports",
-            CheckState::Ok,
-            format!("{} free", words(wanted)),
-        )
+        CheckKind::Ports.ok(&free)
     } else {
-        let found = format!("{} in use", words(&taken));
-        Check::new(CheckKind::Ports, "ports", CheckState::Error, found)
+        CheckKind::Ports.error(format!("{} in use", list(&taken, "", ", ")))
     };
-    let list: Vec<String> = taken
-        .iter()
-        .map(|port| format!("sport = :{port}"))
-        .collect();
-    Some(
-        check
-            .required(format!("{} free", words(wanted)))
-            .fix(format!(
-                "find and end who listens there: sudo ss -ltnp '{}'",
-                list.join(" or ")
-            )),
-    )
+    Some(check.required(free).fix(format!(
+        "find and end who listens there: sudo ss -ltnp '{}'",
+        list(&taken, "sport = :", " or ")
+    )))
 }

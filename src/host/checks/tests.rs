@@ -76,7 +76,7 @@ fn facts<'a>(
     Facts {
         host,
         conditions,
-        settings,
+        settings: Some(settings),
         engine: EngineFound::Answers {
             product: "Docker Engine 28.2.2".to_owned(),
             api: "1.50".to_owned(),
@@ -92,7 +92,8 @@ fn facts<'a>(
         }],
         requires: Some(requires),
         image_rocm: Some("7.1.1".to_owned()),
-        given: None,
+        assigned: None,
+        chosen: false,
         claims: Vec::new(),
         models: Vec::new(),
         listening: Vec::new(),
@@ -258,7 +259,7 @@ fn what_a_run_asks_of_others_is_looked_at() {
         access,
     };
     found.models = vec![
-        seen("a/given", Access::Given),
+        seen("a/given", Access::Granted),
         seen(
             "a/gated",
             Access::Refused("it is gated, and there is no token\n  set HF_TOKEN".to_owned()),
@@ -287,13 +288,13 @@ fn a_way_that_the_engine_has_not_is_in_the_way() {
     let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let given = AssignedGpus {
         method: InjectionMethod::Cdi,
-        because: "the recipe asks for it".to_owned(),
+        reason: "the recipe asks for it".to_owned(),
         gpus: Vec::new(),
         isolated: false,
     };
     let with = |host: &HostView| {
         let mut found = facts(host, &[], &settings, &requires);
-        found.given = Some(&given);
+        found.assigned = Some(&given);
         let checks = examine(&found);
         of(&checks, "gpus into a container").clone()
     };

@@ -5,6 +5,7 @@
 //! thousandths of a degree, hertz.
 
 use super::amd_metrics::{self, Metrics};
+use crate::host::amd_device::AmdDevice;
 use crate::host::model::Gpu;
 use crate::host::root::Root;
 use crate::telemetry::{Cause, GpuReading};
@@ -20,18 +21,13 @@ pub struct Card {
 impl Card {
     /// Finds a card's files.
     pub fn of(root: &Root, gpu: &Gpu) -> Self {
-        let mut devices = vec![format!("sys/bus/pci/devices/{}", gpu.pci)];
-        let minor = gpu
-            .nodes
-            .iter()
-            .find_map(|node| node.rsplit_once("renderD"));
-        devices.extend(minor.map(|(_, minor)| format!("sys/class/drm/renderD{minor}/device")));
+        let folders = AmdDevice::of(gpu).0;
         // A partition's own device has no sensors, and one that is hidden has no files at all.
-        let device = devices
+        let device = folders
             .iter()
             .find(|device| root.text(&format!("{device}/gpu_busy_percent")).is_some())
-            .or_else(|| devices.iter().find(|device| !root.names(device).is_empty()))
-            .unwrap_or(&devices[0])
+            .or_else(|| folders.iter().find(|device| !root.names(device).is_empty()))
+            .unwrap_or(&folders[0])
             .clone();
         let folder = format!("{device}/hwmon");
         let hwmon = root.names(&folder).into_iter().next();

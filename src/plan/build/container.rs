@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
-use crate::host::assign::{Asked, Flags, give};
+use crate::host::assign::{AssignRequest, GpuFlags, assign};
 use crate::plan::options::PullPolicy;
-use crate::plan::step::{Action, Condition};
+use crate::plan::step::{Action, BuildStep, Condition};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_recipe::model::{Entrypoint, Image, ModelSource, Recipe};
@@ -14,16 +14,7 @@ use retrial_recipe::model::{Entrypoint, Image, ModelSource, Recipe};
 /// The name of a built image: one for each resolved recipe.
 fn built_tag(recipe: &Recipe, hash: &str) -> String {
     let stem = recipe.submission.benchmark.to_lowercase();
-    let stem: String = stem
-        .chars()
-        .map(|character| {
-            if character.is_ascii_alphanumeric() {
-                character
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let stem = stem.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
     let short = hash.get(..12).unwrap_or("unhashed");
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
@@ -39,28 +30,20 @@ fn absolute(directory: &str, path: String) -> String {
 impl Builder<'_> {
     pub(super) fn image(&mut self) -> (String, bool) {
         match &self.recipe.image {
-            Image::Pull { reference, digest } => {
-                let wanted = match digest {
-                    Some(digest) if !reference.contains('@') => format!("{reference}@{digest}"),
-                    _ => reference.clone(),
-                };
+            Image::Pull { digest, .. } => {
+                let reference = self.recipe.image.reference().unwrap_or_default();
                 let policy = self.options.pull;
                 let when = if policy == PullPolicy::Missing {
                     Condition::UnlessPresent
                 } else {
                     Condition::Always
                 };
-                self.step_when(
-                    "pull",
-                    None,
-                    when,
-                    Action::Pull {
-                        reference: wanted.clone(),
-                        policy,
-                    },
-                );
-                let pinned = wanted.contains('@');
-                (wanted, pinned)
+                let action = Action::Pull {
+                    reference: reference.clone(),
+                    policy,
+                };
+                self.step_when("pull", None, when, action);
+                (reference, digest.is_some())
             }
             Image::Build {
                 context,
@@ -70,13 +53,13 @@ impl Builder<'_> {
                 let directory = self.origin.directory.as_deref().unwrap_or(".");
                 let context = join(directory, context);
                 let tag = built_tag(self.recipe, &self.origin.hash);
-                let action = Action::Build {
+                let build = BuildStep {
                     context,
                     dockerfile: dockerfile.clone(),
                     args: args.clone(),
                     tag: tag.clone(),
                 };
-                self.step("build", None, action);
+                self.step("build", None, Action::Build(build));
                 (tag, false)
             }
         }
@@ -123,8 +106,8 @@ impl Builder<'_> {
             }
         }
         mounts.extend(flags.mounts);
-        let mut further = asked.further.clone();
-        further.runtime = flags.runtime.or(further.runtime);
+        let mut extra = asked.extra.clone();
+        extra.runtime = flags.runtime.or(extra.runtime);
         let mut group_add = asked.group_add.clone();
         group_add.extend(flags.groups);
         Ok(ContainerSpec {
@@ -153,14 +136,14 @@ impl Builder<'_> {
                 .transpose()?,
             user: asked.user.clone(),
             init: asked.init,
-            further,
+            extra,
             labels: BTreeMap::new(),
             control: None,
         })
     }
 
     /// The GPUs' part of the container.
-    fn gpus(&mut self) -> Result<Flags, PlanError> {
+    fn gpus(&mut self) -> Result<GpuFlags, PlanError> {
         let container = &self.recipe.container;
         let chosen = &self.options.gpus;
         let error = |because: String| PlanError::Gpus {
@@ -173,19 +156,19 @@ impl Builder<'_> {
                     "the recipe asks for no GPUs (requires.gpus)".to_owned(),
                 ));
             }
-            return Ok(Flags {
+            return Ok(GpuFlags {
                 devices: container.devices.clone(),
-                ..Flags::default()
+                ..GpuFlags::default()
             });
         };
-        let asked = Asked {
+        let request = AssignRequest {
             container,
-            request,
+            gpus: request,
             chosen,
             host: self.host,
         };
-        let (flags, given) = give(&asked).map_err(error)?;
-        self.assigned_gpus = Some(given);
+        let (flags, assigned) = assign(&request).map_err(error)?;
+        self.assigned_gpus = Some(assigned);
         Ok(flags)
     }
 }

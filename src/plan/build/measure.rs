@@ -1,8 +1,10 @@
 //! Scenarios: for each mode and trial its command, its check, and the fetching of its results.
 
+use std::collections::BTreeMap;
+
 use super::error::PlanError;
 use super::{Builder, expression};
-use crate::plan::measurement::MeasurementPlan;
+use crate::plan::measurement::{MeasurementPlan, is_scenario};
 use crate::plan::step::{Action, Condition, Purpose};
 use retrial_recipe::expression::Scope;
 use retrial_recipe::model::{Measurement, MeasurementCommand, Mode, Template, Trials};
@@ -17,7 +19,7 @@ impl Builder<'_> {
                 .map(move |(mode, measurement)| (key, scenario, *mode, measurement))
         });
         self.known_scenarios()?;
-        let mut shared = Vec::new();
+        let mut shared = Shared::new();
         for (key, scenario, mode, from) in every {
             let loadgen = scenario.loadgen.as_deref();
             if !self.wanted(key, loadgen, mode) {
@@ -38,7 +40,7 @@ impl Builder<'_> {
     }
 
     /// One trial: the command, its check, and the fetching of its results.
-    fn trial(&mut self, one: &OneTrial<'_>, shared: &mut Vec<Shared>) -> Result<(), PlanError> {
+    fn trial(&mut self, one: &OneTrial<'_>, shared: &mut Shared) -> Result<(), PlanError> {
         let OneTrial {
             from,
             index,
@@ -104,22 +106,14 @@ impl Builder<'_> {
         name: &str,
         one: &OneTrial<'_>,
         results: Option<&String>,
-        shared: &mut Vec<Shared>,
+        shared: &mut Shared,
     ) -> Result<u32, PlanError> {
-        let known = shared
-            .iter()
-            .find(|known| known.command == name && known.trial == one.trial);
-        let number = if let Some(known) = known {
-            known.step
-        } else {
-            let step = self.shared_step(name, one)?;
-            shared.push(Shared {
-                command: name.to_owned(),
-                trial: one.trial,
-                step,
-            });
-            step
+        let key = (name.to_owned(), one.trial);
+        let number = match shared.get(&key) {
+            Some(number) => *number,
+            None => self.shared_step(name, one)?,
         };
+        shared.insert(key, number);
         let step = self.steps.iter_mut().find(|step| step.number == number);
         if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
             exec.results.extend(results.cloned());
@@ -191,7 +185,7 @@ impl Builder<'_> {
                 .options
                 .scenarios
                 .iter()
-                .any(|wanted| names(wanted, key, loadgen));
+                .any(|wanted| is_scenario(wanted, key, loadgen));
         scenario && (self.options.modes.is_empty() || self.options.modes.contains(&mode))
     }
 
@@ -201,7 +195,7 @@ impl Builder<'_> {
         let unknown = self.options.scenarios.iter().find(|wanted| {
             !scenarios
                 .iter()
-                .any(|(key, scenario)| names(wanted, key, scenario.loadgen.as_deref()))
+                .any(|(key, scenario)| is_scenario(wanted, key, scenario.loadgen.as_deref()))
         });
         unknown.map_or(Ok(()), |name| {
             Err(PlanError::NoSuchScenario {
@@ -254,18 +248,8 @@ fn below_results(file: &Template, results: Option<&Template>) -> Template {
     inner.map_or_else(|| file.clone(), |inner| Template(inner.to_owned()))
 }
 
-/// Whether what was typed means this scenario: `single-stream` is `SingleStream`.
-fn names(wanted: &str, key: &str, loadgen: Option<&str>) -> bool {
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-    plain(wanted) == plain(key) || loadgen.is_some_and(|name| plain(wanted) == plain(name))
-}
-
-/// A shared command's step for one trial.
-struct Shared {
-    command: String,
-    trial: u32,
-    step: u32,
-}
+/// The step of a shared command for one trial.
+type Shared = BTreeMap<(String, u32), u32>;
 
 /// One trial of one measurement, on its way into the plan.
 struct OneTrial<'a> {

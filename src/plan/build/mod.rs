@@ -14,8 +14,8 @@ use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
-use crate::host::assign::{AssignedGpus, lessened};
-use crate::host::checks::requirements::lacks;
+use crate::host::assign::AssignedGpus;
+use crate::host::checks::unmet;
 use crate::host::model::HostView;
 use retrial_recipe::expression::{Scope, render};
 use retrial_recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
@@ -43,21 +43,13 @@ pub fn build(
     options: &PlanOptions,
     host: &HostView,
 ) -> Result<Plan, PlanError> {
-    if options.least_privilege {
-        let lessened = lessened(recipe);
-        let mut plan = build_as_is(&lessened.recipe, origin, options, host)?;
-        plan.removed_privileges = lessened.took_away;
-        return Ok(plan);
-    }
-    build_as_is(recipe, origin, options, host)
-}
-
-fn build_as_is(
-    recipe: &Recipe,
-    origin: &Origin,
-    options: &PlanOptions,
-    host: &HostView,
-) -> Result<Plan, PlanError> {
+    let mut recipe = recipe.clone();
+    let removed_privileges = if options.least_privilege {
+        privilege::remove(&mut recipe.container)
+    } else {
+        Vec::new()
+    };
+    let recipe = &recipe;
     let mut builder = Builder {
         recipe,
         origin,
@@ -102,7 +94,7 @@ fn build_as_is(
         .map(|mount| mount.source.clone())
         .collect();
     let by_choice = !options.gpus.is_empty();
-    let unmet = lacks(
+    let unmet = unmet(
         &recipe.requires,
         host,
         builder.assigned_gpus.as_ref(),
@@ -125,9 +117,9 @@ fn build_as_is(
         assigned_gpus: builder.assigned_gpus.take(),
         no_wait: false,
         warnings: Vec::new(),
-        removed_privileges: Vec::new(),
+        removed_privileges,
         unmet,
-        privileges: privilege::asked(recipe, &sources, origin.directory.as_deref()),
+        privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),
         image,
         pinned,
         container,

@@ -3,8 +3,8 @@
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::commit::{NamesCommits, commit_later};
-use crate::plan::model::{Form, HUB_CACHE, ModelMount};
-use crate::plan::step::{Action, Condition, Purpose, Step};
+use crate::plan::model::{Form, HUB_CACHE, ModelFetch, ModelMount};
+use crate::plan::step::{Action, Purpose, Step};
 use retrial_recipe::model::{CommandOptions, Model, ModelSource};
 
 impl Builder<'_> {
@@ -18,16 +18,16 @@ impl Builder<'_> {
                 locked,
             } = &model.source
             {
-                let mount = self.model_mount(name, model)?;
-                let action = Action::FetchModel {
+                let fetch = ModelFetch {
                     model: name.clone(),
                     repository: repository.clone(),
                     revision: revision.clone(),
                     allow: allow.clone(),
                     ignore: ignore.clone(),
                     locked: locked.clone(),
-                    mount,
+                    mount: self.model_mount(name, model)?,
                 };
+                let action = Action::FetchModel(fetch);
                 self.step(&format!("fetch-{name}"), None, action);
             }
         }
@@ -36,17 +36,15 @@ impl Builder<'_> {
 
     /// Whether each commit that a step names is told by a fetch before it.
     pub(super) fn commits_are_known(&self) -> Result<(), PlanError> {
-        for fetch in &self.steps {
-            let (Action::FetchModel { model, .. }, Condition::Skipped { .. }) =
-                (&fetch.action, &fetch.when)
-            else {
+        let skipped = self.steps.iter().filter(|step| step.is_skipped());
+        for fetch in skipped {
+            let Action::FetchModel(ModelFetch { model, .. }) = &fetch.action else {
                 continue;
             };
             let later = commit_later(model);
             let names = |step: &&Step| {
-                let skipped = matches!(step.when, Condition::Skipped { .. });
                 let mut action = step.action.clone();
-                !skipped && action.texts().iter().any(|text| text.contains(&later))
+                !step.is_skipped() && action.texts().iter().any(|text| text.contains(&later))
             };
             if let Some(user) = self.steps.iter().find(names) {
                 return Err(PlanError::CommitUnknown {

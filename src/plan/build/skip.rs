@@ -1,48 +1,33 @@
-//! Steps that `--skip` and `--from` leave out.
+//! Steps that `--skip` and `--from` skip.
 
 use super::Builder;
 use super::error::PlanError;
 use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition};
+use retrial_recipe::nearest;
 
 impl Builder<'_> {
-    /// Marks the steps that `--skip` and `--from` leave out.
+    /// Marks the steps that `--skip` and `--from` skip.
     pub(super) fn skip(&mut self) -> Result<(), PlanError> {
         for name in &self.options.skip {
-            let mut found = false;
-            for step in &mut self.steps {
-                if step.name == *name || step.number.to_string() == *name {
-                    step.when = Condition::Skipped {
-                        because: format!("--skip {name}"),
-                    };
-                    found = true;
-                }
-            }
-            if !found {
-                return Err(self.no_such_step("--skip", name));
-            }
+            let index = self.index_of("--skip", name)?;
+            let option = format!("--skip {name}");
+            self.steps[index].when = Condition::Skipped { option };
         }
         if let Some(name) = &self.options.from {
-            let Some(first) = self
-                .steps
-                .iter()
-                .position(|step| step.name == *name || step.number.to_string() == *name)
-            else {
-                return Err(self.no_such_step("--from", name));
-            };
+            let first = self.index_of("--from", name)?;
             for step in &mut self.steps[..first] {
                 let needed = matches!(
                     step.action,
                     Action::Create
                         | Action::Pull { .. }
-                        | Action::Build { .. }
-                        // It costs nothing where it is kept.
+                        | Action::Build(_)
+                        // It costs nothing where it is cached.
                         | Action::Populate(_)
                 );
                 if !needed {
-                    step.when = Condition::Skipped {
-                        because: format!("--from {name}"),
-                    };
+                    let option = format!("--from {name}");
+                    step.when = Condition::Skipped { option };
                 }
             }
         }
@@ -53,25 +38,19 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn no_such_step(&self, option: &'static str, name: &str) -> PlanError {
-        let near = self
-            .steps
-            .iter()
-            .map(|step| (strsim::jaro_winkler(&step.name, name), &step.name))
-            .filter(|(score, _)| *score > 0.8)
-            .max_by(|left, right| left.0.total_cmp(&right.0));
-        PlanError::NoSuchStep {
-            option,
-            name: name.to_owned(),
-            hint: near
-                .map(|(_, name)| format!(" (did you mean {name}?)"))
-                .unwrap_or_default(),
-            has: self
-                .steps
-                .iter()
-                .map(|step| step.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
-        }
+    /// Finds a step by name or number.
+    fn index_of(&self, option: &'static str, name: &str) -> Result<usize, PlanError> {
+        let mut steps = self.steps.iter();
+        let found = steps.position(|step| step.name == name || step.number.to_string() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.steps.iter().map(|step| step.name.as_str()).collect();
+            let near = nearest(name, names.iter().copied());
+            PlanError::NoSuchStep {
+                option,
+                name: name.to_owned(),
+                hint: near.map_or_else(String::new, |near| format!(" (did you mean {near}?)")),
+                has: names.join(", "),
+            }
+        })
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
 }
 
 /// Fills a directory, unless it is kept.
-pub(super) fn fill(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) -> String {
+pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) -> String {
     let PopulateStep {
         directory: kept,
         on,
@@ -62,7 +62,7 @@ pub(super) fn fill(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) ->
             let filler = format!("{name}-fill");
             let mut mounts = super::mounts(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
-            let _ = writeln!(lines, "{}", docker_run(&plan.container, &filler, &mounts));
+            let _ = writeln!(lines, "{}", docker_run(&plan.container, &filler, mounts));
             let _ = writeln!(lines, "{}", docker_exec(command, &filler));
             let rights = if kept.writable { "a+rwX" } else { "a+rX" };
             let _ = writeln!(lines, "docker exec -u 0 {filler} chmod -R {rights} {path}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::quote;
 use crate::plan::commit::commit_later;
-use crate::plan::model::{FetchedModel, Form};
+use crate::plan::model::{Form, ModelFetch};
 use crate::plan::step::Plan;
 
 /// Where models are put; nothing for a plan without.
@@ -19,27 +19,22 @@ pub(super) fn header(plan: &Plan) -> String {
 }
 
 /// Fetches a model, and learns its commit where something in the plan names it.
-pub(super) fn download(
-    plan: &Plan,
-    model: &FetchedModel<'_>,
-    allow: &[String],
-    ignore: &[String],
-) -> String {
+pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
     let place = place(model);
     let mut line = format!(
         "hf download {} --revision {}",
-        quote(model.repository),
-        quote(model.revision)
+        quote(&model.repository),
+        quote(&model.revision)
     );
-    for (flag, globs) in [("--include", allow), ("--exclude", ignore)] {
+    for (flag, globs) in [("--include", &model.allow), ("--exclude", &model.ignore)] {
         for glob in globs {
             let _ = write!(line, " {flag} {}", quote(glob));
         }
     }
-    let variable = variable(model.name);
+    let variable = variable(&model.model);
     let learn = if model.mount.form == Form::HubCache {
         line.push_str(" --cache-dir \"$models\"/hub");
-        format!("{variable}=$(cat {place}/refs/{})", quote(model.revision))
+        format!("{variable}=$(cat {place}/refs/{})", quote(&model.revision))
     } else {
         let _ = write!(line, " --local-dir {place}");
         // The first line of what it notes for each file.
@@ -47,7 +42,7 @@ pub(super) fn download(
             "{variable}=$(find {place}/.cache/huggingface/download -name '*.metadata' -exec head -n 1 {{}} \\; -quit)"
         )
     };
-    if names_commit(plan, model.name) {
+    if names_commit(plan, &model.model) {
         let _ = write!(line, "\n{learn}");
     }
     line
@@ -63,7 +58,7 @@ pub(super) fn mounts(plan: &Plan) -> Vec<String> {
             Form::Files => (target.clone(), ""),
             Form::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
         };
-        format!("--volume={}:{}{rights}", place(&model), quote(&target))
+        format!("--volume={}:{}{rights}", place(model), quote(&target))
     });
     mounts.collect()
 }
@@ -71,8 +66,8 @@ pub(super) fn mounts(plan: &Plan) -> Vec<String> {
 /// The script with the commits that are known only when it runs: they stand in quoted words.
 pub(super) fn with_commits(plan: &Plan, mut script: String) -> String {
     for model in plan.fetched_models() {
-        let known = format!("'\"${}\"'", variable(model.name));
-        script = script.replace(&commit_later(model.name), &known);
+        let known = format!("'\"${}\"'", variable(&model.model));
+        script = script.replace(&commit_later(&model.model), &known);
     }
     script
 }
@@ -83,18 +78,11 @@ fn names_commit(plan: &Plan, model: &str) -> bool {
 }
 
 fn variable(model: &str) -> String {
-    let plain = |character: char| {
-        if character.is_ascii_alphanumeric() {
-            character
-        } else {
-            '_'
-        }
-    };
-    let name: String = model.chars().map(plain).collect();
+    let name = model.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
     format!("commit_of_{name}")
 }
 
-fn place(model: &FetchedModel<'_>) -> String {
+fn place(model: &ModelFetch) -> String {
     if model.mount.form == Form::HubCache {
         return format!("\"$models\"/hub/{}", quote(&model.cache_name()));
     }

@@ -1,23 +1,23 @@
-//! The GPUs that a container is given, as a person reads them.
+//! The GPUs that a container gets, as a person reads them.
 
 use crate::host::assign::{AssignedGpu, AssignedGpus, cards};
 
 /// More than these are told by their number.
 const ONE_BY_ONE: usize = 8;
 
-pub(super) fn lines(given: &AssignedGpus) -> Vec<String> {
+pub(super) fn lines(assigned: &AssignedGpus) -> Vec<String> {
     let line = |key: &str, text: String| format!("{key:<13} {text}");
     let mut lines = Vec::new();
-    if given.gpus.len() > ONE_BY_ONE {
-        lines.push(line("given", together(&given.gpus)));
+    if assigned.gpus.len() > ONE_BY_ONE {
+        lines.push(line("assigned", together(&assigned.gpus)));
     } else {
-        lines.extend(given.gpus.iter().map(|one| line("given", alone(one))));
+        lines.extend(assigned.gpus.iter().map(|one| line("assigned", alone(one))));
     }
     lines.push(line(
         "by",
-        format!("{}: {}", given.method.name(), given.because),
+        format!("{}: {}", assigned.method.name(), assigned.reason),
     ));
-    if !given.isolated && !given.gpus.is_empty() {
+    if !assigned.isolated && !assigned.gpus.is_empty() {
         lines.push(line(
             "reach",
             "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES choose, and keep nothing out".to_owned(),

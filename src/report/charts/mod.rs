@@ -1,8 +1,7 @@
-//! Charts: what they show ([`Chart`]), made from verdicts, telemetry and comparisons. Formats draw
-//! them: as SVG, or small in a terminal.
+//! Charts of verdicts, telemetry, comparisons and batches. Formats draw them: as SVG, or small in a
+//! terminal.
 //!
-//! Bars begin at zero. Where another axis does not, it says so. What is measured and what was
-//! published differ in colour (Okabe and Ito's palette), in pattern and in words.
+//! Bars start at zero; an axis that does not says so. Measured and published values differ in colour (Okabe and Ito's palette), in pattern and in words.
 
 mod of_batch;
 mod of_comparison;
@@ -14,18 +13,20 @@ pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_result;
-pub(super) use scale::Scale;
+pub(super) use scale::{Scale, extent};
 
-/// A picture of figures.
+use super::document::clean;
+
+/// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What is shown: `Offline performance: tokens_per_second`.
+    /// Its title: `Offline performance: tokens_per_second`.
     pub title: String,
     /// A short name for its file: letters, digits, `-`.
     pub name: String,
-    /// What it shows, for readers who do not see it.
+    /// Its content in words, for those who do not see it.
     pub description: String,
-    /// How.
+    /// Its content.
     pub kind: Kind,
 }
 
@@ -36,7 +37,7 @@ pub enum Kind {
     Bars(Bars),
     /// Ratios around 1, with their intervals.
     Ratios(Ratios),
-    /// Figures over something: releases, percentiles, time.
+    /// Figures over releases, percentiles or time.
     Lines(Lines),
 }
 
@@ -47,24 +48,24 @@ pub struct Bars {
     pub unit: String,
     /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
-    /// A value that all are held against, and what it is.
+    /// A value that all are compared with, and its name.
     pub mark: Option<(f64, String)>,
-    /// What the whiskers are: `95 % confidence`.
+    /// The meaning of the whiskers: `95 % confidence`.
     pub whiskers: String,
 }
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What it is.
+    /// Its label.
     pub label: String,
     /// Its value.
     pub value: f64,
     /// The interval of the value.
     pub interval: Option<(f64, f64)>,
-    /// The trials that it is made of, where there are several.
+    /// The trials behind it, if there are several.
     pub trials: Vec<f64>,
-    /// Measured by us, or not.
+    /// Whose figure it is.
     pub origin: Origin,
 }
 
@@ -82,37 +83,37 @@ pub enum Origin {
 /// Ratios around 1.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ratios {
-    /// What 1 is: `what was published`.
+    /// What 1 stands for: `published`.
     pub of: String,
     /// The rows, from top to bottom.
     pub rows: Vec<Ratio>,
-    /// What the whiskers are.
+    /// The meaning of the whiskers.
     pub whiskers: String,
 }
 
 /// One ratio.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// What it is of.
+    /// Its label.
     pub label: String,
     /// Above 1 is better.
     pub value: f64,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
-    /// The least that is asked for.
+    /// The least that is required.
     pub least: Option<f64>,
-    /// A word beside the number: `reproduced`, `faster`.
+    /// A word next to the number: `reproduced`, `faster`.
     pub word: String,
-    /// Whether that word is bad news.
+    /// Whether that is bad news.
     pub bad: bool,
 }
 
-/// Figures over something.
+/// Figures over releases, percentiles or time.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
-    /// What lies along the axis: `percentile`, `seconds since the run began`.
+    /// The name of the axis: `percentile`, `seconds since the run started`.
     pub over: String,
-    /// Names of the places along the axis; empty: the points' own numbers count.
+    /// Names of the places along the axis; if empty, the points' own numbers count.
     pub places: Vec<String>,
     /// The unit of the values.
     pub unit: String,
@@ -120,27 +121,51 @@ pub struct Lines {
     pub from_zero: bool,
     /// The lines.
     pub series: Vec<Series>,
-    /// Values that lines are held against, and what they are.
-    pub marks: Vec<(f64, String)>,
-    /// Stretches of the axis that are marked: steps that measured.
+    /// Stretches of the axis that are marked: measuring steps.
     pub stretches: Vec<(f64, f64)>,
 }
 
 /// One line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// Its points; a gap is a point that is none.
+    /// Its points; a gap is a point without a value.
     pub points: Vec<(f64, Option<f64>)>,
-    /// Around the line: lowest and highest at each of its points.
+    /// The lowest and highest value at each of its points.
     pub band: Vec<(f64, f64)>,
-    /// Single measurements are marked, not only joined.
+    /// Whether points are marked, not only joined.
     pub marked: bool,
 }
 
-/// Letters, digits and `-` of a text: a file's name.
-pub(super) fn file_name(text: &str) -> String {
+impl Chart {
+    /// A chart; benchmark and title name its file.
+    pub(super) fn new(benchmark: &str, title: &str, description: &str, kind: Kind) -> Self {
+        let title = clean(title);
+        Self {
+            name: file_name(&format!("{benchmark} {title}")),
+            title,
+            description: description.to_owned(),
+            kind,
+        }
+    }
+}
+
+impl Bar {
+    /// A bar without an interval or trials.
+    pub(super) fn new(label: impl Into<String>, value: f64, origin: Origin) -> Self {
+        Self {
+            label: label.into(),
+            value,
+            interval: None,
+            trials: Vec::new(),
+            origin,
+        }
+    }
+}
+
+/// Returns a text as a file's name: letters, digits and `-`.
+fn file_name(text: &str) -> String {
     let mut name = String::new();
     for letter in text.chars().flat_map(char::to_lowercase) {
         if letter.is_ascii_alphanumeric() {

@@ -1,67 +1,47 @@
-//! Charts of `telemetry.csv`: what GPUs and container did while something was measured.
+//! Charts of `telemetry.csv`: GPUs and container during the measurements.
 
 use std::collections::BTreeMap;
 
-use super::{Chart, Kind, Lines, Series, file_name};
+use super::{Chart, Kind, Lines, Series, extent};
+use crate::results::verdict::number::figure;
 use crate::telemetry::{ContainerReading, GpuReading, Of, Row};
 
-/// Points of a line: more than a drawing has dots says nothing more.
+/// The most points of a line: a drawing has no room for more.
 const POINTS: usize = 200;
-/// More GPUs are a mean with what lies around it.
+/// More GPUs are one line of their mean, with the range around it.
 const FEW: usize = 3;
-/// A pause of this share more than was meant is a gap, and so many seconds.
+/// A sample that is this many intervals and seconds late leaves a gap.
 const LATE: f64 = 3.0;
 
-/// What of a GPU.
-struct Sensor {
-    title: &'static str,
-    unit: &'static str,
-    from_zero: bool,
-    read: fn(&GpuReading) -> Option<f64>,
-}
+/// A reading of a GPU: title, unit, whether its axis starts at zero, and the value.
+type Sensor = (
+    &'static str,
+    &'static str,
+    bool,
+    fn(&GpuReading) -> Option<f64>,
+);
+
+const SENSORS: [Sensor; 5] = [
+    ("Power of each GPU", "W", true, |gpu| gpu.power_w),
+    ("Utilization of each GPU", "%", true, |gpu| gpu.utilization),
+    ("Core clock of each GPU", "MHz", true, |gpu| gpu.core_mhz),
+    ("Temperature of each GPU", "°C", false, |gpu| {
+        gpu.temperature_c
+    }),
+    ("Memory in use on each GPU", "GiB", true, |gpu| {
+        gpu.vram.map(gibibytes)
+    }),
+];
 
 #[expect(clippy::cast_precision_loss, reason = "bytes, shown with three digits")]
 fn gibibytes(bytes: u64) -> f64 {
     bytes as f64 / (1_u64 << 30) as f64
 }
 
-const SENSORS: [Sensor; 5] = [
-    Sensor {
-        title: "Power of each GPU",
-        unit: "W",
-        from_zero: true,
-        read: |gpu| gpu.power_w,
-    },
-    Sensor {
-        title: "Utilization of each GPU",
-        unit: "%",
-        from_zero: true,
-        read: |gpu| gpu.utilization,
-    },
-    Sensor {
-        title: "Clock of each GPU's cores",
-        unit: "MHz",
-        from_zero: true,
-        read: |gpu| gpu.core_mhz,
-    },
-    Sensor {
-        title: "Temperature of each GPU",
-        unit: "°C",
-        from_zero: false,
-        read: |gpu| gpu.temperature_c,
-    },
-    Sensor {
-        title: "Memory in use on each GPU",
-        unit: "GiB",
-        from_zero: true,
-        read: |gpu| gpu.vram.map(gibibytes),
-    },
-];
-
-/// A sample: when, how long until the next was meant to be, in which step, and what was seen.
+/// A sample: its time, the time until the next one was due, its step, and the value.
 type Sample = (f64, f64, u32, f64);
 
-/// The charts of a run's rows; none where nobody sampled.
+/// The charts of a run's telemetry; none without samples.
 #[must_use]
 pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let mut gpus: BTreeMap<u32, Vec<(&Row, &GpuReading)>> = BTreeMap::new();
@@ -74,44 +54,28 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     }
     let stretches = stretches(rows);
     let mut charts = Vec::new();
-    for sensor in &SENSORS {
-        let all: Vec<(String, Vec<Sample>)> = gpus
-            .iter()
-            .map(|(index, samples)| {
-                let seen = samples
-                    .iter()
-                    .filter_map(|(row, reading)| Some(sample(row, (sensor.read)(reading)?)));
-                (format!("GPU {index}"), seen.collect())
-            })
-            .filter(|(_, samples): &(String, Vec<Sample>)| samples.len() > 1)
-            .collect();
-        charts.extend(chart(
-            sensor.title,
-            sensor.unit,
-            sensor.from_zero,
-            &all,
-            &stretches,
-        ));
+    let mut add = |title, unit, from_zero, series: Vec<(String, Vec<Sample>)>| {
+        charts.extend(chart(title, unit, from_zero, &series, &stretches));
+    };
+    for (title, unit, from_zero, read) in SENSORS {
+        let all = gpus.iter().map(|(index, samples)| {
+            let samples = samples.iter();
+            let samples = samples.filter_map(|(row, gpu)| Some(sample(row, read(gpu)?)));
+            (format!("GPU {index}"), samples.collect::<Vec<_>>())
+        });
+        let known = all.filter(|(_, samples)| samples.len() > 1);
+        add(title, unit, from_zero, known.collect());
     }
-    let busy = vec![("container".to_owned(), busy(&container))];
-    charts.extend(chart(
-        "CPUs that the container kept busy",
-        "CPUs",
-        true,
-        &busy,
-        &stretches,
-    ));
-    let memory = container
-        .iter()
-        .filter_map(|(row, reading)| Some(sample(row, gibibytes(reading.memory?))));
-    let memory = vec![("container".to_owned(), memory.collect())];
-    charts.extend(chart(
+    let of_container = |samples| vec![("container".to_owned(), samples)];
+    add("CPUs in use", "CPUs", true, of_container(busy(&container)));
+    let memory = container.iter();
+    let memory = memory.filter_map(|(row, one)| Some(sample(row, gibibytes(one.memory?))));
+    add(
         "Memory of the container",
         "GiB",
         true,
-        &memory,
-        &stretches,
-    ));
+        of_container(memory.collect()),
+    );
     charts
 }
 
@@ -146,65 +110,52 @@ fn chart(
     all: &[(String, Vec<Sample>)],
     stretches: &[(f64, f64)],
 ) -> Option<Chart> {
-    let samples = || all.iter().flat_map(|(_, samples)| samples);
     if all.iter().all(|(_, samples)| samples.len() < 2) {
         return None;
     }
-    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-    for (_, _, _, value) in samples() {
-        least = least.min(*value);
-        most = most.max(*value);
-    }
+    let samples = || all.iter().flat_map(|(_, samples)| samples.iter().copied());
+    let (least, most) = extent(samples().map(|sample| sample.3));
     let series = if all.len() > FEW {
-        vec![Series {
-            name: format!("mean of {} GPUs, from lowest to highest", all.len()),
-            ..line(
-                all.iter()
-                    .flat_map(|(_, samples)| samples.iter().copied())
-                    .collect(),
-            )
-        }]
+        let name = format!("mean of {} GPUs, lowest to highest", all.len());
+        let line = line(samples().collect());
+        vec![Series { name, ..line }]
     } else {
-        all.iter()
-            .map(|(name, samples)| Series {
-                name: name.clone(),
-                band: Vec::new(),
-                ..line(samples.clone())
-            })
-            .collect()
+        let series = all.iter().map(|(name, samples)| Series {
+            name: name.clone(),
+            band: Vec::new(),
+            ..line(samples.clone())
+        });
+        series.collect()
     };
-    Some(Chart {
-        title: title.to_owned(),
-        name: file_name(title),
-        description: format!(
-            "from {} to {} over {:.0} seconds",
-            crate::results::verdict::number::figure(rounded(least), unit),
-            crate::results::verdict::number::figure(rounded(most), unit),
-            stretches.last().map_or(0.0, |last| last.1)
-                - stretches.first().map_or(0.0, |first| first.0),
-        ),
-        kind: Kind::Lines(Lines {
-            over: "seconds since the run started".to_owned(),
-            unit: unit.to_owned(),
-            from_zero,
-            series,
-            // One alone is the whole axis.
-            stretches: if stretches.len() > 1 {
-                stretches.to_vec()
-            } else {
-                Vec::new()
-            },
-            ..Lines::default()
-        }),
-    })
+    let ends = stretches.first().zip(stretches.last());
+    let description = format!(
+        "from {} to {} over {:.0} seconds",
+        figure(rounded(least), unit),
+        figure(rounded(most), unit),
+        ends.map_or(0.0, |(first, last)| last.1 - first.0),
+    );
+    let lines = Lines {
+        over: "seconds since the run started".to_owned(),
+        unit: unit.to_owned(),
+        from_zero,
+        series,
+        // A single one is the whole axis.
+        stretches: stretches
+            .iter()
+            .copied()
+            .filter(|_| stretches.len() > 1)
+            .collect(),
+        ..Lines::default()
+    };
+    Some(Chart::new("", title, &description, Kind::Lines(lines)))
 }
 
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// One line through the samples, in as many points as can be seen: the mean of each, and around it the
-/// lowest and the highest. Where nobody sampled the line is broken.
+/// A line through the samples, in at most [`POINTS`] points: means, with the lowest and the highest
+/// value around them. It is broken where samples are missing.
 fn line(mut samples: Vec<Sample>) -> Series {
     samples.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
@@ -232,13 +183,10 @@ fn line(mut samples: Vec<Sample>) -> Series {
         #[expect(clippy::cast_precision_loss, reason = "samples of one bucket")]
         let count = together.len() as f64;
         let mean = |value: fn(&Sample) -> f64| together.iter().map(value).sum::<f64>() / count;
+        let point = (mean(|sample| sample.0), Some(mean(|sample| sample.3)));
+        series.points.push(point);
         let values = together.iter().map(|sample| sample.3);
-        let low = values.clone().fold(f64::INFINITY, f64::min);
-        let high = values.fold(f64::NEG_INFINITY, f64::max);
-        series
-            .points
-            .push((mean(|sample| sample.0), Some(mean(|sample| sample.3))));
-        series.band.push((low, high));
+        series.band.push(extent(values));
         before = Some(*last);
     }
     series

@@ -1,26 +1,22 @@
-//! Axes: where they begin and end, and which numbers stand on them.
+//! Axes: their range, and the numbers on them.
 
 use crate::results::verdict::number;
 
-/// From values to places on a drawing.
+/// Maps values to positions on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::report) struct Scale {
-    /// The least and the greatest value on it.
+    /// The least value on it.
     pub least: f64,
-    /// See [`Scale::least`].
+    /// The greatest value on it.
     pub most: f64,
-    /// The numbers that stand on it.
+    /// The numbers on it.
     pub ticks: Vec<f64>,
 }
 
 impl Scale {
-    /// An axis for these values; `from_zero`: it begins there (or ends, where all are negative).
+    /// An axis for these values; `from_zero`: zero is on it.
     pub fn of(values: impl Iterator<Item = f64>, from_zero: bool, most_ticks: u32) -> Self {
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for value in values.filter(|value| value.is_finite()) {
-            least = least.min(value);
-            most = most.max(value);
-        }
+        let (mut least, mut most) = extent(values.filter(|value| value.is_finite()));
         if least > most {
             (least, most) = (0.0, 1.0);
         }
@@ -29,7 +25,7 @@ impl Scale {
             most = most.max(0.0);
         }
         if most - least <= 1e-9 * most.abs().max(least.abs()) {
-            // One value only: some room around it.
+            // Room around a single value.
             let room = if most == 0.0 { 1.0 } else { most.abs() * 0.05 };
             most += room;
             if !(from_zero && least == 0.0) {
@@ -41,7 +37,7 @@ impl Scale {
         let end = (most / step - 1e-9).ceil().max(first + 1.0);
         let mut ticks = Vec::new();
         let mut at = first;
-        // At most two more than were asked for; a limit where arithmetic is at its end.
+        // At most two more than requested; the limit is for values at the end of f64's precision.
         while at <= end && ticks.len() < 24 {
             ticks.push(at * step);
             at += 1.0;
@@ -53,7 +49,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies, from 0 to 1.
+    /// The position of a value, from 0 to 1.
     pub fn place(&self, value: f64) -> f64 {
         ((value - self.least) / (self.most - self.least)).clamp(0.0, 1.0)
     }
@@ -68,21 +64,27 @@ impl Scale {
         if tick.abs() < step / 1e3 {
             return "0".to_owned();
         }
-        if step.is_finite() && step < 1.0 {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "digits, bounded"
-            )]
-            let digits = (-step.log10()).ceil().clamp(1.0, 9.0) as usize;
-            return format!("{tick:.digits$}");
-        }
+        // As many decimals as a step has: 0, 2.5, 5.
+        let decimals = (0_u8..9).find(|decimals| {
+            let scaled = step * 10_f64.powi(i32::from(*decimals));
+            (scaled - scaled.round()).abs() < 1e-6 * scaled
+        });
         match tick.abs() {
+            _ if step.is_finite() && decimals != Some(0) => {
+                format!("{tick:.0$}", usize::from(decimals.unwrap_or(9)))
+            }
             size if size >= 1e6 && step >= 1e4 => format!("{} M", number::grouped(tick / 1e6)),
             size if size >= 1e4 && step >= 100.0 => format!("{} k", number::grouped(tick / 1e3)),
             _ => number::grouped(tick.round()),
         }
     }
+}
+
+/// The lowest and the highest of values; infinite without any.
+pub(in crate::report) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
 }
 
 /// The next of 1, 2, 2.5, 5 times a power of ten.
@@ -108,6 +110,8 @@ mod tests {
     #[case(&[96.0, 103.0], true, &["0", "25", "50", "75", "100", "125"])]
     #[case(&[103_480.0], true, &["0", "25 k", "50 k", "75 k", "100 k", "125 k"])]
     #[case(&[0.93, 1.02], false, &["0.92", "0.94", "0.96", "0.98", "1.00", "1.02"])]
+    #[case(&[12.4], true, &["0.0", "2.5", "5.0", "7.5", "10.0", "12.5"])]
+    #[case(&[0.12], true, &["0.0", "0.025", "0.050", "0.075", "0.100", "0.125"])]
     #[case(&[], true, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])]
     fn axes(#[case] values: &[f64], #[case] from_zero: bool, #[case] ticks: &[&str]) {
         let scale = Scale::of(values.iter().copied(), from_zero, 5);

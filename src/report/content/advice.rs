@@ -1,4 +1,4 @@
-//! What to do next.
+//! The next step after a verdict.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use crate::results::verdict::{
     ExitCode, Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
 };
 
-/// What to do next, where the verdict leaves something to do.
+/// The next step, if the verdict leaves one.
 pub(super) fn next(verdict: &Verdict, evidence: &str) -> Vec<String> {
     match verdict.outcome {
         Outcome::Failed => vec![failed(evidence)],
         Outcome::Invalid => vec![format!(
-            "fix what violated the rule above and run it again; every rule that was checked, with \
-             measured and required values: retrial judge {} --output json",
+            "fix the violated rules and run it again; all rules with measured and required values: \
+             retrial judge {} --output json",
             run_id(evidence).unwrap_or(evidence)
         )],
         Outcome::Inconclusive => inconclusive(verdict),
@@ -23,7 +23,7 @@ pub(super) fn next(verdict: &Verdict, evidence: &str) -> Vec<String> {
     }
 }
 
-/// A run's directory has the run's id as its name.
+/// The id of a run, which names its directory.
 fn run_id(evidence: &str) -> Option<&str> {
     let path = Path::new(evidence);
     let in_runs = path.parent()?.file_name()? == "runs";
@@ -32,8 +32,8 @@ fn run_id(evidence: &str) -> Option<&str> {
 
 fn failed(evidence: &str) -> String {
     run_id(evidence).map_or_else(
-        || "read the output of the step that failed, under steps/".to_owned(),
-        |id| format!("read what the step printed: retrial logs {id}"),
+        || "read the output of the failed step, under steps/".to_owned(),
+        |id| format!("read the output of the failed step: retrial logs {id}"),
     )
 }
 
@@ -76,8 +76,8 @@ fn inconclusive(verdict: &Verdict) -> Vec<String> {
     }
     if hopeless {
         advice.push(
-            "more trials alone do not help: a quieter host, or a margin that the recipe fixes \
-             beforehand, would"
+            "more trials will not decide it: use a quieter host, or set a wider margin in the recipe \
+             beforehand"
                 .to_owned(),
         );
     }

@@ -1,5 +1,6 @@
-//! A batch: its claims, its cells with their figures compared with the baseline's, what was not run.
+//! A batch: its claims, its cells with their figures compared with the baseline's, skipped cells.
 
+use super::comparison::measured;
 use super::figures::{NOTHING, at, interval, ratio, unverified_word};
 use super::marks;
 use super::verdict::notice;
@@ -7,19 +8,19 @@ use super::{Detail, details, figures, verdict as of_cell};
 use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
 use crate::format;
 use crate::report::document::{
-    Block, Cell, Column, Conclusion, Document, Item, Line, Section, Table, Text,
+    Block, Cell, Column, Conclusion, Document, Group, Item, Line, Section, Table, Text,
 };
 use crate::report::{Entry, charts};
 use crate::results::verdict::comparison::ComparedFigure;
 use crate::results::verdict::{FigureValue, Outcome, ResultVerdict, number};
 use retrial_recipe::model::Mode;
 
-/// More rows are in the JSON and the CSV.
+/// The most rows of a table: JSON and CSV have all.
 const ROWS: usize = 2000;
-/// Cells that were not run, in brief.
+/// The most skipped cells of a brief report.
 const FEW: usize = 12;
 
-/// A batch by itself, with a section for each of these cells; `evidence` is where its files lie.
+/// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
 #[must_use]
 pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Document {
     let mut blocks = blocks(batch, evidence, Detail::Brief);
@@ -33,18 +34,29 @@ pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Do
 
 pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Vec<Block> {
     let full = detail == Detail::Full;
-    let mut blocks = vec![Block::Conclusion(conclusion(batch, evidence))];
-    let mut add = |title: &str, inner: Vec<Block>| {
-        if !inner.is_empty() {
-            blocks.push(Section::block(title, inner));
-        }
-    };
+    let charts = full
+        .then(|| charts::of_batch(batch))
+        .and_then(Block::charts);
+    let differences = full.then(|| differences(batch)).into_iter().flatten();
+    let notes = batch.notes.iter().map(Item::new);
+    let blocks = [
+        Some(Block::Conclusion(conclusion(batch, evidence))),
+        Section::of("Claims", claims(batch, full)),
+        Section::of("Charts", charts),
+        Section::of("Cells", cells(batch, full)),
+        Section::of("Compared with the baseline", differences),
+        Section::of("Not run", not_run(batch, full)),
+        Section::of("Method", Block::list(notes)),
+        notice(batch.notice.as_deref()),
+    ];
+    blocks.into_iter().flatten().collect()
+}
+
+fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let claims = batch.claims.iter().map(|claim| {
         let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
-        let source = claim
-            .source
-            .iter()
-            .map(|source| ("claimed in".into(), source.into()));
+        let source = claim.source.iter();
+        let source = source.map(|source| ("source".into(), source.into()));
         Item {
             details: source.collect(),
             ..Item::new(text).marked(claim.outcome.into())
@@ -52,62 +64,46 @@ pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Ve
     });
     let mut claims: Vec<Block> = Block::list(claims).into_iter().collect();
     if full && !claims.is_empty() {
-        claims.push(Block::Table(parts(batch)));
+        claims.push(parts(batch));
     }
-    add("Claims", claims);
-    if full {
-        add(
-            "Charts",
-            Block::charts(charts::of_batch(batch)).into_iter().collect(),
-        );
-    }
-    let lost = batch.cells.iter().flat_map(|cell| {
-        let lost = cell
-            .runs
-            .iter()
-            .filter_map(|run| Some((run.trial, run.lost.as_ref()?)));
-        lost.map(|(trial, because)| {
-            Item::new(format!("{} trial {trial}: {because}", cell.name)).marked(marks::BAD)
-        })
-    });
-    let mut cells = if full {
+    claims
+}
+
+fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+    let mut blocks = if full {
         let outcomes = batch.cells.iter().filter_map(|cell| cell.outcome);
         let count = format::count(batch.cells.len(), "cell");
-        let said = format!("{count}: {}.", details::counts(outcomes));
-        vec![Block::paragraph(said), Block::Table(every_figure(batch))]
+        let counts = format!("{count}: {}.", details::counts(outcomes));
+        vec![Block::paragraph(counts), Block::Table(every_figure(batch))]
     } else {
-        vec![Block::Table(in_brief(batch))]
+        vec![in_brief(batch)]
     };
-    cells.extend(Block::list(lost));
-    add("Cells", cells);
-    if full {
-        add("Compared with the baseline", differences(batch));
-    }
-    add("Not run", not_run(batch, full));
-    let notes = batch.notes.iter().map(Item::new);
-    add(
-        "How it was measured",
-        Block::list(notes).into_iter().collect(),
-    );
-    blocks.extend(notice(batch.notice.as_deref()));
+    let lost = batch.cells.iter().flat_map(|cell| {
+        let lost = cell.runs.iter();
+        let lost = lost.filter_map(|run| Some((run.trial, run.lost.as_ref()?)));
+        lost.map(|(trial, reason)| {
+            Item::new(format!("{} trial {trial}: {reason}", cell.name)).marked(marks::BAD)
+        })
+    });
+    blocks.extend(Block::list(lost));
     blocks
 }
 
-/// The claims decide, where every cell has its figures.
+/// The claims decide if every cell has its figures.
 fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
     let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
     let (mark, word) = match (claimed.filter(|_| cells_stand), batch.outcome) {
         (Some(outcome), _) => {
             let word = match outcome {
-                ClaimOutcome::Supported => "every claim is supported",
-                ClaimOutcome::NotDecided => "not every claim is decided",
-                ClaimOutcome::Contradicted => "a claim is contradicted",
+                ClaimOutcome::Supported => "all claims supported",
+                ClaimOutcome::NotDecided => "claims not decided",
+                ClaimOutcome::Contradicted => "claim contradicted",
             };
             (Some(outcome.into()), word)
         }
         (None, Some(outcome)) => (Some(outcome.into()), outcome.word()),
-        (None, None) => (None, "nothing was run"),
+        (None, None) => (None, "nothing run"),
     };
     let place = (Line::from("evidence"), Text::code(evidence));
     Conclusion {
@@ -122,88 +118,84 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     }
 }
 
-/// What each claim rests on.
-fn parts(batch: &BatchVerdict) -> Table {
-    let columns = vec![
-        Column::head("claim"),
-        Column::text("of"),
-        Column::text("scenario"),
-        Column::text("figure"),
-        Column::number("ratio"),
-        Column::text(format!("bounds, each {}", at(batch.confidence))),
-        Column::status("result"),
-    ];
-    let row = |claim: &str, part: &ClaimPart| {
-        let baseline = part.baseline.as_ref();
-        let against = baseline.map_or(String::new(), |side| format!(" : {}", side.subject));
-        let of = format!("{} {}{against}", part.of, part.candidate.subject);
-        vec![
-            claim.into(),
-            of.trim().into(),
-            format!("{} {}", part.scenario, part.mode).into(),
-            part.figure.as_str().into(),
-            ratio(part.ratio).into(),
-            interval(part.bounds).into(),
-            Cell::status(part.outcome.into(), part.outcome.word()),
-        ]
-    };
+/// The evidence of each claim.
+fn parts(batch: &BatchVerdict) -> Block {
     let parts = batch.claims.iter().flat_map(|claim| {
         let parts = claim.parts.iter();
-        parts.map(move |part| row(&claim.claim, part))
+        parts.map(move |part| (claim.claim.as_str(), part))
     });
-    Table::new("Evidence of each claim", columns, parts.take(ROWS))
+    let baseline = |part: &ClaimPart| {
+        let baseline = part.baseline.as_ref();
+        baseline.map(|side| side.subject.clone())
+    };
+    let note = format!("each {}", at(batch.confidence));
+    Table::of("Evidence of each claim", parts.take(ROWS))
+        .head("part", |(_, part)| &part.of)
+        .text("cell", |(_, part)| &part.candidate.subject)
+        .text("baseline", |(_, part)| baseline(part).unwrap_or_default())
+        .text("scenario", |(_, part)| {
+            format!("{} {}", part.scenario, part.mode)
+        })
+        .text("figure", |(_, part)| &part.figure)
+        .number("ratio", |(_, part)| ratio(part.ratio))
+        .column(Column::text("bounds").noted(note), |(_, part)| {
+            interval(part.bounds)
+        })
+        .status("result", |(_, part)| {
+            Cell::status(part.outcome.into(), part.outcome.word())
+        })
+        .grouped(|(claim, _)| (*claim).to_owned())
+        .block()
 }
 
-/// One row for each performance figure of each cell.
-fn in_brief(batch: &BatchVerdict) -> Table {
-    let columns = vec![
-        Column::head("cell"),
-        Column::text("scenario").under(0),
-        Column::number("measured").noted(unverified_word(batch.notice.is_some())),
-        Column::number("runs"),
-        Column::number("ratio").noted("to baseline"),
-        Column::text(at(batch.confidence)).under(4),
-        Column::status("outcome"),
-        Column::status("change"),
-    ];
+/// A row for each performance figure of each cell.
+fn in_brief(batch: &BatchVerdict) -> Block {
     let rows = batch.cells.iter().flat_map(|cell| {
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = results.filter(|result| result.mode == Mode::Performance);
-        let told = results.filter_map(|result| Some((result, deciding(result)?)));
-        let told = told.map(|(result, (name, figure))| {
-            let difference = difference(cell, result, name);
-            vec![
-                cell.name.as_str().into(),
-                result.scenario.as_str().into(),
-                number::figure(figure.value, &figure.unit).into(),
-                runs(cell).into(),
-                if cell.is_baseline {
-                    "baseline".into()
-                } else {
-                    ratio(difference.and_then(|one| one.ratio)).into()
-                },
-                interval(difference.and_then(|one| one.interval)).into(),
-                outcome(cell),
-                difference
-                    .map(|one| marks::change(one.change))
-                    .unwrap_or_default(),
-            ]
+        let rows = results.filter_map(|result| {
+            let name = result.deciding.as_deref()?;
+            let figure = result.figures.get(name)?;
+            Some((cell, Some((result, figure)), difference(cell, result, name)))
         });
-        let mut rows: Vec<Vec<Cell>> = told.collect();
+        let mut rows: Vec<_> = rows.collect();
         if rows.is_empty() {
-            let mut row = vec![cell.name.as_str().into(), NOTHING.into(), NOTHING.into()];
-            row.extend([runs(cell).into(), NOTHING.into(), Cell::default()]);
-            row.extend([outcome(cell), Cell::default()]);
-            rows.push(row);
+            rows.push((cell, None, None));
         }
         rows
     });
-    Table::new("Cells", columns, rows)
-}
-
-fn deciding(result: &ResultVerdict) -> Option<(&str, &FigureValue)> {
-    let name = result.deciding.as_deref()?;
-    result.figures.get(name).map(|figure| (name, figure))
+    let scenario = |result: &ResultVerdict| result.scenario.clone();
+    let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
+    let to_baseline = |cell: &CellVerdict, one: Option<&ComparedFigure>| {
+        if cell.is_baseline {
+            return "baseline".to_owned();
+        }
+        ratio(one.and_then(|one| one.ratio))
+    };
+    let measured = Column::number("measured").noted(unverified_word(batch.notice.is_some()));
+    let change = |one: &ComparedFigure| marks::change(one.change);
+    let none = || NOTHING.to_owned();
+    Table::of("Cells", rows)
+        .head("cell", |(cell, ..)| &cell.name)
+        .column(Column::text("scenario").under(0), |(_, figure, _)| {
+            figure.map_or_else(none, |(result, _)| scenario(result))
+        })
+        .column(measured, |(_, figure, _)| {
+            figure.map_or_else(none, |(_, figure)| shown(figure))
+        })
+        .number("runs", |(cell, ..)| runs(cell))
+        .column(
+            Column::number("ratio").noted("to baseline"),
+            |(cell, _, one)| to_baseline(cell, *one),
+        )
+        .column(Column::text(at(batch.confidence)).under(4), |(.., one)| {
+            interval(one.and_then(|one| one.interval))
+        })
+        .status("outcome", |(cell, ..)| {
+            cell.outcome.map_or(NOTHING.into(), marks::outcome)
+        })
+        .status("change", |(.., one)| one.map(change).unwrap_or_default())
+        .block()
 }
 
 fn difference<'a>(
@@ -219,7 +211,7 @@ fn difference<'a>(
     })
 }
 
-/// How many runs gave evidence, of those that were asked for.
+/// The number of runs with evidence, of those requested.
 fn runs(cell: &CellVerdict) -> String {
     let with = cell.runs.iter().filter(|run| run.lost.is_none()).count();
     if with == cell.trials as usize {
@@ -228,50 +220,30 @@ fn runs(cell: &CellVerdict) -> String {
     format!("{with} of {}", cell.trials)
 }
 
-fn outcome(cell: &CellVerdict) -> Cell {
-    cell.outcome.map_or(NOTHING.into(), marks::outcome)
-}
-
-/// Every figure of every cell, all its trials together.
+/// Every figure of every cell, over all its trials.
 fn every_figure(batch: &BatchVerdict) -> Table {
-    let mut columns = vec![Column::head("cell")];
-    columns.extend(figures::columns(batch.notice.is_some(), batch.confidence));
-    let measured: Vec<&str> = batch
-        .cells
-        .iter()
-        .filter(|cell| cell.verdict.is_some())
-        .map(|cell| cell.name.as_str())
-        .collect();
-    let rows = batch.cells.iter().flat_map(|cell| {
-        // Only what was measured has a section.
-        let section = measured.iter().position(|name| *name == cell.name);
+    let columns = figures::columns(batch.notice.is_some(), batch.confidence);
+    // Only measured cells have a section.
+    let mut sections = 0_usize..;
+    let mut left = ROWS;
+    let groups = batch.cells.iter().map(|cell| {
+        let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
-        let name = Cell::from(cell.name.as_str()).linked(link);
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
-        let rows = results.flat_map(figures::of).map(|row| {
-            std::iter::once(name.clone())
-                .chain(figures::cells(row))
-                .collect()
-        });
-        let mut rows: Vec<Vec<Cell>> = rows.collect();
+        let mut rows: Vec<Vec<Cell>> = results.flat_map(figures::rows).collect();
         if rows.is_empty() {
-            let mut row = vec![name, cell.sentence.as_str().into()];
-            row.resize(columns_of_figures(), Cell::default());
-            rows.push(row);
+            rows.push(vec![cell.sentence.as_str().into()]);
         }
-        rows
+        rows.truncate(left);
+        left -= rows.len();
+        Group {
+            title: Some(Cell::from(cell.name.as_str()).linked(link)),
+            rows,
+        }
     });
-    let rows: Vec<Vec<Cell>> = rows.take(ROWS).collect();
-    Table::new(
-        "Figures of each cell, all its trials together",
-        columns,
-        rows,
-    )
-}
-
-/// The columns of [`every_figure`].
-fn columns_of_figures() -> usize {
-    figures::columns(false, 0.95).len() + 1
+    let groups = groups.filter(|group| !group.rows.is_empty()).collect();
+    let table = Table::new("Figures of each cell, over all its trials", columns, []);
+    Table { groups, ..table }
 }
 
 fn differences(batch: &BatchVerdict) -> Vec<Block> {
@@ -283,39 +255,23 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
     if all.is_empty() {
         return Vec::new();
     }
-    let columns = vec![
-        Column::head("cell"),
-        Column::text("baseline"),
-        Column::text("scenario"),
-        Column::text("figure"),
-        Column::number("of the baseline"),
-        Column::number("measured"),
-        Column::number("ratio"),
-        Column::text(format!("interval {}", at(batch.confidence))),
-        Column::status("result"),
-    ];
-    let rows = all.iter().map(|(cell, one)| {
-        let shown = |value: Option<f64>| {
-            let like = one.baseline.value.or(value).unwrap_or_default();
-            let shown = value.map(|value| number::figure_like(value, &one.unit, like));
-            shown.map_or(NOTHING.into(), Cell::from)
-        };
-        vec![
-            cell.name.as_str().into(),
-            one.baseline.subject.as_str().into(),
-            format!("{} {}", one.scenario, one.mode).into(),
-            one.figure.as_str().into(),
-            shown(one.baseline.value),
-            shown(one.candidate.value),
-            ratio(one.ratio).into(),
-            interval(one.interval).into(),
-            marks::change(one.change),
-        ]
-    });
-    let caption = "Each figure of each cell compared with its baseline's";
-    let mut blocks = vec![Block::Table(Table::new(caption, columns, rows))];
-    let shown = all.iter().filter(|(_, one)| one.change.is_difference());
-    blocks.extend(Block::list(shown.map(|(cell, one)| {
+    let interval_of = Column::text("interval").noted(at(batch.confidence));
+    let table = Table::of("Figures of each cell and of its baseline", &all)
+        .head("cell", |(cell, _)| &cell.name)
+        .text("baseline", |(_, one)| &one.baseline.subject)
+        .text("scenario", |(_, one)| {
+            format!("{} {}", one.scenario, one.mode)
+        })
+        .text("figure", |(_, one)| &one.figure)
+        .number("baseline's", |(_, one)| measured(one, one.baseline.value))
+        .number("measured", |(_, one)| measured(one, one.candidate.value))
+        .number("ratio", |(_, one)| ratio(one.ratio))
+        .column(interval_of, |(_, one)| interval(one.interval))
+        .status("result", |(_, one)| marks::change(one.change))
+        .grouped(|(cell, one)| format!("{} compared with {}", cell.name, one.baseline.subject));
+    let mut blocks = vec![table.block()];
+    let different = all.iter().filter(|(_, one)| one.change.is_difference());
+    blocks.extend(Block::list(different.map(|(cell, one)| {
         let (scenario, mode, sentence) = (&one.scenario, one.mode, &one.sentence);
         let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
         Item::new(text).marked(one.change.into())
@@ -330,7 +286,7 @@ fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = Block::list(skipped).into_iter().collect();
     let more = batch.left_out.len().saturating_sub(most);
     if more > 0 {
-        blocks.push(Block::paragraph(format!("{more} more were not run.")));
+        blocks.push(Block::paragraph(format!("and {more} more")));
     }
     blocks
 }

@@ -1,14 +1,14 @@
-//! A batch that is still to be run: its cells, images, models, time and claims.
+//! The plan of a batch: its cells, images, models, time and claims.
 
 use crate::batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
 use crate::format;
 use crate::report::document::{Block, Document, Item, Line, Section};
 
-/// So many values of an axis are listed.
+/// The values of an axis that are listed.
 const MOST_VALUES: usize = 24;
-/// More lines of one kind than this are counted.
+/// More lines of a list are counted.
 const MOST_LINES: usize = 200;
-/// More parts of a claim than this are counted.
+/// More parts of a claim are counted.
 const MOST_PARTS: usize = 4;
 
 /// The plan of a batch.
@@ -19,17 +19,10 @@ pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
         .collect();
     let mut add = |title: &str, items: Vec<Item>| {
         let more = items.len().saturating_sub(MOST_LINES);
-        let mut inner: Vec<Block> = Block::list(items.into_iter().take(MOST_LINES))
-            .into_iter()
-            .collect();
-        if more > 0 {
-            inner.push(Block::paragraph(format!(
-                "and {more} more (--output json has all)"
-            )));
-        }
-        if !inner.is_empty() {
-            blocks.push(Section::block(title, inner));
-        }
+        let list = Block::list(items.into_iter().take(MOST_LINES));
+        let more = (more > 0).then(|| format!("and {more} more (--output json has all)"));
+        let more = more.map(Block::paragraph);
+        blocks.extend(Section::of(title, list.into_iter().chain(more)));
     };
     add("Cells", cells(plan));
     let skipped = plan.left_out.iter();
@@ -81,7 +74,7 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     );
     let mut details: Vec<(Line, Line)> = Vec::new();
     if execution.trials == 1 && plan.cells.len() > 1 {
-        let noise = "one trial does not show how much trials vary: --trials 5 measures it";
+        let noise = "one trial does not show the variation between trials; --trials 5 does";
         details.push((Line::default(), noise.into()));
     }
     items.push(Item {
@@ -101,20 +94,17 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     items.extend(estimate.disk.map(|disk| {
         let more = match estimate.images.len() {
             0 | 1 => String::new(),
-            count => format!(", with one image; there are {count}"),
+            count => format!(", including one of {count} images"),
         };
         let most = format::size(disk);
-        Item::keyed(
-            "disk",
-            format!("{most} is the most that a recipe requires{more}"),
-        )
+        Item::keyed("disk", format!("up to {most} per recipe{more}"))
     }));
     items
 }
 
 fn how(plan: &BatchPlan) -> String {
     let execution = &plan.execution;
-    let mut parts = vec![format!("on failure {}", execution.on_failure.word())];
+    let mut parts = vec![format!("on failure {}", execution.on_failure)];
     parts.push(match execution.retries {
         0 => "no retries".to_owned(),
         1 => "1 retry after a failure of the host".to_owned(),
@@ -135,7 +125,7 @@ fn how(plan: &BatchPlan) -> String {
 
 fn time(estimate: &BatchEstimate, parallel: u32) -> String {
     let Some(seconds) = estimate.seconds else {
-        return "not known: no recipe states its duration".to_owned();
+        return "unknown: no recipe states its duration".to_owned();
     };
     let at_once = match parallel {
         0 | 1 => String::new(),
@@ -149,7 +139,7 @@ fn time(estimate: &BatchEstimate, parallel: u32) -> String {
     format!("about {whole} on the published hardware{at_once}, without downloads{rest}")
 }
 
-/// Values of an axis; of very many the first ones, and how many there are.
+/// The values of an axis; of very many the first ones and their number.
 fn listed(values: &[String]) -> String {
     if values.len() <= MOST_VALUES {
         return values.join(", ");
@@ -186,7 +176,7 @@ fn image(image: &ImageNeed) -> Item {
         (Some(true), Some(size), _) => format!("; present, {}", format::size(size)),
         (Some(true), None, _) => "; present".to_owned(),
         (Some(false), ..) => "; not present".to_owned(),
-        (None, ..) => "; no engine was asked".to_owned(),
+        (None, ..) => "; unknown without an engine".to_owned(),
     };
     Item::keyed(
         name,

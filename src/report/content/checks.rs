@@ -1,12 +1,11 @@
-//! The checks of a host: what was found; where something is to be done, what is required and how to
-//! fix it.
+//! The checks of a host: the actual state, and for problems what is required and how to fix it.
 
 use super::marks;
 use crate::format::count;
 use crate::host::checks::{Check, CheckState};
 use crate::report::document::{Block, Conclusion, Document, Item, Line, Mark};
 
-/// The checks, and whether the host is ready.
+/// The checks of a host, and whether it is ready.
 #[must_use]
 pub fn document(checks: &[Check]) -> Document {
     let items = checks.iter().map(|check| {

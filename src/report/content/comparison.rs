@@ -1,4 +1,4 @@
-//! A comparison: its subjects, their figures, what the intervals show, how the environments differ.
+//! A comparison: its subjects, their figures, and the differences between their environments.
 
 use super::environment;
 use super::figures::{NOTHING, at, interval, ratio, unverified_word};
@@ -46,12 +46,12 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
     if !comparison.figures.is_empty() {
         blocks.push(figures(comparison));
     }
-    // Of accuracy the table says it all.
-    let told = comparison
+    // The table has all of accuracy.
+    let sentences = comparison
         .figures
         .iter()
         .filter(|figure| figure.mode == Mode::Performance || figure.change == Change::NotCompared);
-    let told = told.map(|figure| {
+    let sentences = sentences.map(|figure| {
         let text = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
         Item::new(text).marked(figure.change.into())
     });
@@ -59,7 +59,7 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
         .notes
         .iter()
         .map(|note| Item::new(format!("{note}.")));
-    blocks.extend(Block::list(told.chain(notes)));
+    blocks.extend(Block::list(sentences.chain(notes)));
     if !comparison.environment.is_empty() {
         let names = comparison.subjects.iter();
         let names: Vec<&str> = names.map(|subject| subject.letter.as_str()).collect();
@@ -70,66 +70,45 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
 }
 
 fn subjects(comparison: &Comparison, detail: Detail) -> Block {
-    let columns = vec![
-        Column::head(""),
-        Column::head("name"),
-        Column::text("submission").under(1),
-        Column::number("runs"),
-        Column::status("outcome"),
-        Column::text("role"),
-    ];
-    let rows = comparison
-        .subjects
-        .iter()
-        .enumerate()
-        .map(|(position, subject)| {
-            let link = (detail == Detail::Full).then(|| format!("#s{position}"));
-            vec![
-                subject.letter.as_str().into(),
-                Cell::from(subject.name.as_str()).linked(link),
-                subject.title.as_str().into(),
-                match subject.runs {
-                    0 | 1 => Cell::default(),
-                    several => format::count(several, "run").into(),
-                },
-                marks::outcome(subject.outcome),
-                if position == 0 { "baseline" } else { "" }.into(),
-            ]
-        });
-    Block::Table(Table::new("Compared results", columns, rows))
+    let link = |position: usize| (detail == Detail::Full).then(|| format!("#s{position}"));
+    let several = |runs: usize| Some(runs).filter(|runs| *runs > 1);
+    let runs = |runs: usize| several(runs).map(|runs| format::count(runs, "run"));
+    let role = |position: usize| if position == 0 { "baseline" } else { "" };
+    Table::of("Compared results", comparison.subjects.iter().enumerate())
+        .head("", |(_, one)| &one.letter)
+        .head("name", |(at, one)| Cell::from(&one.name).linked(link(*at)))
+        .column(Column::text("submission").under(1), |(_, one)| &one.title)
+        .number("runs", |(_, one)| runs(one.runs).unwrap_or_default())
+        .status("outcome", |(_, one)| marks::outcome(one.outcome))
+        .text("role", |(at, _)| role(*at))
+        .block()
 }
 
 fn figures(comparison: &Comparison) -> Block {
     let unverified = unverified_word(comparison.notice.is_some());
     let two = comparison.subjects.len() <= 2;
-    let columns = vec![
-        Column::head("scenario"),
-        Column::text("figure").under(0),
-        Column::text("compared"),
-        Column::number("A").noted(unverified),
-        Column::number(if two { "B" } else { "other" }).noted(unverified),
-        Column::number("ratio"),
-        Column::text(at(comparison.confidence)).under(5),
-        Column::status("result"),
-    ];
-    let rows = comparison.figures.iter().map(|figure| {
-        let letters = format!("{} : {}", figure.candidate.subject, figure.baseline.subject);
-        vec![
-            format!("{} {}", figure.scenario, figure.mode).into(),
-            figure.figure.as_str().into(),
-            if two { Cell::default() } else { letters.into() },
-            measured(figure, figure.baseline.value).into(),
-            measured(figure, figure.candidate.value).into(),
-            ratio(figure.ratio).into(),
-            interval(figure.interval).into(),
-            marks::change(figure.change),
-        ]
-    });
-    Block::Table(Table::new("Figures that both have", columns, rows))
+    let other = if two { "B" } else { "other" };
+    let side = |name: &str| Column::number(name).noted(unverified);
+    let letters =
+        |one: &ComparedFigure| format!("{} : {}", one.candidate.subject, one.baseline.subject);
+    let bounds = Column::text(at(comparison.confidence)).under(5);
+    Table::of("Common figures", &comparison.figures)
+        .head("scenario", |one| format!("{} {}", one.scenario, one.mode))
+        .column(Column::text("figure").under(0), |one| &one.figure)
+        .text(
+            "compared",
+            |one| if two { String::new() } else { letters(one) },
+        )
+        .column(side("A"), |one| measured(one, one.baseline.value))
+        .column(side(other), |one| measured(one, one.candidate.value))
+        .number("ratio", |one| ratio(one.ratio))
+        .column(bounds, |one| interval(one.interval))
+        .status("result", |one| marks::change(one.change))
+        .block()
 }
 
-/// A side's figure in the unit that fits the baseline's.
-fn measured(figure: &ComparedFigure, value: Option<f64>) -> String {
+/// A figure in the unit of the baseline's.
+pub(super) fn measured(figure: &ComparedFigure, value: Option<f64>) -> String {
     let like = figure.baseline.value.or(value).unwrap_or_default();
     value.map_or(NOTHING.to_owned(), |value| {
         number::figure_like(value, &figure.unit, like)

@@ -1,98 +1,81 @@
-//! What a page tells of a result besides its verdict: charts, trials, rules, telemetry, environment,
-//! commands, steps.
+//! The details of a page below a verdict: charts, trials, rules, telemetry, environment, commands,
+//! steps.
 
 use super::figures::NOTHING;
 use super::marks::{self, BAD};
-use super::page::{Step, Subject};
+use super::page::{RunOfCell, Step, Subject};
 use crate::format;
-use crate::report::charts::{self, Chart};
-use crate::report::document::{Block, Cell, Column, Section, Table, Tone};
+use crate::report::charts;
+use crate::report::document::{Block, Cell, Column, Group, Section, Table, Tone};
 use crate::results::verdict::comparison::Fact;
 use crate::results::verdict::{
     FigureValue, Outcome, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number,
 };
 use crate::telemetry::Summary;
 
-/// More figures of one result are those that are judged, and the deciding one.
+/// The most figures of a trial: the deciding and the judged ones first.
 const FIGURES: usize = 4;
-/// More trials are not told one by one: the CSV and the JSON have them.
+/// The most trials of a table: CSV and JSON have all.
 const TRIALS: usize = 200;
-/// More rules that were passed are counted.
+/// The most passed rules of a table.
 const RULES: usize = 200;
-/// More facts of a kind are folded, and of very many the first are told.
+/// More facts of a group are folded, and of very many only the first are shown.
 const FEW: usize = 30;
 const FACTS: usize = 5000;
 
-/// The sections of a subject; without charts, trials and passed rules where a page has very many.
+/// The sections of a subject; without charts, trials and passed rules if a page has very many.
 pub(super) fn sections(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     let verdict = one.entry.verdict;
     let results = &verdict.results;
-    let mut sections = Vec::new();
-    let mut add = |title: &str, blocks: Vec<Block>| {
-        if !blocks.is_empty() {
-            sections.push(Section::block(title, blocks));
-        }
-    };
-    if in_full {
-        let charts = results
-            .iter()
-            .flat_map(|result| charts::of_result(verdict, result));
-        let charts: Vec<Chart> = charts.collect();
-        add("Charts", Block::charts(charts).into_iter().collect());
-        add("Trials", results.iter().flat_map(trials).collect());
-    }
-    let mut checked: Vec<Block> = results
+    let shown = || results.iter().filter(move |_| in_full);
+    let charts = shown().flat_map(|result| charts::of_result(verdict, result));
+    let mut rules: Vec<Block> = results
         .iter()
-        .map(|result| rules(result, in_full))
+        .flat_map(|result| self::rules(result, in_full))
         .collect();
     if !one.entry.rules.is_empty() {
-        checked.push(rule_table(
-            "Rules of the submission as a whole",
-            one.entry.rules,
-        ));
+        rules.push(rule_table("Rules of the whole submission", one.entry.rules));
     }
-    add("Rules that were checked", checked);
-    add("Telemetry", telemetry(one, in_full));
-    add("Environment", environment(one));
-    if let Some(commands) = &one.commands {
-        let said = "What was run, as a script that can be pasted into a terminal.";
+    let commands = one.commands.as_ref().map(|commands| {
         let lines = commands.lines().map(Into::into).collect();
         let script = Block::Verbatim(format!("Commands of {}", one.name).into(), lines);
-        let folded = Block::Folded("Show the script".into(), vec![script]);
-        add("Commands", vec![Block::paragraph(said), folded]);
-    }
-    add("Steps and logs", steps(one));
-    sections
+        Block::Folded("The run as a shell script".into(), vec![script])
+    });
+    let sections = [
+        Section::of("Charts", Block::charts(charts.collect())),
+        Section::of("Trials", shown().flat_map(trials)),
+        Section::of("Rules", rules),
+        Section::of("Telemetry", telemetry(one, in_full)),
+        Section::of("Steps", steps(one)),
+        Section::of("Environment", environment(one)),
+        Section::of("Commands", commands),
+    ];
+    sections.into_iter().flatten().collect()
 }
 
 fn trials(result: &ResultVerdict) -> Vec<Block> {
     if result.trials.is_empty() {
         return Vec::new();
     }
+    let caption = format!("{} {}: {}", result.scenario, result.mode, result.path);
+    let table = Table::of(caption, result.trials.iter().take(TRIALS));
+    let table = table.head("trial", |trial| trial.trial.to_string());
     let names = figure_names(result);
-    let mut columns = vec![Column::head("trial")];
-    columns.extend(names.iter().map(Column::number));
-    columns.extend([Column::status("status"), Column::status("rules")]);
-    let rows = result.trials.iter().take(TRIALS).map(|trial| {
-        let mut cells = vec![trial.trial.to_string().into()];
-        cells.extend(names.iter().map(|name| figure(result, trial, name).into()));
-        cells.extend([status(&trial.step), marks::rule(trial.valid)]);
-        cells
+    let table = names.iter().fold(table, |table, name| {
+        table.number(name, |trial| figure(result, trial, name))
     });
-    let (scenario, mode) = (&result.scenario, result.mode);
-    let caption = format!("{scenario} {mode}, every trial ({})", result.path);
-    let mut blocks = vec![Block::Table(Table::new(caption, columns, rows))];
+    let table = table.status("status", |trial| status(&trial.step));
+    let table = table.status("rules", |trial| marks::rule(trial.valid));
+    let mut blocks = vec![table.block()];
     let rest = result.trials.len().saturating_sub(TRIALS);
     if rest > 0 {
         let rest = format::count(rest, "more trial");
-        blocks.push(Block::paragraph(format!(
-            "{rest}: --output csv has all of them."
-        )));
+        blocks.push(Block::paragraph(format!("{rest}: --output csv has all.")));
     }
     blocks
 }
 
-/// The figures of a result that its table has: the deciding one and the judged ones first.
+/// The figures of a table of trials: the deciding and the judged ones first.
 fn figure_names(result: &ResultVerdict) -> Vec<String> {
     let judged = result.judgements.iter().map(|one| &one.figure);
     let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
@@ -111,7 +94,7 @@ fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     let Some((_, FigureValue { value, unit })) = found else {
         return NOTHING.to_owned();
     };
-    // All trials in the unit that fits the result's.
+    // All trials in the unit of the result.
     let like = result
         .figures
         .get(name)
@@ -134,47 +117,41 @@ fn status(step: &StepOutcome) -> Cell {
     }
 }
 
-/// What is violated stands open, what is passed is there to be looked up.
-fn rules(result: &ResultVerdict, in_full: bool) -> Block {
-    let (passed, violated): (Vec<RuleCheck>, Vec<RuleCheck>) =
-        result.rules.iter().cloned().partition(|rule| rule.passed);
+/// Violated rules as a table, passed ones folded.
+fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
+    let rules = result.rules.iter();
+    let (passed, violated): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| rule.passed);
     let name = format!("{} {}", result.scenario, result.mode);
     let mut blocks = Vec::new();
     if !violated.is_empty() {
-        blocks.push(rule_table(&format!("{name}: violated rules"), &violated));
+        blocks.push(rule_table(&format!("{name}: violated rules"), violated));
     }
-    let summary = format!("{} passed", format::count(passed.len(), "rule"));
+    let summary = format!("{name}: {} passed", format::count(passed.len(), "rule"));
+    if passed.is_empty() && !blocks.is_empty() {
+        return blocks;
+    }
     if passed.is_empty() || !in_full {
         blocks.push(Block::paragraph(format!("{summary}.")));
     } else {
-        let some = &passed[..passed.len().min(RULES)];
+        let some = passed.into_iter().take(RULES);
         let table = rule_table(&format!("{name}: passed rules"), some);
         blocks.push(Block::Folded(summary.into(), vec![table]));
     }
-    Section::block(name, blocks)
+    blocks
 }
 
-fn rule_table(caption: &str, rules: &[RuleCheck]) -> Block {
-    let columns = vec![
-        Column::head("rule"),
-        Column::text("trial"),
-        Column::text("measured"),
-        Column::text("required"),
-        Column::status("result"),
-    ];
-    let rows = rules.iter().map(|rule| {
-        let trial = rule
-            .trial
-            .map_or("all".to_owned(), |trial| trial.to_string());
-        vec![
-            rule.rule.as_str().into(),
-            trial.into(),
-            rule.measured.as_str().into(),
-            rule.required.as_str().into(),
-            marks::rule(rule.passed),
-        ]
-    });
-    Block::Table(Table::new(caption, columns, rows))
+fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Block {
+    let trial = |rule: &RuleCheck| {
+        rule.trial
+            .map_or("all".to_owned(), |trial| trial.to_string())
+    };
+    Table::of(caption, rules)
+        .head("rule", |rule| &rule.rule)
+        .text("trial", |rule| trial(rule))
+        .text("measured", |rule| &rule.measured)
+        .text("required", |rule| &rule.required)
+        .status("result", |rule| marks::rule(rule.passed))
+        .block()
 }
 
 fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
@@ -190,7 +167,7 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
         let causes = summary.throttled_s.iter().flatten();
         for (cause, seconds) in causes.filter(|(_, seconds)| **seconds > 0.0) {
             blocks.push(Block::paragraph(format!(
-                "{} {}: {cause} throttled the clocks for {}.",
+                "{} {}: clocks were throttled by {cause} for {}.",
                 result.scenario,
                 result.mode,
                 format::duration(*seconds)
@@ -203,71 +180,73 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     blocks
 }
 
-/// Columns that no sensor filled are empty, and not shown.
+/// A table of telemetry; columns without values are not shown.
 fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Block {
-    let names = [
-        "sampled for",
-        "GPUs",
-        "mean power",
-        "peak power",
-        "energy",
-        "per joule",
-        "mean utilization",
-        "mean clock",
-        "peak temperature",
-        "peak memory of one GPU",
-        "CPUs busy",
-        "peak memory of the container",
-    ];
-    let columns = std::iter::once(Column::head("scenario"));
-    let columns = columns.chain(names.map(Column::number)).collect();
-    let rows = seen.iter().map(|(result, one)| {
-        let shown = |value: Option<f64>, unit| {
-            value.map(|value| number::figure((value * 10.0).round() / 10.0, unit))
-        };
-        let each = one.per_joule.as_ref();
-        let values = [
-            Some(format::duration(one.seconds)),
-            (one.gpus > 0).then(|| one.gpus.to_string()),
-            shown(one.mean_power_w, "W"),
-            shown(one.peak_power_w, "W"),
-            shown(one.energy_j, "J"),
-            each.map(|each| number::figure(each.value, &each.unit)),
-            shown(one.mean_utilization, "%"),
-            shown(one.mean_core_mhz, "MHz"),
-            shown(one.peak_temperature_c, "°C"),
-            one.peak_vram.map(format::size),
-            one.mean_cpus.map(|busy| format!("{busy:.2}")),
-            one.peak_memory.map(format::size),
-        ];
-        let values = values
-            .into_iter()
-            .map(|value| value.unwrap_or_default().into());
-        let name = format!("{} {}", result.scenario, result.mode);
-        std::iter::once(name.into()).chain(values).collect()
-    });
-    let caption = "While it was measured, all trials together";
-    Block::Table(Table::new(caption, columns, rows))
+    let shown = |value: Option<f64>, unit: &str| {
+        let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
+        value.unwrap_or_default()
+    };
+    let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
+    let each = |one: &Summary| {
+        one.per_joule
+            .as_ref()
+            .map(|each| number::figure(each.value, &each.unit))
+    };
+    let gpus = |one: &Summary| (one.gpus > 0).then(|| one.gpus.to_string());
+    let cpus = |one: &Summary| one.mean_cpus.map(|busy| format!("{busy:.2}"));
+    Table::of("During the measurements, over all trials", seen)
+        .head("scenario", |(result, _)| {
+            format!("{} {}", result.scenario, result.mode)
+        })
+        .number("sampled for", |(_, one)| format::duration(one.seconds))
+        .number("GPUs", |(_, one)| gpus(one).unwrap_or_default())
+        .number("mean power", |(_, one)| shown(one.mean_power_w, "W"))
+        .number("peak power", |(_, one)| shown(one.peak_power_w, "W"))
+        .number("energy", |(_, one)| shown(one.energy_j, "J"))
+        .number("per joule", |(_, one)| each(one).unwrap_or_default())
+        .number("mean utilization", |(_, one)| {
+            shown(one.mean_utilization, "%")
+        })
+        .number("mean clock", |(_, one)| shown(one.mean_core_mhz, "MHz"))
+        .number("peak temperature", |(_, one)| {
+            shown(one.peak_temperature_c, "°C")
+        })
+        .number("peak GPU memory", |(_, one)| size(one.peak_vram))
+        .number("CPUs in use", |(_, one)| cpus(one).unwrap_or_default())
+        .number("peak container memory", |(_, one)| size(one.peak_memory))
+        .block()
 }
 
-/// What an image has in it is looked up, not read.
+/// One table of all facts; groups of very many are folded.
 fn environment(one: &Subject<'_>) -> Vec<Block> {
     let mut all: Vec<&Fact> = one.environment.iter().collect();
     all.sort_by_key(|fact| fact.group);
     let groups = all.chunk_by(|one, other| one.group == other.group);
-    let tables = groups.map(|facts| {
-        let group = facts[0].group.word();
+    let (short, long): (Vec<&[&Fact]>, Vec<_>) = groups.partition(|facts| facts.len() <= FEW);
+    let group = |facts: &[&Fact]| {
         let rows = facts.iter().take(FACTS);
         let rows = rows.map(|fact| vec![fact.what.as_str().into(), fact.value.as_str().into()]);
-        let columns = vec![Column::head("property"), Column::text("value")];
-        let caption = format!("{}: {group}", one.name);
-        let table = Block::Table(Table::new(caption, columns, rows));
-        if facts.len() <= FEW {
-            return table;
+        Group {
+            title: Some(facts[0].group.word().into()),
+            rows: rows.collect(),
         }
-        Block::Folded(format!("{group}: {}", facts.len()).into(), vec![table])
-    });
-    tables.collect()
+    };
+    let table = |caption: String, groups: Vec<Group>| {
+        let columns = vec![Column::head("property"), Column::text("value")];
+        let table = Table::new(caption, columns, []);
+        Block::Table(Table { groups, ..table })
+    };
+    let mut blocks = Vec::new();
+    if !short.is_empty() {
+        let groups = short.into_iter().map(group).collect();
+        blocks.push(table(format!("Environment of {}", one.name), groups));
+    }
+    blocks.extend(long.into_iter().map(|facts| {
+        let word = facts[0].group.word();
+        let table = table(format!("{word} of {}", one.name), vec![group(facts)]);
+        Block::Folded(format!("{} {word}", facts.len()).into(), vec![table])
+    }));
+    blocks
 }
 
 fn steps(one: &Subject<'_>) -> Vec<Block> {
@@ -275,28 +254,23 @@ fn steps(one: &Subject<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let name = |step: &Step| format!("{:02} {}", step.number, step.name);
-    let rows = one.steps.iter().map(|step| {
-        vec![
-            Cell::from(name(step)).linked(step.log.clone()),
-            if step.failed {
-                Cell::status(BAD, &step.status)
-            } else {
-                step.status.as_str().into()
-            },
-            step.seconds
-                .map_or(NOTHING.to_owned(), format::duration)
-                .into(),
-        ]
-    });
-    let columns = vec![
-        Column::head("step"),
-        Column::status("status"),
-        Column::number("duration"),
-    ];
-    let caption = format!("Steps of {}, each with its log", one.name);
-    let mut blocks = vec![Block::Table(Table::new(caption, columns, rows))];
+    let status = |step: &Step| {
+        if step.failed {
+            Cell::status(BAD, &step.status)
+        } else {
+            step.status.as_str().into()
+        }
+    };
+    let duration = |step: &Step| step.seconds.map_or(NOTHING.to_owned(), format::duration);
+    let table = Table::of(format!("Steps of {}", one.name), &one.steps)
+        .head("step", |step| {
+            Cell::from(name(step)).linked(step.log.clone())
+        })
+        .status("status", |step| status(step))
+        .number("duration", |step| duration(step));
+    let mut blocks = vec![table.block()];
     for step in one.steps.iter().filter(|step| !step.tail.is_empty()) {
-        let title = format!("Last lines of {}", name(step));
+        let title = format!("Last output of {}", name(step));
         let lines = step
             .tail
             .iter()
@@ -308,28 +282,20 @@ fn steps(one: &Subject<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The runs of a cell of a batch, each with a way to its directory.
+/// The runs of a cell of a batch, each with a link to its directory.
 pub(super) fn runs(one: &Subject<'_>) -> Option<Block> {
-    let rows = one.runs.iter().map(|run| {
-        vec![
-            Cell::from(run.name.as_str()).linked(run.path.clone()),
-            run.trial.to_string().into(),
-            match &run.lost {
-                None => "used".into(),
-                Some(because) => Cell::status(BAD, because),
-            },
-        ]
-    });
-    let columns = vec![
-        Column::head("run"),
-        Column::number("trial"),
-        Column::status("evidence"),
-    ];
-    let table = Table::new(format!("Runs of {}", one.name), columns, rows);
-    (!one.runs.is_empty()).then_some(Block::Table(table))
+    let evidence = |run: &RunOfCell| match &run.lost {
+        None => "used".into(),
+        Some(reason) => Cell::status(BAD, reason),
+    };
+    let table = Table::of(format!("Runs of {}", one.name), &one.runs)
+        .head("run", |run| Cell::from(&run.name).linked(run.path.clone()))
+        .number("trial", |run| run.trial.to_string())
+        .status("evidence", |run| evidence(run));
+    (!one.runs.is_empty()).then(|| table.block())
 }
 
-/// How many results ended how: `2 reproduced, 1 invalid`.
+/// Counts outcomes: `2 reproduced, 1 invalid`.
 pub(super) fn counts(outcomes: impl Iterator<Item = Outcome>) -> String {
     let outcomes: Vec<Outcome> = outcomes.collect();
     let counts = Outcome::ALL.into_iter().filter_map(|outcome| {

@@ -1,24 +1,25 @@
-//! How environments differ, group by group, and what they have in common.
+//! The differences between environments by group, and what they have in common.
 
 use super::Detail;
 use super::figures::NOTHING;
+use crate::format;
 use crate::report::document::{Block, Column, Group, Item, Table};
 use crate::results::verdict::comparison::{
     EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
 };
 
-/// Digits of a digest that are shown: as many as Docker shows.
+/// The digits of a digest that are shown, as by Docker.
 const DIGEST: usize = 12;
-/// Differing packages that are shown in brief, and of those that belong to no known stack.
+/// The differing packages of a brief report, and those of no known stack among them.
 const PACKAGES: (usize, usize) = (20, 8);
-/// Differences of other groups that are shown in brief.
+/// The differences of other groups in a brief report.
 const FACTS: usize = 20;
-/// Differences of a group that a page has room for.
+/// The differences of a group on a page.
 const MOST: usize = 1000;
-/// The longest value that is told of what is the same.
+/// The longest common value that is shown.
 const ALIKE: usize = 48;
 
-/// What differs as a table, what does not in a sentence.
+/// Differences as a table, common facts in a sentence.
 pub(super) fn blocks(names: &[&str], groups: &[EnvironmentGroup], detail: Detail) -> Vec<Block> {
     let mut tables = Vec::new();
     let mut notes = Vec::new();
@@ -42,7 +43,7 @@ pub(super) fn blocks(names: &[&str], groups: &[EnvironmentGroup], detail: Detail
         }
         if all > shown.len() {
             let word = group.group.word();
-            let more = "--verbose or --output json shows all.";
+            let more = "--verbose or --output json shows all";
             notes.push(format!(
                 "{word}: {all} differ, {} shown; {more}",
                 shown.len()
@@ -50,12 +51,12 @@ pub(super) fn blocks(names: &[&str], groups: &[EnvironmentGroup], detail: Detail
         }
         if !group.not_known.is_empty() {
             let of = group.not_known.join(", ");
-            notes.push(format!("{}: not known of {of}.", group.group.word()));
+            notes.push(format!("{}: unknown of {of}", group.group.word()));
         }
     }
     let mut blocks = Vec::new();
     if !tables.is_empty() {
-        let mut columns = vec![Column::head("differs")];
+        let mut columns = vec![Column::head("difference")];
         columns.extend(names.iter().map(|name| Column::text(*name)));
         let table = Table::new("Differences between the environments", columns, []);
         let groups = tables;
@@ -69,7 +70,7 @@ pub(super) fn blocks(names: &[&str], groups: &[EnvironmentGroup], detail: Detail
     blocks
 }
 
-/// The differences that are told: in brief, of packages those of known stacks and a few others.
+/// The differences that are shown: in brief, of packages those of known stacks and a few others.
 fn shown(group: &EnvironmentGroup, detail: Detail) -> &[EnvironmentFact] {
     let count = match (detail, group.group) {
         (Detail::Facts, _) => usize::MAX,
@@ -99,44 +100,39 @@ fn alike(groups: &[EnvironmentGroup], detail: Detail) -> Vec<String> {
         let named = group.alike.iter().filter(|_| all || !counted);
         let (short, long): (Vec<_>, Vec<_>) =
             named.partition(|fact| is_short(&fact.what, &fact.value));
-        let told = short.iter();
-        words.extend(told.map(|fact| format!("{} {}", fact.what, value_of(Some(&fact.value)))));
+        let facts = short.iter();
+        words.extend(facts.map(|fact| format!("{} {}", fact.what, value_of(Some(&fact.value)))));
         let more = if all || counted {
             group.same - short.len()
         } else {
             long.len()
         };
         if more > 0 {
-            let besides = if short.is_empty() { "" } else { " more" };
-            words.push(format!("{more}{besides} {}", counted_as(group.group, more)));
+            let besides = if short.is_empty() { "" } else { "more " };
+            let count = format::count(more, &format!("{besides}{}", noun(group.group)));
+            words.push(match group.group {
+                FactGroup::Telemetry => format!("{count} (within 5 %)"),
+                _ => count,
+            });
         }
     }
     words
 }
 
-fn counted_as(group: FactGroup, count: usize) -> String {
-    let noun = match group {
+fn noun(group: FactGroup) -> &'static str {
+    match group {
         FactGroup::Packages => "package",
         FactGroup::Variables => "environment variable",
         FactGroup::Settings => "host setting",
-        FactGroup::Telemetry => "reading",
+        FactGroup::Telemetry => "similar reading",
         FactGroup::Image => "image property",
         FactGroup::Parameters => "parameter",
         FactGroup::Gpus => "GPU property",
         FactGroup::Host => "host property",
-    };
-    let nouns = match (count, noun.strip_suffix('y')) {
-        (1, _) => noun.to_owned(),
-        (_, Some(stem)) => format!("{stem}ies"),
-        (_, None) => format!("{noun}s"),
-    };
-    match group {
-        FactGroup::Telemetry => format!("{nouns} (within 5 %)"),
-        _ => nouns,
     }
 }
 
-/// A digest is cut as Docker cuts it; whole, it is in the JSON.
+/// A digest is cut as by Docker; the JSON has all of it.
 fn value_of(value: Option<&str>) -> String {
     let Some(value) = value else {
         return NOTHING.to_owned();

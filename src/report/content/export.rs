@@ -1,6 +1,6 @@
-//! What came of an export: for people, and as JSON.
+//! The outcome of an export: for people, and as JSON.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::marks::{BAD, GOOD};
 use super::verdict::notice;
@@ -9,10 +9,10 @@ use crate::format::count;
 use crate::report::document::{Block, Conclusion, Document, Item, Section};
 use crate::results::verdict::number::figure;
 
-/// For people; `to` is the tree's directory.
+/// An export for people; `to` is the tree's directory.
 #[must_use]
 pub fn document(export: &Export, to: &str) -> Document {
-    let said = format!(
+    let text = format!(
         "{to}: {} in {}, layout {}, {} division, {}, {}",
         count(export.results.len(), "result"),
         count(export.files.len(), "file"),
@@ -23,31 +23,25 @@ pub fn document(export: &Export, to: &str) -> Document {
     );
     let results = export.results.iter().map(|one| {
         let mode = one.test.clone().unwrap_or_else(|| one.mode.to_string());
-        let shown = one.figure.as_ref();
-        let shown = shown.map(|(_, value, unit)| format!("{}, ", figure(*value, unit)));
+        let shown = one.figures.values().next();
+        let shown = shown.map(|shown| format!("{}, ", figure(shown.value, &shown.unit)));
         let shown = shown.unwrap_or_default();
-        let text = format!(
-            "{shown}trial {} of run {}: {}",
-            one.trial, one.run, one.because
-        );
+        let text = format!("{shown}trial {} of {} ({})", one.trial, one.run, one.reason);
         Item::keyed(format!("{} {} {mode}", one.benchmark, one.scenario), text)
     });
-    let notes = export
-        .notes
-        .iter()
-        .map(|note| Item::new(format!("note: {note}")));
-    let violated = export.broken.iter();
-    let violated =
-        violated.map(|one| Item::new(format!("{}: {}", one.place, one.rule)).marked(BAD));
-    let mut blocks = vec![Block::paragraph(said)];
+    let notes = export.notes.iter();
+    let notes = notes.map(|note| Item::new(format!("note: {note}")));
+    let violated = export.violations.iter();
+    let violated = violated.map(|one| Item::new(format!("{}: {}", one.path, one.rule)).marked(BAD));
+    let mut blocks = vec![Block::paragraph(text)];
     blocks.extend(Block::list(results));
     blocks.extend(Block::list(notes.chain(violated)));
     for items in export
         .missing
-        .chunk_by(|one, other| (&one.place, &one.advice) == (&other.place, &other.advice))
+        .chunk_by(|one, other| (&one.path, &one.fix) == (&other.path, &other.fix))
     {
-        let title = format!("missing in {}; {}:", items[0].place, items[0].advice);
-        let items = items.iter().map(|one| Item::new(&one.what).marked(BAD));
+        let title = format!("missing in {}: {}", items[0].path, items[0].fix);
+        let items = items.iter().map(|one| Item::new(&one.item).marked(BAD));
         blocks.push(Section::block(
             title,
             Block::list(items).into_iter().collect(),
@@ -63,13 +57,13 @@ pub fn document(export: &Export, to: &str) -> Document {
 
 fn conclusion(export: &Export) -> Conclusion {
     let parts = [
-        (export.broken.len(), "violated rule"),
+        (export.violations.len(), "violated rule"),
         (export.missing.len(), "missing item"),
     ];
     let parts = parts.into_iter().filter(|(number, _)| *number > 0);
     let parts: Vec<String> = parts.map(|(number, noun)| count(number, noun)).collect();
     let (mark, word, sentence) = if parts.is_empty() {
-        let sentence = "nothing that the checker requires is missing".to_owned();
+        let sentence = "nothing is missing".to_owned();
         (GOOD, "complete", sentence)
     } else {
         (BAD, "not complete", parts.join(", "))
@@ -82,42 +76,24 @@ fn conclusion(export: &Export) -> Conclusion {
     }
 }
 
-/// For programs.
+/// An export for programs.
+#[derive(Serialize)]
+struct Printed<'a> {
+    to: &'a str,
+    complete: bool,
+    #[serde(flatten)]
+    export: &'a Export,
+}
+
+/// An export as indented JSON.
 #[must_use]
-pub fn value(export: &Export, to: &str) -> Value {
-    let files: Vec<&str> = export.files.iter().map(|file| file.path.as_str()).collect();
-    let results: Vec<Value> = export
-        .results
-        .iter()
-        .map(|one| {
-            json!({
-                "benchmark": one.benchmark,
-                "scenario": one.scenario,
-                "mode": one.mode,
-                "test": one.test,
-                "path": one.path,
-                "run": one.run,
-                "trial": one.trial,
-                "trials": one.trials,
-                "because": one.because,
-                "figures": one.figure.as_ref().map(|(name, value, unit)| {
-                    json!({ (name.as_str()): { "value": value, "unit": unit } })
-                }),
-            })
-        })
-        .collect();
-    json!({
-        "to": to,
-        "layout": export.round,
-        "division": export.division,
-        "submitter": export.submitter,
-        "system": export.system,
-        "complete": export.is_complete(),
-        "results": results,
-        "broken": export.broken,
-        "missing": export.missing,
-        "notes": export.notes,
-        "files": files,
-        "notice": export.notice,
-    })
+pub fn json(export: &Export, to: &str) -> String {
+    let complete = export.is_complete();
+    let printed = Printed {
+        to,
+        complete,
+        export,
+    };
+    // Its types cannot fail.
+    serde_json::to_string_pretty(&printed).unwrap_or_default() + "\n"
 }

@@ -1,4 +1,4 @@
-//! The figures of a verdict as tables: what was measured, what was published, how they compare.
+//! The figures of a verdict as tables: measured, published, and their ratio.
 
 use super::marks;
 pub(super) use crate::report::document::NOTHING;
@@ -10,44 +10,28 @@ use retrial_recipe::model::ExpectationKind;
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
 pub(super) const MANY: usize = 8;
-/// More figures are no cards.
-const CARDS: usize = 16;
-/// A longer source stands in the sentence only.
+/// A longer source is only in the sentence.
 const LONGEST_SOURCE: usize = 24;
-
-/// One figure, in words.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub scenario: String,
-    pub mode: String,
-    pub figure: String,
-    pub measured: String,
-    /// Without its unit, which stands beside the measured figure.
-    pub published: String,
-    pub source: String,
-    pub ratio: String,
-    pub bounds: String,
-    pub outcome: Outcome,
-}
+/// Of [`columns`]: the figure's name, and those that a table of one result has.
+const FIGURE: usize = 2;
+const OF_ONE_RESULT: [usize; 6] = [FIGURE, 3, 4, 6, 7, 8];
 
 /// The tables of a verdict's figures; a result of many figures has one of its own.
 pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
     let mut together = Vec::new();
     let mut tables = Vec::new();
     for result in &verdict.results {
-        let rows = of(result);
+        let rows = rows(result);
         if rows.len() > MANY {
-            tables.push(Block::Table(by_itself(result, &rows, verdict)));
+            tables.push(Block::Table(by_itself(result, rows, verdict)));
         } else {
             together.extend(rows);
         }
     }
     if !together.is_empty() {
         let columns = columns(verdict.notice.is_some(), verdict.confidence);
-        let cards = together.len() <= CARDS && tables.is_empty();
-        let rows = together.into_iter().map(cells);
-        let table = Table::new("Measured and published figures", columns, rows);
-        tables.insert(0, Block::Table(Table { cards, ..table }));
+        let table = Table::new("Measured and published figures", columns, together);
+        tables.insert(0, Block::Table(table));
     }
     tables
 }
@@ -67,22 +51,7 @@ pub(super) fn columns(unverified: bool, confidence: f64) -> Vec<Column> {
     ]
 }
 
-/// The cells of a figure, as [`columns`] has them.
-pub(super) fn cells(row: Row) -> Vec<Cell> {
-    vec![
-        row.scenario.into(),
-        row.mode.into(),
-        row.figure.into(),
-        row.measured.into(),
-        row.published.into(),
-        row.source.into(),
-        row.ratio.into(),
-        row.bounds.into(),
-        marks::outcome(row.outcome),
-    ]
-}
-
-/// `MLCommons`' guidelines ask for the word next to each score.
+/// `MLCommons`' guidelines require the word next to each score.
 pub(super) fn unverified_word(unverified: bool) -> &'static str {
     if unverified { "unverified" } else { "" }
 }
@@ -92,7 +61,7 @@ pub(super) fn at(confidence: f64) -> String {
     format!("at {}", number::percent(confidence))
 }
 
-/// `0.944–0.969`; nothing where there is no interval.
+/// `0.944–0.969`; empty without an interval.
 pub(super) fn interval(interval: Option<Bounds>) -> String {
     let found = interval.filter(|interval| interval.upper > interval.lower);
     found.map_or_else(String::new, |found| {
@@ -106,130 +75,115 @@ pub(super) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or(NOTHING.to_owned(), number::ratio)
 }
 
-/// The figures of one result, whose name is the title. On a narrow terminal the bounds stand in the
-/// sentences only.
-fn by_itself(result: &ResultVerdict, rows: &[Row], verdict: &Verdict) -> Table {
-    let entries = table_of_all(rows);
+/// The figures of one result, whose name is the title. On a narrow terminal the bounds are only in the
+/// sentences.
+fn by_itself(result: &ResultVerdict, rows: Vec<Vec<Cell>>, verdict: &Verdict) -> Table {
+    let prefix = table_of_all(&rows).map(str::to_owned);
     let mut title = format!("{} {}", result.scenario, result.mode);
-    if let Some(table) = entries {
+    if let Some(table) = &prefix {
         title = format!("{title}: {table}");
     }
-    let name = if entries.is_some() { "entry" } else { "figure" };
-    let columns = vec![
-        Column::head(name),
-        Column::number("measured").noted(unverified_word(verdict.notice.is_some())),
-        Column::number("published"),
-        Column::number("ratio"),
-        Column::text(at(verdict.confidence)).spare(0),
-        Column::status("outcome"),
-    ];
-    let lines = rows.iter().map(|row| {
-        let figure = match entries {
-            Some(table) => row.figure[table.len()..].trim_matches(['[', ']']),
-            None => row.figure.as_str(),
-        };
-        vec![
-            figure.into(),
-            row.measured.as_str().into(),
-            row.published.as_str().into(),
-            row.ratio.as_str().into(),
-            row.bounds.as_str().into(),
-            marks::outcome(row.outcome),
-        ]
+    let name = if prefix.is_some() { "entry" } else { "figure" };
+    let mut columns = columns(verdict.notice.is_some(), verdict.confidence);
+    columns[FIGURE] = Column::head(name);
+    columns[7] = Column::text(at(verdict.confidence)).spare(0);
+    let columns = OF_ONE_RESULT.map(|column| columns[column].clone());
+    let lines = rows.into_iter().map(|mut row| {
+        if let Some(table) = &prefix {
+            let entry = row[FIGURE].text[table.len()..].trim_matches(['[', ']']);
+            row[FIGURE] = entry.to_owned().into();
+        }
+        OF_ONE_RESULT.map(|column| row[column].clone()).to_vec()
     });
     Table {
         titled: true,
-        ..Table::new(title, columns, lines)
+        ..Table::new(title, columns.to_vec(), lines)
     }
 }
 
 /// The one table that all figures are entries of.
-fn table_of_all(rows: &[Row]) -> Option<&str> {
-    let table = |row: &Row| row.figure.split_once('[').map(|(table, _)| table.len());
+fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
+    let table = |row: &Vec<Cell>| row[FIGURE].text.find('[');
     let first = rows.first()?;
-    let name = &first.figure[..table(first)?];
-    let same = |row: &Row| table(row).is_some_and(|end| &row.figure[..end] == name);
+    let name = &first[FIGURE].text[..table(first)?];
+    let same = |row: &Vec<Cell>| table(row).is_some_and(|end| &row[FIGURE].text[..end] == name);
     rows.iter().all(same).then_some(name)
 }
 
-/// The rows of a result: one for each published figure, or one for what was measured.
-pub(super) fn of(result: &ResultVerdict) -> Vec<Row> {
-    let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
+/// The cells of [`columns`] of a result: a row for each published figure, or one for the measured one.
+pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
     if result.judgements.is_empty() {
         return vec![measured(result)];
     }
-    result
-        .judgements
-        .iter()
-        .map(|judgement| {
-            let outcome = if of_result {
-                result.outcome
-            } else {
-                judgement.outcome
-            };
-            judged(result, judgement, outcome)
-        })
-        .collect()
+    let judgements = result.judgements.iter();
+    judgements.map(|one| judged(result, one)).collect()
 }
 
-fn judged(result: &ResultVerdict, judgement: &Judgement, outcome: Outcome) -> Row {
-    let reference = judgement
-        .references
-        .iter()
-        .find(|reference| reference.decides);
-    let (unit, like) = match (&judgement.measured, reference) {
-        (Some(measured), _) => (measured.unit.as_str(), measured.value),
-        (None, Some(reference)) => ("", reference.value),
-        (None, None) => ("", 1.0),
+fn judged(result: &ResultVerdict, judgement: &Judgement) -> Vec<Cell> {
+    let mut references = judgement.references.iter();
+    let reference = references.find(|reference| reference.decides);
+    let measured = judgement.measured.as_ref();
+    let published = reference.map(|reference| {
+        let (unit, like) =
+            measured.map_or(("", reference.value), |one| (one.unit.as_str(), one.value));
+        // The measured figure has the unit.
+        let shown = number::figure_like(reference.value, unit, like);
+        shown.split(' ').next().unwrap_or_default().to_owned()
+    });
+    let outcome = match result.outcome {
+        Outcome::Invalid | Outcome::Failed => result.outcome,
+        _ => judgement.outcome,
     };
-    Row {
-        measured: judgement
-            .measured
-            .as_ref()
-            .map_or(NOTHING.to_owned(), shown),
-        published: reference.map_or(NOTHING.to_owned(), |reference| {
-            let shown = number::figure_like(reference.value, unit, like);
-            shown.split(' ').next().unwrap_or_default().to_owned()
-        }),
-        source: reference.map(source).unwrap_or_default(),
-        ratio: ratio(judgement.ratio),
-        bounds: bounds(judgement),
+    row(
+        result,
+        &judgement.figure,
+        measured,
+        published.zip(reference.map(source)),
+        judgement.ratio,
+        bounds(judgement),
         outcome,
-        ..named(result, &judgement.figure)
-    }
+    )
 }
 
-/// What was measured, next to the benchmark's own limit if it has one.
-fn measured(result: &ResultVerdict) -> Row {
+/// The measured figure, next to the benchmark's own limit if it has one.
+fn measured(result: &ResultVerdict) -> Vec<Cell> {
     let name = result.deciding.as_deref().unwrap_or_default();
     let limit = result.rules.iter().find(|rule| rule.rule == name);
-    Row {
-        measured: result.figures.get(name).map_or(NOTHING.to_owned(), shown),
-        published: limit.map_or(NOTHING.to_owned(), |rule| rule.required.clone()),
-        source: limit.map_or_else(String::new, |_| "limit".to_owned()),
-        ratio: NOTHING.to_owned(),
-        bounds: String::new(),
-        outcome: result.outcome,
-        ..named(result, name)
-    }
+    let limit = limit.map(|rule| (rule.required.clone(), "limit".to_owned()));
+    let figure = result.figures.get(name);
+    row(
+        result,
+        name,
+        figure,
+        limit,
+        None,
+        String::new(),
+        result.outcome,
+    )
 }
 
-fn named(result: &ResultVerdict, figure: &str) -> Row {
-    Row {
-        scenario: result.scenario.clone(),
-        mode: result.mode.to_string(),
-        figure: figure.to_owned(),
-        measured: String::new(),
-        published: String::new(),
-        source: String::new(),
-        ratio: String::new(),
-        bounds: String::new(),
-        outcome: result.outcome,
-    }
-}
-
-fn shown(figure: &FigureValue) -> String {
-    number::figure(figure.value, &figure.unit)
+fn row(
+    result: &ResultVerdict,
+    figure: &str,
+    measured: Option<&FigureValue>,
+    published: Option<(String, String)>,
+    ratio: Option<f64>,
+    bounds: String,
+    outcome: Outcome,
+) -> Vec<Cell> {
+    let measured = measured.map(|figure| number::figure(figure.value, &figure.unit));
+    let (published, source) = published.unwrap_or((NOTHING.to_owned(), String::new()));
+    vec![
+        result.scenario.as_str().into(),
+        result.mode.to_string().into(),
+        figure.into(),
+        measured.map_or(NOTHING.into(), Cell::from),
+        published.into(),
+        source.into(),
+        self::ratio(ratio).into(),
+        bounds.into(),
+        marks::outcome(outcome),
+    ]
 }
 
 fn source(reference: &Reference) -> String {
@@ -244,7 +198,7 @@ fn source(reference: &Reference) -> String {
     }
 }
 
-/// The side of the interval that decides; both where neither does.
+/// The side of the interval that decides; both if neither does.
 fn bounds(judgement: &Judgement) -> String {
     let Some(bounds) = judgement.bounds else {
         return String::new();

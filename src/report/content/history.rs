@@ -1,5 +1,5 @@
-//! Very many runs: what they say together first, then groups of those that measured the same, and of
-//! each group its latest runs. It stays a page, however many runs there are.
+//! Very many runs: outcomes and charts first, then groups of runs that measured the same, and the latest
+//! runs of each. Its size is bounded.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use super::figures::{NOTHING, ratio, unverified_word};
 use super::{marks, runs, verdict};
 use crate::format;
 use crate::history::RunSummary;
-use crate::report::charts::{Bar, Bars, Chart, Kind, Origin, file_name};
+use crate::report::charts::{Bar, Bars, Chart, Kind, Origin};
 use crate::report::document::{Block, Cell, Column, Document, Section, Table, Text};
 use crate::results::verdict::{Outcome, notice, number};
 
-/// Groups that are listed one by one.
+/// The most groups of a page.
 const GROUPS: usize = 400;
-/// Runs that are listed in all, and of one group at least.
+/// The most runs of a page, and the least of each group.
 const RUNS: usize = 3000;
 const LEAST: usize = 3;
-/// Charts, and bars of one.
+/// The most charts, and the most bars of one.
 const CHARTS: usize = 12;
 const BARS: usize = 12;
 
 /// Very many runs.
 pub struct Many<'a> {
-    /// With what and when the page was made.
+    /// The version that made the page, and when.
     pub made: String,
     /// The runs, newest last.
     pub rows: &'a [RunSummary],
-    /// The way from the page to a run's directory, where it is known.
+    /// The path from the page to a run's directory, if it is known.
     pub link: &'a dyn Fn(&RunSummary) -> Option<String>,
-    /// In which times are shown.
+    /// The zone of the times shown.
     pub zone: &'a TimeZone,
 }
 
@@ -43,7 +43,7 @@ struct Group<'a> {
     rows: Vec<&'a RunSummary>,
 }
 
-/// Everything about them that a page has room for.
+/// Makes the document of a page.
 #[must_use]
 pub fn document(many: &Many<'_>) -> Document {
     let groups = groups(many.rows);
@@ -53,7 +53,7 @@ pub fn document(many: &Many<'_>) -> Document {
         notices.extend(text.filter(|text| !notices.contains(text)));
     }
     let unverified = !notices.is_empty();
-    let mut blocks = vec![Section::block("Verdicts", outcomes(many))];
+    let mut blocks = vec![Section::block("Outcomes", outcomes(many))];
     let charts = Block::charts(charts(&groups, unverified));
     blocks.extend(charts.map(|charts| Section::block("Charts", vec![charts])));
     blocks.push(Section::block("Groups", summary(&groups, unverified)));
@@ -66,7 +66,7 @@ pub fn document(many: &Many<'_>) -> Document {
     }
 }
 
-/// By what was measured, with what, on which kind of machine.
+/// Groups runs by title, variants and machine.
 fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
     let mut found: BTreeMap<(String, String, String), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
@@ -99,27 +99,24 @@ fn outcomes(many: &Many<'_>) -> Vec<Block> {
     for row in many.rows {
         *counts.entry((row.outcome, row.state())).or_default() += 1;
     }
-    let rows = counts.into_iter().map(|((outcome, state), count)| {
-        let status = outcome.map_or_else(|| format!("• {state}").into(), marks::outcome);
-        vec![status, count.to_string().into()]
-    });
-    let columns = vec![Column::status("outcome"), Column::number("runs")];
-    let table = Table::new("Runs by outcome", columns, rows);
-    let began =
+    let table = Table::of("Runs by outcome", counts)
+        .status("outcome", |((outcome, state), _)| status(*outcome, state))
+        .number("runs", |(_, count)| count.to_string());
+    let started =
         |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
-    let (first, last) = (began(many.rows.first()), began(many.rows.last()));
+    let (first, last) = (started(many.rows.first()), started(many.rows.last()));
     let span = Text::faint(format!("From {first} to {last}."));
-    let cards = true;
-    vec![
-        Block::Table(Table { cards, ..table }),
-        Block::paragraph(span),
-    ]
+    vec![table.block(), Block::paragraph(span)]
+}
+
+fn status(outcome: Option<Outcome>, state: &str) -> Cell {
+    outcome.map_or_else(|| format!("• {state}").into(), marks::outcome)
 }
 
 /// By scenario and figure: the unit, and of each run the value and its ratio to the published one.
 type Figures<'a> = BTreeMap<(&'a str, &'a str), (&'a str, Vec<(f64, Option<f64>)>)>;
 
-/// What counts: the figures of valid runs.
+/// The figures of valid runs.
 fn figures<'a>(group: &Group<'a>) -> Figures<'a> {
     let mut found = Figures::new();
     for row in &group.rows {
@@ -151,7 +148,7 @@ fn spread(values: impl Iterator<Item = f64>) -> Option<(f64, f64, f64)> {
     Some((*values.first()?, median, *values.last()?))
 }
 
-/// A chart for each figure of each recipe: a bar for each group.
+/// A chart for each figure of each recipe, with a bar for each group.
 fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
     type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
     let mut found: BTreeMap<Key<'_>, Vec<Bar>> = BTreeMap::new();
@@ -163,99 +160,102 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
             let bars = found
                 .entry((&group.title, scenario, figure, unit))
                 .or_default();
+            let label = match group.choices.as_str() {
+                "" => group.place.clone(),
+                choices => format!("{choices}, {}", group.place),
+            };
             bars.push(Bar {
-                label: match group.choices.as_str() {
-                    "" => group.place.clone(),
-                    choices => format!("{choices}, {}", group.place),
-                },
-                value: median,
                 interval: (values.len() > 1).then_some((low, high)),
-                trials: Vec::new(),
-                origin: Origin::Measured,
+                ..Bar::new(label, median, Origin::Measured)
             });
         }
     }
     let word = if unverified { ", unverified" } else { "" };
-    let charts =
-        found
-            .into_iter()
-            .take(CHARTS)
-            .map(|((title, scenario, figure, unit), mut bars)| {
-                let count = bars.len();
-                bars.truncate(BARS);
-                let what = if count > BARS {
-                    format!("; the first {BARS} of {count} groups")
-                } else {
-                    String::new()
-                };
-                let values: Vec<String> = bars
-                    .iter()
-                    .map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)))
-                    .collect();
-                let title = format!("{title}, {scenario}: {figure}, median{word}{what}");
-                Chart {
-                    name: file_name(&title),
-                    title,
-                    description: values.join("; "),
-                    kind: Kind::Bars(Bars {
-                        unit: unit.to_owned(),
-                        bars,
-                        whiskers: "lowest and highest run".to_owned(),
-                        ..Bars::default()
-                    }),
-                }
-            });
+    let charts = found.into_iter().take(CHARTS);
+    let charts = charts.map(|((title, scenario, figure, unit), mut bars)| {
+        let count = bars.len();
+        bars.truncate(BARS);
+        let what = if count > BARS {
+            format!("; the first {BARS} of {count} groups")
+        } else {
+            String::new()
+        };
+        let values = bars.iter();
+        let values =
+            values.map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)));
+        let description = values.collect::<Vec<_>>().join("; ");
+        let title = format!("{title}, {scenario}: {figure}, median{word}{what}");
+        let bars = Bars {
+            unit: unit.to_owned(),
+            bars,
+            whiskers: "lowest and highest run".to_owned(),
+            ..Bars::default()
+        };
+        Chart::new("", &title, &description, Kind::Bars(bars))
+    });
     charts.collect()
 }
 
 fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
-    let columns = vec![
-        Column::head("what"),
-        Column::text("with"),
-        Column::text("where"),
-        Column::number("runs"),
-        Column::text("verdicts"),
-        Column::text("scenario"),
-        Column::text("figure"),
-        Column::number("median").noted(unverified_word(unverified)),
-        Column::number("lowest"),
-        Column::number("highest"),
-        Column::number("ratio").noted("to published"),
-    ];
     let rows = groups.iter().take(GROUPS).flat_map(|group| {
-        let mut verdicts: BTreeMap<&str, usize> = BTreeMap::new();
-        for row in &group.rows {
-            *verdicts.entry(row.state()).or_default() += 1;
-        }
-        let verdicts = verdicts
-            .iter()
-            .map(|(state, count)| format!("{count} {state}"));
-        let first: Vec<Cell> = vec![
-            group.title.as_str().into(),
-            group.choices.as_str().into(),
-            group.place.as_str().into(),
-            group.rows.len().to_string().into(),
-            verdicts.collect::<Vec<_>>().join(", ").into(),
-        ];
         let figures = figures(group).into_iter();
-        let rows = figures.filter_map(|((scenario, figure), (unit, values))| {
-            let (low, median, high) = spread(values.iter().map(|(value, _)| *value))?;
-            let shown = |value| Cell::from(number::figure_like(value, unit, median));
+        let rows = figures.filter_map(|(key, (unit, values))| {
+            let extent = spread(values.iter().map(|(value, _)| *value))?;
             let ratios = spread(values.iter().filter_map(|(_, ratio)| *ratio));
-            let mut row = first.clone();
-            row.extend([scenario.into(), figure.into()]);
-            row.extend([shown(median), shown(low), shown(high)]);
-            row.push(ratio(ratios.map(|(_, ratio, _)| ratio)).into());
-            Some(row)
+            Some((group, Some((key, unit, extent, ratios))))
         });
-        let mut rows: Vec<Vec<Cell>> = rows.collect();
+        let mut rows: Vec<_> = rows.collect();
         if rows.is_empty() {
-            rows.push(first);
+            rows.push((group, None));
         }
         rows
     });
-    let caption = "What was measured, with what, and where";
-    let mut blocks = vec![Block::Table(Table::new(caption, columns, rows))];
+    let states = |group: &Group<'_>| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in &group.rows {
+            *counts.entry(row.state()).or_default() += 1;
+        }
+        let counts = counts
+            .iter()
+            .map(|(state, count)| format!("{count} {state}"));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    let median = Column::number("median").noted(unverified_word(unverified));
+    let to_published = Column::number("ratio").noted("to published");
+    let like = |unit: &str, value, median| Cell::from(number::figure_like(value, unit, median));
+    let table = Table::of("Runs by benchmark, variant and machine", rows)
+        .head("benchmark", |(group, _)| &group.title)
+        .text("variant", |(group, _)| &group.choices)
+        .text("machine", |(group, _)| &group.place)
+        .number("runs", |(group, _)| group.rows.len().to_string())
+        .text("outcomes", |(group, _)| states(group))
+        .text("scenario", |(_, one)| {
+            one.map_or("", |((scenario, _), ..)| scenario)
+        })
+        .text("figure", |(_, one)| {
+            one.map_or("", |((_, figure), ..)| figure)
+        })
+        .column(median, |(_, one)| {
+            one.map_or(Cell::default(), |(_, unit, (_, median, _), _)| {
+                like(unit, median, median)
+            })
+        })
+        .number("lowest", |(_, one)| {
+            one.map_or(Cell::default(), |(_, unit, (low, median, _), _)| {
+                like(unit, low, median)
+            })
+        })
+        .number("highest", |(_, one)| {
+            one.map_or(Cell::default(), |(_, unit, (_, median, high), _)| {
+                like(unit, high, median)
+            })
+        })
+        .column(to_published, |(_, one)| {
+            one.map_or(String::new(), |(.., ratios)| {
+                ratio(ratios.map(|(_, ratio, _)| ratio))
+            })
+        });
+    let mut blocks = vec![table.block()];
     let rest = groups.len().saturating_sub(GROUPS);
     if rest > 0 {
         let rest = format::count(rest, "more group");
@@ -265,49 +265,38 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
     blocks
 }
 
-/// Of each group the latest, as many as the page has room for.
+/// The latest runs of each group.
 fn listed(many: &Many<'_>, groups: &[Group<'_>]) -> Vec<Block> {
     let each = (RUNS / groups.len().max(1)).max(LEAST);
     let folded = groups.iter().take(GROUPS).map(|group| {
         let words = [group.title.as_str(), &group.choices, &group.place];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         let name = words.join(", ");
-        let rows = group.rows.iter().take(each).map(|row| {
-            let figure = row
-                .deciding
-                .as_ref()
-                .and_then(|one| Some((one, one.value?)));
-            vec![
-                Cell::from(row.id.as_str()).linked((many.link)(row)),
-                runs::started(row, many.zone).into(),
-                row.host.as_str().into(),
-                match row.outcome {
-                    Some(outcome) => marks::outcome(outcome),
-                    None => format!("• {}", row.state()).into(),
-                },
-                figure
-                    .map_or(NOTHING.to_owned(), |(one, value)| {
-                        number::figure(value, &one.unit)
-                    })
-                    .into(),
-                ratio(figure.and_then(|(one, _)| one.ratio)).into(),
-            ]
-        });
-        let columns = vec![
-            Column::head("run"),
-            Column::text("started"),
-            Column::text("host"),
-            Column::status("verdict"),
-            Column::number("figure"),
-            Column::number("ratio").noted("to published"),
-        ];
-        let caption = format!("Runs of {name}, the newest first");
-        let mut blocks = vec![Block::Table(Table::new(caption, columns, rows))];
+        let figure = |row: &RunSummary| {
+            let one = row.deciding.as_ref();
+            let shown = one.and_then(|one| Some(number::figure(one.value?, &one.unit)));
+            shown.unwrap_or(NOTHING.to_owned())
+        };
+        let to_published = |row: &RunSummary| {
+            let one = row.deciding.as_ref().filter(|one| one.value.is_some());
+            ratio(one.and_then(|one| one.ratio))
+        };
+        let caption = format!("Runs of {name}, newest first");
+        let table = Table::of(caption, group.rows.iter().take(each))
+            .head("run", |row| Cell::from(&row.id).linked((many.link)(row)))
+            .text("started", |row| runs::started(row, many.zone))
+            .text("host", |row| &row.host)
+            .status("outcome", |row| status(row.outcome, row.state()))
+            .number("figure", |row| figure(row))
+            .column(Column::number("ratio").noted("to published"), |row| {
+                to_published(row)
+            });
+        let mut blocks = vec![table.block()];
         let rest = group.rows.len().saturating_sub(each);
         if rest > 0 {
             let rest = format::count(rest, "older run");
             blocks.push(Block::paragraph(format!(
-                "{rest}: retrial runs lists them."
+                "{rest}: `retrial runs` lists them."
             )));
         }
         let count = format::count(group.rows.len(), "run");

@@ -1,4 +1,4 @@
-//! The sign and the tone of each kind of news.
+//! The signs and tones of outcomes, changes and checks.
 
 use crate::batch::verdict::ClaimOutcome;
 use crate::host::checks::CheckState;
@@ -9,7 +9,7 @@ use crate::results::verdict::comparison::Change;
 pub(super) const BAD: Mark = Mark::new(Tone::Bad, "!");
 pub(super) const GOOD: Mark = Mark::new(Tone::Good, "✓");
 
-/// Each outcome has a sign of its own kind, so that colour is not needed to tell them apart.
+/// Signs identify outcomes without colour.
 impl From<Outcome> for Mark {
     fn from(outcome: Outcome) -> Self {
         match outcome {
@@ -32,7 +32,7 @@ impl From<ClaimOutcome> for Mark {
     }
 }
 
-/// Accuracy moves a little with every change; whether it is enough the verdict says.
+/// Accuracy varies slightly with every change; the verdict says whether it suffices.
 impl From<Change> for Mark {
     fn from(change: Change) -> Self {
         match change {
@@ -65,7 +65,7 @@ pub(super) fn change(change: Change) -> Cell {
     Cell::status(change.into(), change.word())
 }
 
-/// A rule that was passed or violated.
+/// Whether a rule was passed or violated.
 pub(super) fn rule(passed: bool) -> Cell {
     if passed {
         Cell::status(GOOD, "passed")

@@ -1,4 +1,4 @@
-//! What reports say: verdicts, batches, comparisons and runs as documents. No format is known here.
+//! The contents of reports: verdicts, batches, comparisons and runs as documents, without a format.
 
 mod advice;
 pub mod batch;
@@ -18,12 +18,12 @@ pub mod tree;
 pub mod trials;
 pub mod verdict;
 
-/// How much of its subject a document has.
+/// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What a terminal or the summary of a CI job has room for.
+    /// For a terminal or the summary of a CI job.
     Brief,
-    /// The same with every fact of the environments.
+    /// The same, with every fact of the environments.
     Facts,
     /// Everything, for a page.
     Full,

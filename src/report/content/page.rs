@@ -1,65 +1,65 @@
-//! A page: what was judged, what it is compared with, and all that is known of it.
+//! A page: verdicts, their comparison, and all details.
 
-use super::figures::{self, columns};
+use super::figures::{columns, rows};
 use super::{Detail, batch, comparison, details, environment, verdict};
 use crate::batch::verdict::BatchVerdict;
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Cell, Document, Group, Section, Table};
 use crate::results::verdict::comparison::{Comparison, EnvironmentGroup, Fact};
-use crate::telemetry::Row;
+use crate::telemetry;
 use retrial_recipe::model::Mode;
 
-/// More subjects than this are shown without charts, and only with violated rules: a page must open.
+/// More subjects are shown without charts, and only with violated rules, so that a page opens.
 const IN_FULL: usize = 40;
-/// More rows are in the sections below only.
+/// More rows are only in the sections below.
 const ROWS: usize = 2000;
 
 /// A page.
 #[derive(Debug, Clone, Default)]
 pub struct Page<'a> {
-    /// With what and when it was made: `retrial 0.1.0, 2026-11-21 18:40`.
+    /// The version that made it, and when: `retrial 0.1.0, 2026-11-21 18:40`.
     pub made: String,
-    /// What was judged.
+    /// The verdicts.
     pub subjects: Vec<Subject<'a>>,
-    /// They side by side, where they have figures in common.
+    /// Their comparison, if they have figures in common.
     pub comparison: Option<&'a Comparison>,
     /// The batch whose cells they are.
     pub batch: Option<&'a BatchVerdict>,
-    /// What differs between the places where a batch's cells were measured.
-    pub places: Option<Places>,
+    /// The differences between the environments of a batch's cells.
+    pub environments: Option<Environments>,
 }
 
-/// Environments side by side.
+/// Differences between environments.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Places {
+pub struct Environments {
     /// The columns.
     pub names: Vec<String>,
-    /// What differs, by kind.
+    /// The differences, by group.
     pub groups: Vec<EnvironmentGroup>,
 }
 
 /// A run, a folder of results or a benchmark of a submission tree.
 #[derive(Debug, Clone)]
 pub struct Subject<'a> {
-    /// What it is called by: a run's id, a path.
+    /// A run's id, or a path.
     pub name: String,
-    /// Its verdict, and where its evidence lies.
+    /// Its verdict, with the path of its evidence.
     pub entry: Entry<'a>,
-    /// What was seen of GPUs and container.
-    pub telemetry: Vec<Row>,
-    /// Where it was measured.
+    /// Samples of GPUs and container.
+    pub telemetry: Vec<telemetry::Row>,
+    /// Its environment.
     pub environment: Vec<Fact>,
     /// The plan as a script.
     pub commands: Option<String>,
     /// Its steps.
     pub steps: Vec<Step>,
-    /// The runs that a cell of a batch is made of.
+    /// The runs of a batch's cell.
     pub runs: Vec<RunOfCell>,
 }
 
 impl<'a> Subject<'a> {
-    /// A verdict of which nothing else is known.
+    /// A verdict without details.
     #[must_use]
     pub fn new(name: impl Into<String>, entry: Entry<'a>) -> Self {
         Self {
@@ -79,11 +79,11 @@ impl<'a> Subject<'a> {
 pub struct RunOfCell {
     /// Its id.
     pub name: String,
-    /// Which trial.
+    /// The trial.
     pub trial: u32,
-    /// Why it gave no evidence, if it gave none.
+    /// Why it has no evidence, if it has none.
     pub lost: Option<String>,
-    /// Its directory, from where the page lies.
+    /// Its directory, relative to the page.
     pub path: Option<String>,
 }
 
@@ -96,17 +96,17 @@ pub struct Step {
     pub name: String,
     /// How it ended: `done`, `exit code 1`.
     pub status: String,
-    /// Whether that is bad news.
+    /// Whether it failed.
     pub failed: bool,
-    /// How long it took, seconds.
+    /// Its duration in seconds.
     pub seconds: Option<f64>,
-    /// Its log, from where the page lies.
+    /// Its log, relative to the page.
     pub log: Option<String>,
-    /// Its last lines, where they tell something.
+    /// Its last lines of output, if they matter.
     pub tail: Vec<String>,
 }
 
-/// Everything about the subjects of a page.
+/// Makes the document of a page.
 #[must_use]
 pub fn document(page: &Page<'_>) -> Document {
     let mut blocks = Vec::new();
@@ -127,9 +127,9 @@ pub fn document(page: &Page<'_>) -> Document {
     if let Some(compared) = page.comparison {
         blocks.push(comparison::section(compared, Detail::Full));
     }
-    if let Some(places) = &page.places {
-        let names: Vec<&str> = places.names.iter().map(String::as_str).collect();
-        let compared = environment::blocks(&names, &places.groups, Detail::Full);
+    if let Some(both) = &page.environments {
+        let names: Vec<&str> = both.names.iter().map(String::as_str).collect();
+        let compared = environment::blocks(&names, &both.groups, Detail::Full);
         blocks.push(Section::block("Environments", compared));
     }
     if page.batch.is_some() || page.subjects.len() != 1 {
@@ -156,12 +156,12 @@ fn each<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Block> + 'a {
 
 fn of_one(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     let mut blocks: Vec<Block> = details::runs(one).into_iter().collect();
-    blocks.push(Section::block("Verdict", verdict::blocks(&one.entry)));
+    blocks.extend(verdict::blocks(&one.entry));
     blocks.extend(details::sections(one, in_full));
     blocks
 }
 
-/// What it is; with its name where several are the same.
+/// Its title, with its name if several have the same.
 fn heading(one: &Subject<'_>, all: &[Subject<'_>]) -> String {
     let title = verdict::title(one.entry.verdict);
     let same = |other: &&Subject<'_>| verdict::title(other.entry.verdict) == title;
@@ -174,22 +174,19 @@ fn heading(one: &Subject<'_>, all: &[Subject<'_>]) -> String {
     title
 }
 
-/// Several results at a glance: a row for each figure, with a way to where it is told in full.
+/// An overview of several results: a row for each figure, with a link to its section.
 fn overview(subjects: &[Subject<'_>]) -> Block {
     let results = || subjects.iter().flat_map(|one| &one.entry.verdict.results);
-    let measurements = match results().count() {
-        1 => "1 scenario and mode".to_owned(),
-        count => format!("{count} scenarios and modes"),
-    };
-    let said = format!(
-        "{measurements} in {}: {}.",
+    let counts = format!(
+        "{} in {}: {}.",
+        format::count(results().count(), "measurement"),
         format::count(subjects.len(), "result"),
         details::counts(results().map(|result| result.outcome))
     );
     let verdicts = || subjects.iter().map(|one| one.entry.verdict);
     let confidence = verdicts().next().map_or(0.95, |one| one.confidence);
     let unverified = verdicts().any(|one| one.notice.is_some());
-    let table = Table::new("Every figure", columns(unverified, confidence), []);
+    let table = Table::new("All figures", columns(unverified, confidence), []);
     let mut left = ROWS;
     let groups = subjects.iter().enumerate().map(group).take_while(|group| {
         let fits = group.rows.len() <= left;
@@ -198,7 +195,7 @@ fn overview(subjects: &[Subject<'_>]) -> Block {
     });
     let groups = groups.collect();
     let blocks = vec![
-        Block::paragraph(said),
+        Block::paragraph(counts),
         Block::Table(Table { groups, ..table }),
     ];
     Section::block("Overview", blocks)
@@ -207,13 +204,13 @@ fn overview(subjects: &[Subject<'_>]) -> Block {
 /// The rows of one result below its name.
 fn group((number, subject): (usize, &Subject<'_>)) -> Group {
     let verdict = subject.entry.verdict;
-    // A compliance test that was passed has no figure.
-    let told = verdict.results.iter().filter(|result| {
+    // A passed compliance test has no figure.
+    let shown = verdict.results.iter().filter(|result| {
         result.mode != Mode::Compliance || !result.valid || result.deciding.is_some()
     });
     let title = Cell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
     Group {
         title: Some(title),
-        rows: told.flat_map(figures::of).map(figures::cells).collect(),
+        rows: shown.flat_map(rows).collect(),
     }
 }

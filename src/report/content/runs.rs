@@ -1,4 +1,4 @@
-//! The runs there are, a row each.
+//! A table of runs.
 
 use jiff::tz::TimeZone;
 
@@ -6,53 +6,39 @@ use super::figures::unverified_word;
 use super::{marks, verdict};
 use crate::format;
 use crate::history::{RunSummary, Stand};
-use crate::report::document::{Block, Cell, Column, Document, Table};
+use crate::report::document::{Cell, Column, Document, Table};
 use crate::results::verdict::{notice, number};
 
-/// A longer text of somebody else's is cut.
+/// Longer texts are cut.
 const LONGEST: usize = 48;
 
-/// The runs as a table; where there is no room, columns that can be looked up elsewhere go first.
+/// The runs as a table; a narrow one omits the columns that can be looked up elsewhere.
 #[must_use]
 pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     let notice = notice_of(rows);
-    let columns = vec![
-        Column::head("run"),
-        Column::status("outcome"),
-        Column::text("what").spare(3),
-        Column::text("with").spare(6),
-        Column::number("figure")
-            .noted(unverified_word(notice.is_some()))
-            .spare(4),
-        Column::number("ratio").spare(5),
-        Column::text("started").spare(0),
-        Column::number("duration").spare(1),
-        Column::text("host").spare(2),
-    ];
-    let scenarios = several(
-        rows.iter()
-            .filter_map(|row| Some(&row.deciding.as_ref()?.scenario)),
-    );
-    // A machine that is everybody's needs no column.
+    let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
+    let scenarios = several(scenarios.map(|deciding| &deciding.scenario));
+    // A host that all have in common needs no column.
     let hosts = several(rows.iter().map(|row| &row.host));
-    let cells = rows.iter().map(|row| {
-        let ratio = row.deciding.as_ref().and_then(|deciding| deciding.ratio);
-        vec![
-            row.id.as_str().into(),
-            status(row),
-            cut(&row.title).into(),
-            cut(&row.choices()).into(),
-            figure(row, scenarios).into(),
-            ratio.map(number::ratio).unwrap_or_default().into(),
-            started(row, zone).into(),
-            row.seconds()
-                .map(format::duration)
-                .unwrap_or_default()
-                .into(),
-            if hosts { cut(&row.host) } else { String::new() }.into(),
-        ]
-    });
-    let mut blocks = vec![Block::Table(Table::new("Runs", columns, cells))];
+    let host = |row: &RunSummary| if hosts { cut(&row.host) } else { String::new() };
+    let ratio = |row: &RunSummary| row.deciding.as_ref()?.ratio.map(number::ratio);
+    let duration = |row: &RunSummary| row.seconds().map(format::duration);
+    let measured = Column::number("figure").noted(unverified_word(notice.is_some()));
+    let table = Table::of("Runs", rows)
+        .head("run", |row| &row.id)
+        .status("outcome", |row| status(row))
+        .column(Column::text("benchmark").spare(3), |row| cut(&row.title))
+        .column(Column::text("variant").spare(6), |row| cut(&row.choices()))
+        .column(measured.spare(4), |row| figure(row, scenarios))
+        .column(Column::number("ratio").spare(5), |row| {
+            ratio(row).unwrap_or_default()
+        })
+        .column(Column::text("started").spare(0), |row| started(row, zone))
+        .column(Column::number("duration").spare(1), |row| {
+            duration(row).unwrap_or_default()
+        })
+        .column(Column::text("host").spare(2), |row| host(row));
+    let mut blocks = vec![table.block()];
     blocks.extend(verdict::notice(notice.as_deref()));
     Document {
         blocks,
@@ -80,8 +66,7 @@ pub(super) fn started(row: &RunSummary, zone: &TimeZone) -> String {
     })
 }
 
-/// `98,123.9 tokens/s`, with its scenario where there are several; why there is none, where the run
-/// says so.
+/// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.
 fn figure(row: &RunSummary, scenarios: bool) -> String {
     match (&row.deciding, &row.because) {
         (Some(deciding), _) => {
@@ -107,7 +92,7 @@ fn cut(text: &str) -> String {
     format!("{}…", begin.trim_end())
 }
 
-/// What `MLCommons`' policy asks for where figures of `MLPerf` are among them.
+/// The notice that `MLCommons` requires of `MLPerf` figures.
 fn notice_of(rows: &[RunSummary]) -> Option<String> {
     let mut shown = rows.iter().filter(|row| row.deciding.is_some());
     shown.find_map(|row| notice(&row.submission))

@@ -1,8 +1,8 @@
-//! Test suites for CI: one for each scenario and mode, a test case for the benchmark's own rules
+//! Test suites for CI: one for each scenario and mode, with a test case for the benchmark's own rules
 //! and one for each published figure.
 //!
-//! What is not reproduced, invalid or inconclusive is a failure (its type is the outcome's word),
-//! what failed or ran out of time an error: as with exit codes, what is not shown is no pass.
+//! An outcome that is not reproduced, invalid or inconclusive is a failure of that type, a failed one an
+//! error: as with exit codes, nothing that is not shown passes.
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -16,19 +16,15 @@ use retrial_stats::Decision;
 use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use crate::results::verdict::{Outcome, ResultVerdict, Verdict, number};
 
-/// The suites of a submission tree: its verdicts, and what is wrong with the tree itself.
+/// The suites of a submission tree: its verdicts, and the faults of the tree itself.
 #[must_use]
 pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> Report {
+    let cases = faults.iter().map(|fault| {
+        let text = fault.to_string();
+        (fault.path.clone(), status(Outcome::Invalid, &text), text)
+    });
     let mut report = verdicts(entries);
-    if !faults.is_empty() {
-        let mut suite = TestSuite::new("submission tree");
-        for fault in faults {
-            let said = clean(&fault.to_string());
-            let status = status(Outcome::Invalid, &said);
-            suite.add_test_case(case(&fault.path, "submission tree", status, &said));
-        }
-        report.add_test_suite(suite);
-    }
+    report.add_test_suites(suite("submission tree", cases));
     report
 }
 
@@ -39,14 +35,23 @@ pub fn verdicts(entries: &[Entry<'_>]) -> Report {
     for entry in entries {
         let verdict = entry.verdict;
         for result in &verdict.results {
-            report.add_test_suite(suite(verdict, result, &entry.evidence));
+            report.add_test_suite(of_result(verdict, result, &entry.evidence));
         }
-        if !entry.rules.is_empty() {
-            report.add_test_suite(rules_of_the_whole(entry));
-        }
-        // A run without a result is no pass.
+        let title = title(verdict);
+        // Of a submission besides its results: its system's description, its scenarios.
+        let rules = entry.rules.iter().map(|rule| {
+            let text = format!("{}; required: {}", rule.measured, rule.required);
+            let outcome = if rule.passed {
+                Outcome::Measured
+            } else {
+                Outcome::Invalid
+            };
+            (rule.rule.clone(), status(outcome, &text), text)
+        });
+        report.add_test_suites(suite(&title, rules));
+        // A run without a result does not pass.
         if verdict.results.is_empty() {
-            let mut suite = TestSuite::new(clean(&title(verdict)));
+            let mut suite = TestSuite::new(clean(&title));
             let status = status(verdict.outcome, &verdict.sentence);
             suite.add_test_case(TestCase::new("results", status));
             report.add_test_suite(suite);
@@ -59,94 +64,57 @@ pub fn verdicts(entries: &[Entry<'_>]) -> Report {
 #[must_use]
 pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> Report {
     let mut report = verdicts(cells);
-    if !batch.claims.is_empty() {
-        let name = clean(&format!("claims: {}", batch.title));
-        let mut suite = TestSuite::new(name.as_str());
-        for claim in &batch.claims {
-            let status = match claim.outcome {
-                ClaimOutcome::Supported => TestCaseStatus::success(),
-                outcome => failed(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
-            };
-            suite.add_test_case(case(&claim.claim, &name, status, &claim.sentence));
-        }
-        report.add_test_suite(suite);
-    }
+    let claims = batch.claims.iter().map(|claim| {
+        let status = match claim.outcome {
+            ClaimOutcome::Supported => TestCaseStatus::success(),
+            outcome => failed(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
+        };
+        (claim.claim.clone(), status, claim.sentence.clone())
+    });
+    report.add_test_suites(suite(&format!("claims: {}", batch.title), claims));
     report
 }
 
-/// What is asked of a submission besides its results: its system's description, its scenarios.
-fn rules_of_the_whole(entry: &Entry<'_>) -> TestSuite {
-    let name = clean(&title(entry.verdict));
-    let mut suite = TestSuite::new(name.as_str());
-    for rule in entry.rules {
-        let said = format!("{}; required: {}", rule.measured, rule.required);
-        let outcome = if rule.passed {
-            Outcome::Measured
-        } else {
-            Outcome::Invalid
-        };
-        suite.add_test_case(case(&rule.rule, &name, status(outcome, &said), &said));
-    }
-    suite
-}
-
-/// The suites of comparisons: one suite for each scenario and mode.
+/// The suites of comparisons: one for each subject, scenario and mode.
 #[must_use]
 pub fn comparisons(all: &[Comparison]) -> Report {
     let mut report = Report::new("retrial compare");
     for comparison in all {
-        report.add_test_suites(suites(comparison));
+        let key = |one: &ComparedFigure| {
+            let subject = one.candidate.subject.clone();
+            (
+                one.benchmark.clone(),
+                one.scenario.clone(),
+                one.mode,
+                subject,
+            )
+        };
+        let figures = comparison
+            .figures
+            .chunk_by(|one, other| key(one) == key(other));
+        report.add_test_suites(figures.map(|figures| compared(comparison, figures)));
     }
     report
 }
 
-fn suites(comparison: &Comparison) -> Vec<TestSuite> {
-    let mut suites = Vec::new();
-    let of_one = |one: &ComparedFigure, other: &ComparedFigure| {
-        (
-            &one.benchmark,
-            &one.scenario,
-            one.mode,
-            &one.candidate.subject,
-        ) == (
-            &other.benchmark,
-            &other.scenario,
-            other.mode,
-            &other.candidate.subject,
-        )
-    };
-    for figures in comparison.figures.chunk_by(of_one) {
-        let Some(first) = figures.first() else {
-            continue;
-        };
-        let title = comparison.title.as_ref();
-        let title = title.map_or_else(String::new, |title| format!("{title}: "));
-        let name = format!(
-            "{title}{} {} {}: {} against {}",
-            first.benchmark,
-            first.scenario,
-            first.mode,
-            named(comparison, &first.candidate.subject),
-            named(comparison, &first.baseline.subject)
-        );
-        let mut suite = TestSuite::new(clean(&name));
-        suite.add_properties(
-            comparison
-                .notice
-                .iter()
-                .map(|notice| property("notice", notice)),
-        );
-        suite.add_test_cases(figures.iter().map(|figure| compared(figure, &name)));
-        suites.push(suite);
-    }
-    suites
+/// A suite of cases, each with its name, status and output; none without cases.
+fn suite(
+    name: &str,
+    cases: impl Iterator<Item = (String, TestCaseStatus, String)>,
+) -> Option<TestSuite> {
+    let name = clean(name);
+    let cases = cases.map(|(case_name, status, output)| case(&case_name, &name, status, &output));
+    let cases: Vec<TestCase> = cases.collect();
+    let mut suite = TestSuite::new(name);
+    suite.add_test_cases(cases);
+    (suite.tests > 0).then_some(suite)
 }
 
 fn property(name: &str, value: &str) -> Property {
     Property::new(clean(name), clean(value))
 }
 
-fn suite(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite {
+fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite {
     let name = format!("{} {} {}", result.benchmark, result.scenario, result.mode);
     let mut suite = TestSuite::new(clean(&name));
     suite.add_property(property("submission", &title(verdict)));
@@ -159,41 +127,33 @@ fn suite(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite
     for qualifier in &result.qualifiers {
         suite.add_property(property(&qualifier.kind.to_string(), &qualifier.because));
     }
-    let warnings = verdict.warnings.iter();
-    suite.add_properties(warnings.map(|warning| property("warning", warning)));
+    let warnings = verdict.warnings.iter().map(|text| ("warning", text));
+    let notices = verdict.notice.iter().map(|text| ("notice", text));
     suite.add_properties(
-        verdict
-            .notice
-            .iter()
-            .map(|notice| property("notice", notice)),
+        warnings
+            .chain(notices)
+            .map(|(name, text)| property(name, text)),
     );
     suite.add_test_case(rules(result, &name));
-    if result.valid {
-        for judgement in &result.judgements {
-            let status = status(judgement.outcome, &judgement.sentence);
-            suite.add_test_case(case(&judgement.figure, &name, status, &judgement.sentence));
-        }
+    for judgement in result.judgements.iter().filter(|_| result.valid) {
+        let status = status(judgement.outcome, &judgement.sentence);
+        suite.add_test_case(case(&judgement.figure, &name, status, &judgement.sentence));
     }
     suite
 }
 
-/// Whether the benchmark's own rules were passed.
+/// The benchmark's own rules.
 fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
-    let checked: Vec<String> = result
-        .rules
-        .iter()
-        .map(|rule| {
-            let result = if rule.passed { "passed" } else { "VIOLATED" };
-            let trial = rule
-                .trial
-                .map_or_else(String::new, |trial| format!(" (trial {trial})"));
-            format!(
-                "{result}: {}{trial}: {}; required: {}",
-                rule.rule, rule.measured, rule.required
-            )
-        })
-        .map(|line| clean(&line))
-        .collect();
+    let checked = result.rules.iter().map(|rule| {
+        let word = if rule.passed { "passed" } else { "VIOLATED" };
+        let trial = rule.trial.map(|trial| format!(" (trial {trial})"));
+        let trial = trial.unwrap_or_default();
+        let (rule, measured, required) = (&rule.rule, &rule.measured, &rule.required);
+        clean(&format!(
+            "{word}: {rule}{trial}: {measured}; required: {required}"
+        ))
+    });
+    let checked: Vec<String> = checked.collect();
     let outcome = if result.valid {
         Outcome::Measured
     } else {
@@ -208,10 +168,10 @@ fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
     case
 }
 
-fn case(name: &str, suite: &str, status: TestCaseStatus, said: &str) -> TestCase {
+fn case(name: &str, suite: &str, status: TestCaseStatus, output: &str) -> TestCase {
     let mut case = TestCase::new(clean(name), status);
     case.set_classname(clean(suite));
-    case.set_system_out(clean(said));
+    case.set_system_out(clean(output));
     case
 }
 
@@ -233,29 +193,45 @@ fn failed(kind: NonSuccessKind, word: &str, sentence: &str) -> TestCaseStatus {
     status
 }
 
-/// Without a limit a change is told, and fails nothing.
-fn compared(figure: &ComparedFigure, suite: &str) -> TestCase {
-    let failure = |word| failed(NonSuccessKind::Failure, word, &figure.sentence);
-    let status = match (figure.limit, figure.change) {
-        (Some(Decision::Worse), _) => failure("slower"),
-        (Some(Decision::Open), Change::NotCompared) => failure("not compared"),
-        (Some(Decision::Open), _) => failure("inconclusive"),
-        (None, Change::NotCompared) => TestCaseStatus::skipped(),
-        _ => TestCaseStatus::success(),
+/// The figures of one subject in one scenario and mode. Without a limit a change fails nothing.
+fn compared(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
+    let first = &figures[0];
+    let named = |letter: &str| {
+        let mut subjects = comparison.subjects.iter();
+        let subject = subjects.find(|subject| subject.letter == letter);
+        subject.map_or("", |subject| subject.name.as_str())
     };
-    let mut case = case(&figure.figure, suite, status, &figure.sentence);
-    if let Some(ratio) = figure.ratio {
-        case.add_property(property("ratio", &number::ratio(ratio)));
-    }
-    case.add_property(property("change", figure.change.word()));
-    case
-}
-
-fn named<'a>(comparison: &'a Comparison, letter: &str) -> &'a str {
-    let mut subjects = comparison.subjects.iter();
-    subjects
-        .find(|subject| subject.letter == letter)
-        .map_or("", |subject| subject.name.as_str())
+    let title = comparison.title.as_ref().map(|title| format!("{title}: "));
+    let name = format!(
+        "{}{} {} {}: {} against {}",
+        title.unwrap_or_default(),
+        first.benchmark,
+        first.scenario,
+        first.mode,
+        named(&first.candidate.subject),
+        named(&first.baseline.subject)
+    );
+    let mut suite = TestSuite::new(clean(&name));
+    let notices = comparison.notice.iter();
+    suite.add_properties(notices.map(|notice| property("notice", notice)));
+    suite.add_test_cases(figures.iter().map(|figure| {
+        let failure = |word| failed(NonSuccessKind::Failure, word, &figure.sentence);
+        let status = match (figure.limit, figure.change) {
+            (Some(Decision::Worse), _) => failure("slower"),
+            (Some(Decision::Open), Change::NotCompared) => failure("not compared"),
+            (Some(Decision::Open), _) => failure("inconclusive"),
+            (None, Change::NotCompared) => TestCaseStatus::skipped(),
+            _ => TestCaseStatus::success(),
+        };
+        let mut case = case(&figure.figure, &name, status, &figure.sentence);
+        let ratio = figure
+            .ratio
+            .map(|ratio| property("ratio", &number::ratio(ratio)));
+        case.properties.extend(ratio);
+        case.add_property(property("change", figure.change.word()));
+        case
+    }));
+    suite
 }
 
 #[cfg(test)]

@@ -1,46 +1,45 @@
-//! The results of a submission tree, one line each, as they are judged; what was broken below.
+//! The results of a submission tree, one line each, with their violated rules.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{marks, verdict};
+use super::marks;
+use super::verdict::{self, rule_text};
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Document, Item, Line, Section};
 use crate::results::evidence::tree::Fault;
-use crate::results::verdict::{
-    BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number,
-};
+use crate::results::verdict::{BenchmarkVerdict, Outcome, ResultVerdict, Verdict, number};
 use retrial_recipe::model::Mode;
 
-/// How many violated rules of a result are told where nobody asked for more.
+/// The violated rules of a result that are shown by default.
 const VIOLATED_SHOWN: usize = 4;
 
-/// What `judge --output json` prints of a tree.
+/// The output of `judge --output json` for a tree.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TreeVerdict {
     /// One per scenario, mode and compliance test.
     pub results: Vec<ResultVerdict>,
     /// One per benchmark and system.
     pub benchmarks: Vec<BenchmarkVerdict>,
-    /// What is wrong with the tree itself, and belongs to no result.
+    /// Faults of the tree itself, which belong to no result.
     pub faults: Vec<Fault>,
-    /// How many there were.
+    /// The numbers of results.
     pub counts: Counts,
-    /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
+    /// `MLCommons`' trademark notice, for figures of `MLPerf`.
     pub notice: Option<String>,
 }
 
-/// How a tree is told.
+/// The verbosity of a tree's report.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Style {
     /// Every rule, passed or violated.
     pub verbose: bool,
-    /// Only what is not in order.
+    /// Only violations.
     pub quiet: bool,
 }
 
-/// Tells the benchmarks of a tree one after the other, and counts.
+/// Reports the benchmarks of a tree one after the other, and counts them.
 #[derive(Debug, Default)]
 pub struct Tree {
     style: Style,
@@ -49,14 +48,14 @@ pub struct Tree {
     notice: Option<String>,
 }
 
-/// What was judged so far.
+/// The numbers of what was judged so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Systems.
     pub systems: usize,
     /// Benchmarks of a system.
     pub benchmarks: usize,
-    /// Benchmarks whose scenarios or system are not as asked.
+    /// Benchmarks whose scenarios or system violate the rules.
     pub benchmarks_broken: usize,
     /// Performance results.
     pub performance: usize,
@@ -98,7 +97,7 @@ impl Counts {
 }
 
 impl Tree {
-    /// Nothing told yet.
+    /// A report without benchmarks.
     #[must_use]
     pub fn new(style: Style) -> Self {
         Self {
@@ -107,7 +106,7 @@ impl Tree {
         }
     }
 
-    /// What is told of one benchmark.
+    /// Reports one benchmark.
     pub fn benchmark(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) -> Vec<Block> {
         self.counts.add(benchmark, verdict);
         self.notice = self.notice.take().or_else(|| verdict.notice.clone());
@@ -121,7 +120,7 @@ impl Tree {
         self.counts.systems += usize::from(is_new);
         let violated = benchmark.rules.iter().filter(|rule| !rule.passed);
         let violated = violated
-            .map(|rule| Item::keyed(&benchmark.benchmark, required(rule)).marked(marks::BAD));
+            .map(|rule| Item::keyed(&benchmark.benchmark, rule_text(rule)).marked(marks::BAD));
         let mut items: Vec<Item> = violated.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
@@ -153,17 +152,13 @@ impl Tree {
     fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> Item {
         let of = |mode: Mode| results.iter().filter(move |result| result.mode == mode);
         let performance = of(Mode::Performance).next();
-        let outcome = results
-            .iter()
-            .filter(|result| result.mode != Mode::Compliance || performance.is_none())
-            .map(|result| result.outcome)
-            .max()
-            .unwrap_or(Outcome::Measured);
-        let accuracy = of(Mode::Accuracy).next().map_or(String::new(), |result| {
+        let decides =
+            |result: &&&ResultVerdict| result.mode != Mode::Compliance || performance.is_none();
+        let outcomes = results.iter().filter(decides).map(|result| result.outcome);
+        let outcome = outcomes.max().unwrap_or(Outcome::Measured);
+        let accuracy = of(Mode::Accuracy).next().map(|result| {
             let word = if result.valid { "passed" } else { "violated" };
-            let name = result.deciding.as_ref();
-            let figure = name.and_then(|name| Some((name, result.figures.get(name)?)));
-            let figure = figure.map(|(name, figure)| format!(" {name} {}", shown(figure)));
+            let figure = deciding(result).map(|(name, shown)| format!(" {name} {shown}"));
             format!("accuracy {word}{}", figure.unwrap_or_default())
         });
         let tests = of(Mode::Compliance).map(|result| {
@@ -171,8 +166,8 @@ impl Tree {
             format!("{}{word}", last_part(&result.path))
         });
         let tests: Vec<String> = tests.collect();
-        let figure = performance
-            .and_then(|result| Some(shown(result.figures.get(result.deciding.as_ref()?)?)));
+        let figure = performance.and_then(|result| deciding(result));
+        let figure = figure.map_or("no figure".to_owned(), |(_, shown)| shown);
         let compared = performance.and_then(|result| {
             let reference = result.references.iter().find(|one| one.decides)?;
             let source = reference.source.as_deref().unwrap_or("published");
@@ -180,14 +175,10 @@ impl Tree {
             let ratio = number::ratio(result.ratio?);
             Some(format!("{ratio} of {published} ({source})"))
         });
-        // Told one after the other, so that no table can measure its columns.
-        let first = format!(
-            "{:>20}  {:15}",
-            figure.unwrap_or_else(|| "no figure".to_owned()),
-            outcome.word()
-        );
-        let rest = [compared.unwrap_or_default(), accuracy, tests.join(" ")];
-        let parts = std::iter::once(first).chain(rest);
+        // Results are printed as they come, so that columns have fixed widths.
+        let first = format!("{figure:>20}  {:15}", outcome.word());
+        let rest = [compared, accuracy, Some(tests.join(" "))];
+        let parts = std::iter::once(first).chain(rest.into_iter().flatten());
         let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
         let details = results.iter().flat_map(|result| self.rules(result));
         Item {
@@ -202,45 +193,44 @@ impl Tree {
             Mode::Compliance => last_part(&result.path).to_owned(),
             mode => mode.to_string(),
         };
-        let rules = result.rules.iter();
-        let rules = rules.filter(|rule| self.style.verbose || !rule.passed);
-        let rules: Vec<&RuleCheck> = rules.collect();
-        let most = if self.style.verbose {
-            usize::MAX
-        } else {
-            VIOLATED_SHOWN
-        };
-        let told = rules.iter().take(most).map(|rule| {
-            let mark = if rule.passed { marks::GOOD } else { marks::BAD };
-            let label = format!("{} {title}", mark.sign);
-            (Line::from(label), Line::from(required(rule)))
-        });
-        let mut told: Vec<(Line, Line)> = told.collect();
-        let more = rules.len().saturating_sub(most);
+        let all = self.style.verbose;
+        let rules = result.rules.iter().filter(|rule| all || !rule.passed);
+        let rules: Vec<(Line, Line)> = rules
+            .map(|rule| {
+                let mark = if rule.passed { marks::GOOD } else { marks::BAD };
+                (
+                    format!("{} {title}", mark.sign).into(),
+                    rule_text(rule).into(),
+                )
+            })
+            .collect();
+        if rules.is_empty() && !result.valid {
+            return vec![(title.into(), result.sentence.as_str().into())];
+        }
+        let shown = if all { rules.len() } else { VIOLATED_SHOWN };
+        let more = rules.len().saturating_sub(shown);
+        let mut lines: Vec<(Line, Line)> = rules.into_iter().take(shown).collect();
         if more > 0 {
             let more = format::count(more, "more violated rule");
-            told.push((
+            lines.push((
                 Line::default(),
                 format!("and {more} (-v shows them)").into(),
             ));
         }
-        if rules.is_empty() && !result.valid {
-            told.push((title.into(), result.sentence.as_str().into()));
-        }
-        told
+        lines
     }
 
-    /// What was judged so far.
+    /// The numbers of what was judged so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// The end: what is wrong with the tree itself, the counts, the notice.
+    /// The end of the report: the faults of the tree itself, the counts, the notice.
     #[must_use]
     pub fn end(&self, faults: &[Fault]) -> Vec<Block> {
         let counts = self.counts;
-        let mut said = vec![format!(
+        let mut lines = vec![format!(
             "{}, {}: performance {} of {} valid, accuracy {} of {}, compliance {} of {}",
             format::count(counts.systems, "system"),
             format::count(counts.benchmarks, "benchmark"),
@@ -252,7 +242,7 @@ impl Tree {
             counts.compliance,
         )];
         if counts.compared > 0 {
-            said.push(format!(
+            lines.push(format!(
                 "{} compared with published figures, {} reproduced",
                 format::count(counts.compared, "result"),
                 counts.reproduced
@@ -260,18 +250,18 @@ impl Tree {
         }
         if counts.benchmarks_broken > 0 {
             let count = format::count(counts.benchmarks_broken, "benchmark");
-            said.push(format!(
+            lines.push(format!(
                 "{count} whose scenarios or system violate the rules"
             ));
         }
         let mut blocks: Vec<Block> = faults_of(faults).into_iter().collect();
-        blocks.extend(Block::list(said.into_iter().map(Item::new)));
+        blocks.extend(Block::list(lines.into_iter().map(Item::new)));
         blocks.extend(verdict::notice(self.notice.as_deref()));
         vec![Section::block("", blocks)]
     }
 }
 
-/// The verdicts on a tree, a section each, and what is wrong with the tree itself.
+/// The verdicts on a tree, a section each, and the faults of the tree itself.
 #[must_use]
 pub fn document(entries: &[Entry<'_>], faults: &[Fault]) -> Document {
     let mut document = verdict::documents(entries);
@@ -286,17 +276,13 @@ fn faults_of(faults: &[Fault]) -> Option<Block> {
     Block::list(items.map(|fault| Item::new(fault.to_string()).marked(marks::BAD)))
 }
 
-fn required(rule: &RuleCheck) -> String {
-    format!(
-        "{}: {}; required: {}",
-        rule.rule, rule.measured, rule.required
-    )
-}
-
 fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-fn shown(figure: &crate::results::verdict::FigureValue) -> String {
-    number::figure(figure.value, &figure.unit)
+/// The name of the deciding figure, and its value with the unit.
+fn deciding(result: &ResultVerdict) -> Option<(&str, String)> {
+    let name = result.deciding.as_deref()?;
+    let figure = result.figures.get(name)?;
+    Some((name, number::figure(figure.value, &figure.unit)))
 }

@@ -1,48 +1,117 @@
-//! One row for each figure of each trial. Columns are described in docs/reports.md.
+//! One row for each figure of each trial. docs/reports.md describes the columns.
 
 use crate::report::csv;
-use crate::results::verdict::{Judgement, ResultVerdict, TrialVerdict, Verdict};
-use retrial_recipe::model::ExpectationKind;
+use crate::results::verdict::{
+    FigureValue, Judgement, Reference, ResultVerdict, TrialVerdict, Verdict,
+};
+use retrial_recipe::model::{ExpectationKind, Submission};
 
-/// The columns.
-pub const COLUMNS: [&str; 28] = [
-    "run",
-    "suite",
-    "round",
-    "division",
-    "submitter",
-    "system",
-    "benchmark",
-    "variant",
-    "scenario",
-    "mode",
-    "trial",
-    "path",
-    "trial_valid",
-    "figure",
-    "unit",
-    "value",
-    "deciding",
-    "result_valid",
-    "result_value",
-    "published",
-    "published_kind",
-    "published_source",
-    "ratio",
-    "lower",
-    "upper",
-    "confidence",
-    "outcome",
-    "verified",
+/// A figure of a trial, with its context.
+struct Row<'a> {
+    name: &'a str,
+    verdict: &'a Verdict,
+    submission: &'a Submission,
+    result: &'a ResultVerdict,
+    trial: &'a TrialVerdict,
+    figure: &'a str,
+    value: &'a FigureValue,
+    judged: Option<&'a Judgement>,
+    reference: Option<&'a Reference>,
+}
+
+/// A column: its name, and its value in a row.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
+const COLUMNS: [Column; 28] = [
+    ("run", |row| row.name.to_owned()),
+    ("suite", |row| row.submission.suite.clone()),
+    ("round", |row| {
+        own(row.result.round.as_ref(), row.submission.round.as_ref())
+    }),
+    ("division", |row| {
+        own(
+            row.result.division.as_ref(),
+            row.submission.division.as_ref(),
+        )
+    }),
+    ("submitter", |row| {
+        own(
+            row.result.submitter.as_ref(),
+            row.submission.submitter.as_ref(),
+        )
+    }),
+    ("system", |row| {
+        own(row.result.system.as_ref(), row.submission.system.as_ref())
+    }),
+    ("benchmark", |row| row.result.benchmark.clone()),
+    ("variant", |row| {
+        let variant = row.verdict.variant.iter();
+        let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
+        variant.collect::<Vec<_>>().join(",")
+    }),
+    ("scenario", |row| row.result.scenario.clone()),
+    ("mode", |row| row.result.mode.to_string()),
+    ("trial", |row| row.trial.trial.to_string()),
+    ("path", |row| row.trial.path.clone()),
+    ("trial_valid", |row| row.trial.valid.to_string()),
+    ("figure", |row| row.figure.to_owned()),
+    ("unit", |row| row.value.unit.clone()),
+    ("value", |row| row.value.value.to_string()),
+    ("deciding", |row| {
+        (row.result.deciding.as_deref() == Some(row.figure)).to_string()
+    }),
+    ("result_valid", |row| row.result.valid.to_string()),
+    ("result_value", |row| {
+        number(
+            row.result
+                .figures
+                .get(row.figure)
+                .map(|figure| figure.value),
+        )
+    }),
+    ("published", |row| {
+        number(row.reference.map(|one| one.value))
+    }),
+    ("published_kind", |row| {
+        match row.reference.map(|one| one.kind) {
+            None => String::new(),
+            Some(ExpectationKind::Official) => "official".to_owned(),
+            Some(ExpectationKind::Guide) => "guide".to_owned(),
+            Some(ExpectationKind::ThirdParty) => "third-party".to_owned(),
+        }
+    }),
+    ("published_source", |row| {
+        let source = row.reference.and_then(|one| one.source.clone());
+        source.unwrap_or_default()
+    }),
+    ("ratio", |row| number(row.judged.and_then(|one| one.ratio))),
+    ("lower", |row| {
+        number(row.judged.and_then(|one| Some(one.bounds?.lower)))
+    }),
+    ("upper", |row| {
+        number(row.judged.and_then(|one| Some(one.bounds?.upper)))
+    }),
+    ("confidence", |row| {
+        number(row.judged.map(|one| one.confidence))
+    }),
+    // An invalid result decides for its figures.
+    ("outcome", |row| match row.judged {
+        Some(judged) if row.result.valid => judged.outcome.to_string(),
+        _ => row.result.outcome.to_string(),
+    }),
+    ("verified", |row| {
+        let notice = row.verdict.notice.as_ref();
+        notice.map_or("", |_| "unverified").to_owned()
+    }),
 ];
 
 /// The line of the columns' names.
 #[must_use]
 pub fn head() -> String {
-    csv::render([COLUMNS.map(str::to_owned).to_vec()])
+    csv::render([COLUMNS.map(|(name, _)| name.to_owned()).to_vec()])
 }
 
-/// The rows of a verdict, which is called so.
+/// The rows of a verdict of the run `name`.
 #[must_use]
 pub fn rows(name: &str, verdict: &Verdict) -> String {
     rows_of(verdict, &|_| name.to_owned())
@@ -51,88 +120,34 @@ pub fn rows(name: &str, verdict: &Verdict) -> String {
 /// The rows of a verdict on trials of several runs.
 #[must_use]
 pub fn rows_of(verdict: &Verdict, name: &dyn Fn(&TrialVerdict) -> String) -> String {
-    let trials = verdict
-        .results
-        .iter()
-        .flat_map(|result| result.trials.iter().map(move |trial| (result, trial)));
+    let results = verdict.results.iter();
+    let trials = results.flat_map(|result| result.trials.iter().map(move |trial| (result, trial)));
     csv::render(trials.flat_map(|(result, trial)| {
-        let figures = trial.figures.keys();
-        figures.map(move |figure| row(&name(trial), verdict, result, trial, figure))
+        let name = name(trial);
+        trial.figures.iter().map(move |(figure, value)| {
+            let mut judgements = result.judgements.iter();
+            let judged = judgements.find(|one| one.figure.eq_ignore_ascii_case(figure));
+            let row = Row {
+                name: &name,
+                verdict,
+                submission: &verdict.submission,
+                result,
+                trial,
+                figure,
+                value,
+                judged,
+                reference: judged.and_then(|one| one.references.iter().find(|one| one.decides)),
+            };
+            COLUMNS.map(|(_, value)| value(&row)).to_vec()
+        })
     }))
 }
 
-fn row(
-    name: &str,
-    verdict: &Verdict,
-    result: &ResultVerdict,
-    trial: &TrialVerdict,
-    figure: &str,
-) -> Vec<String> {
-    let submission = &verdict.submission;
-    let or = |own: &Option<String>, common: &Option<String>| {
-        own.clone().or_else(|| common.clone()).unwrap_or_default()
-    };
-    let value = trial.figures.get(figure);
-    let mut judgements = result.judgements.iter();
-    let judged = judgements.find(|one| one.figure.eq_ignore_ascii_case(figure));
-    let reference = judged.and_then(|one| one.references.iter().find(|one| one.decides));
-    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    let variant: Vec<String> = verdict
-        .variant
-        .iter()
-        .map(|(axis, value)| format!("{axis}={value}"))
-        .collect();
-    vec![
-        name.to_owned(),
-        submission.suite.clone(),
-        or(&result.round, &submission.round),
-        or(&result.division, &submission.division),
-        or(&result.submitter, &submission.submitter),
-        or(&result.system, &submission.system),
-        result.benchmark.clone(),
-        variant.join(","),
-        result.scenario.clone(),
-        result.mode.to_string(),
-        trial.trial.to_string(),
-        trial.path.clone(),
-        trial.valid.to_string(),
-        figure.to_owned(),
-        value.map_or(String::new(), |figure| figure.unit.clone()),
-        number(value.map(|figure| figure.value)),
-        (result.deciding.as_deref() == Some(figure)).to_string(),
-        result.valid.to_string(),
-        number(result.figures.get(figure).map(|figure| figure.value)),
-        number(reference.map(|one| one.value)),
-        reference.map_or(String::new(), |one| kind(one.kind).to_owned()),
-        reference
-            .and_then(|one| one.source.clone())
-            .unwrap_or_default(),
-        number(judged.and_then(|one| one.ratio)),
-        number(judged.and_then(|one| Some(one.bounds?.lower))),
-        number(judged.and_then(|one| Some(one.bounds?.upper))),
-        judged.map_or(String::new(), |one| one.confidence.to_string()),
-        outcome(result, judged),
-        if verdict.notice.is_some() {
-            "unverified"
-        } else {
-            ""
-        }
-        .to_owned(),
-    ]
+/// A property of the result, or else of the whole submission.
+fn own(own: Option<&String>, whole: Option<&String>) -> String {
+    own.or(whole).cloned().unwrap_or_default()
 }
 
-fn kind(kind: ExpectationKind) -> &'static str {
-    match kind {
-        ExpectationKind::Official => "official",
-        ExpectationKind::Guide => "guide",
-        ExpectationKind::ThirdParty => "third-party",
-    }
-}
-
-/// A result that is invalid has no say on its figures.
-fn outcome(result: &ResultVerdict, judged: Option<&Judgement>) -> String {
-    match judged {
-        Some(judged) if result.valid => judged.outcome.to_string(),
-        _ => result.outcome.to_string(),
-    }
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A verdict: what it comes to, its figures, a reason for each.
+//! A verdict: its outcome, its figures, and a reason for each.
 
 use super::advice;
 use super::figures::{self, MANY};
@@ -6,7 +6,9 @@ use super::marks::BAD;
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Conclusion, Document, Item, Line, Section, Text};
-use crate::results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number};
+use crate::results::verdict::{
+    Judgement, Outcome, QualifierKind, ResultVerdict, RuleCheck, Verdict, number,
+};
 
 /// A verdict by itself.
 #[must_use]
@@ -29,7 +31,7 @@ pub fn documents(entries: &[Entry<'_>]) -> Document {
     }
 }
 
-/// What it comes to, its figures, its reasons, the notice.
+/// Its outcome, figures, reasons and notice.
 pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     let verdict = entry.verdict;
     let mut blocks = vec![Block::Conclusion(conclusion(entry))];
@@ -37,16 +39,18 @@ pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     let reasons = verdict.results.iter().flat_map(reasons);
     let reasons = reasons.map(|(outcome, text)| Item::new(text).marked(outcome.into()));
     let violated = entry.rules.iter().filter(|rule| !rule.passed);
-    let violated = violated.map(|rule| {
-        let text = format!(
-            "{}: {}; required: {}",
-            rule.rule, rule.measured, rule.required
-        );
-        Item::new(text).marked(BAD)
-    });
+    let violated = violated.map(|rule| Item::new(rule_text(rule)).marked(BAD));
     blocks.extend(Block::list(reasons.chain(violated)));
     blocks.extend(notice(verdict.notice.as_deref()));
     blocks
+}
+
+/// A rule with its measured and its required value.
+pub(super) fn rule_text(rule: &RuleCheck) -> String {
+    format!(
+        "{}: {}; required: {}",
+        rule.rule, rule.measured, rule.required
+    )
 }
 
 /// A notice, if there is one.
@@ -57,7 +61,7 @@ pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
 fn conclusion(entry: &Entry<'_>) -> Conclusion {
     let verdict = entry.verdict;
     let (word, sentence) = headline(verdict);
-    // A figure of GPUs that did nothing is no figure of theirs, whatever the verdict says.
+    // Figures of idle GPUs are not theirs, whatever the outcome.
     let (idle, others): (Vec<_>, Vec<_>) = verdict
         .qualifiers
         .iter()
@@ -89,49 +93,41 @@ fn conclusion(entry: &Entry<'_>) -> Conclusion {
 /// `AMD · mlperf-inference v6.0 closed · llama2-70b-99 · 8xMI355X · rocm 7.1.1`
 pub(in crate::report) fn title(verdict: &Verdict) -> String {
     let submission = &verdict.submission;
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let suite = [
-        Some(submission.suite.as_str()),
-        submission.round.as_deref(),
-        submission.division.as_deref(),
+        submission.suite.clone(),
+        text(&submission.round),
+        text(&submission.division),
     ];
-    let suite: Vec<&str> = suite
-        .into_iter()
-        .flatten()
-        .filter(|word| !word.is_empty())
-        .collect();
-    let mut parts = vec![
-        submission.submitter.clone().unwrap_or_default(),
-        suite.join(" "),
+    let variant = verdict.variant.iter();
+    let variant = variant.map(|(axis, value)| format!("{axis} {value}"));
+    let parts = [
+        text(&submission.submitter),
+        joined(suite, " "),
         submission.benchmark.clone(),
-        submission.system.clone().unwrap_or_default(),
+        text(&submission.system),
     ];
-    parts.extend(
-        verdict
-            .variant
-            .iter()
-            .map(|(axis, value)| format!("{axis} {value}")),
-    );
-    parts.retain(|part| !part.is_empty());
-    parts.join(" · ")
+    joined(parts.into_iter().chain(variant), " · ")
 }
 
-/// One sentence for each published figure, or one for the result where it has no say.
+/// The parts that are not empty.
+fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(separator)
+}
+
+/// One sentence for each published figure, or one for a result without them.
 fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
     if of_result || result.judgements.is_empty() {
         return vec![(result.outcome, format!("{title}: {}", result.sentence))];
     }
-    let sentence = |judgement: &Judgement| {
-        (
-            judgement.outcome,
-            format!("{title}: {}", judgement.sentence),
-        )
-    };
+    let sentence = |one: &Judgement| (one.outcome, format!("{title}: {}", one.sentence));
     if result.judgements.len() <= MANY {
         return result.judgements.iter().map(sentence).collect();
     }
-    // Of many, those that hold are told together: the table has each of them.
+    // Of many, those that hold have one sentence: the table has each of them.
     let (hold, others): (Vec<&Judgement>, Vec<&Judgement>) = result
         .judgements
         .iter()
@@ -141,7 +137,7 @@ fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
     reasons
 }
 
-/// `38 figures hold, at 0.981–1.034 of what was published.`
+/// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`
 fn together(hold: &[&Judgement]) -> Option<String> {
     let mut ratios: Vec<f64> = hold
         .iter()
@@ -152,20 +148,19 @@ fn together(hold: &[&Judgement]) -> Option<String> {
     let within = hold.iter().filter_map(|judgement| judgement.holds_within);
     let within = within.fold(0.0, f64::max);
     let each = if within > 0.0 {
-        format!("each to within {} or less", number::percent(within))
+        format!("each within {}", number::percent(within))
     } else {
         "none is worse".to_owned()
     };
     Some(format!(
-        "{} hold, at {}–{} of what was published; {each}.",
+        "{} hold, at {}–{} of the published values; {each}.",
         format::count(hold.len(), "figure"),
         number::ratio(*least),
         number::ratio(*most),
     ))
 }
 
-/// `reproduced (performance only)`, and the sentence; empty where the reason stands with the only
-/// result.
+/// `reproduced (performance only)`, and the sentence; empty if the only result has the reason.
 fn headline(verdict: &Verdict) -> (String, String) {
     let mut kinds = verdict.qualifiers.iter().map(|one| one.kind);
     let mut word = verdict.outcome.word().to_owned();

@@ -1,12 +1,12 @@
-//! One line of text that is harmless in every format.
+//! A line of text that is harmless in every format.
 
 use std::fmt;
 use std::ops::Deref;
 
 use retrial_readings::sanitize;
 
-/// Text on one line: no control character, no escape sequence, nothing that reorders its neighbours,
-/// nothing that XML cannot hold. Markup in it is escaped by the format that writes it.
+/// Text on one line without control characters, escape sequences, marks of direction and characters that
+/// XML cannot have. The format that writes it escapes markup.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Line(String);
 
@@ -57,7 +57,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// The text as a [`Line`] has it.
+/// Returns the text of a [`Line`].
 #[must_use]
 pub fn clean(text: &str) -> String {
     Line::from(text).0
@@ -71,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_harmful_is_left(text in any::<String>()) {
+        fn harmful_characters_are_removed(text in any::<String>()) {
             let line = Line::from(text);
             let harmful = ['\0', '\u{1b}', '\n', '\t', '\u{202e}', '\u{fffe}', '\u{ffff}'];
             prop_assert!(!line.contains(harmful));

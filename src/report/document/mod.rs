@@ -1,23 +1,22 @@
 //! A report before it has a format: sections, lists, tables, charts, notices.
 //!
 //! `content` makes documents of verdicts, batches, comparisons and runs; each format (terminal, HTML,
-//! Markdown) draws any document and knows nothing of what it is about. Every text is a [`Line`],
-//! which is harmless wherever it is written.
+//! Markdown) draws any document. Every text is a [`Line`], which is harmless in every format.
 
 mod line;
 mod table;
 
 pub use line::{Line, clean};
-pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Table};
+pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Rows, Table};
 
 use super::charts::Chart;
 
 /// A report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
-    /// What it is about.
+    /// Its title.
     pub title: Line,
-    /// With what and when it was made; a page says it.
+    /// The version that made it, and when; for a page.
     pub made: Line,
     /// Its content.
     pub blocks: Vec<Block>,
@@ -26,7 +25,7 @@ pub struct Document {
 /// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// What the blocks beside it come to: formats put it where it is read first.
+    /// The result of the blocks next to it: formats put it where it is read first.
     Conclusion(Conclusion),
     /// A paragraph.
     Paragraph(Text),
@@ -34,15 +33,15 @@ pub enum Block {
     List(Vec<Item>),
     /// A table.
     Table(Table),
-    /// Charts, side by side where there is room.
+    /// Charts, side by side if there is room.
     Charts(Vec<Chart>),
-    /// Lines as they are, with their label.
+    /// Preformatted lines, with their label.
     Verbatim(Line, Vec<Line>),
-    /// Blocks that are read on demand, with their summary.
+    /// Blocks that are shown on demand, with their summary.
     Folded(Line, Vec<Block>),
     /// Blocks with a heading.
     Section(Section),
-    /// A notice that somebody's policy demands.
+    /// A notice that a policy requires.
     Notice(Line),
 }
 
@@ -51,7 +50,7 @@ pub enum Block {
 pub struct Section {
     /// The heading; empty for none.
     pub title: Line,
-    /// By which links name it, unique in the document.
+    /// The target of links, unique in the document.
     pub id: Option<String>,
     /// Its content.
     pub blocks: Vec<Block>,
@@ -66,20 +65,26 @@ impl Section {
             blocks,
         })
     }
+
+    /// A section without an id, if it has a block.
+    pub fn of(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Option<Block> {
+        let blocks: Vec<Block> = blocks.into_iter().collect();
+        (!blocks.is_empty()).then(|| Self::block(title, blocks))
+    }
 }
 
-/// What the blocks beside it come to.
+/// The result of the blocks next to it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conclusion {
-    /// Good or bad news, with the sign that says it without colour.
+    /// Good or bad news.
     pub mark: Option<Mark>,
     /// In a word or two.
     pub word: Line,
     /// In a sentence.
     pub sentence: Line,
-    /// What nobody may overlook.
+    /// Warnings that must not be overlooked.
     pub alerts: Vec<Line>,
-    /// What else is to be known, each with its label.
+    /// Further information, each with its label.
     pub remarks: Vec<(Line, Text)>,
 }
 
@@ -90,15 +95,15 @@ pub enum Tone {
     Good,
     /// Neither.
     Plain,
-    /// Not decided, or to be looked at.
+    /// Undecided, or to be checked.
     Open,
     /// Not as it should be.
     Bad,
-    /// Of less weight than what is beside it.
+    /// Less important than its surroundings.
     Faint,
 }
 
-/// A tone, and a sign that tells it from the others without colour.
+/// A tone, and a sign that identifies it without colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// The tone.
@@ -120,11 +125,11 @@ impl Mark {
 pub struct Item {
     /// Good or bad news, if it is either.
     pub mark: Option<Mark>,
-    /// What the text is about; keys of a list stand one below the other.
+    /// The subject of the text; the keys of a list are aligned.
     pub key: Line,
     /// The text.
     pub text: Text,
-    /// More of it, each with its label.
+    /// Details, each with its label.
     pub details: Vec<(Line, Line)>,
 }
 
@@ -166,7 +171,7 @@ pub enum Span {
     Plain(Line),
     /// A path or a command.
     Code(Line),
-    /// Text of less weight.
+    /// Less important text.
     Faint(Line),
 }
 
@@ -185,7 +190,7 @@ impl Text {
         Self(vec![Span::Code(text.into())])
     }
 
-    /// Text of less weight.
+    /// Less important text.
     pub fn faint(text: impl Into<Line>) -> Self {
         Self(vec![Span::Faint(text.into())])
     }

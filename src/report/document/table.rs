@@ -1,29 +1,27 @@
-//! Tables: what stands in them, and what a narrow format may do with a column.
+//! Tables, with the ways in which a narrow format may lay out their columns.
 
-use super::{Line, Mark, Tone};
+use super::{Block, Line, Mark, Tone};
 
-/// Stands in a cell where there is nothing to say.
+/// The text of a cell without a value.
 pub const NOTHING: &str = "–";
 
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// What it shows.
+    /// Its caption.
     pub caption: Line,
-    /// The caption is needed to understand it: formats without captions write it as well.
+    /// Whether the caption is needed to understand it: formats without captions write it as well.
     pub titled: bool,
-    /// A few rows, each worth a look of its own: a page shows them as cards.
-    pub cards: bool,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows, by group.
     pub groups: Vec<Group>,
 }
 
-/// Rows, with what they have in common.
+/// Rows, with a title.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Group {
-    /// What they have in common, if that is said.
+    /// The title.
     pub title: Option<Cell>,
     /// A cell for each column.
     pub rows: Vec<Vec<Cell>>,
@@ -36,18 +34,18 @@ pub struct Column {
     pub name: Line,
     /// A second line of its head.
     pub note: Line,
-    /// What it holds.
+    /// The kind of its cells.
     pub kind: ColumnKind,
-    /// The column below whose cells it may go where there is no room beside them.
+    /// The column below whose cells it may go if the table is too wide.
     pub under: Option<usize>,
-    /// It may be omitted where there is no room, those of the lowest rank first.
+    /// It may be omitted if the table is too wide, those of the lowest rank first.
     pub spare: Option<u8>,
 }
 
-/// What a column holds.
+/// The kind of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// What the row is about.
+    /// The row's subject.
     Head,
     /// Words.
     Text,
@@ -68,7 +66,7 @@ impl Column {
         }
     }
 
-    /// Of what the rows are about.
+    /// Of the rows' subjects.
     pub fn head(name: impl Into<Line>) -> Self {
         Self::new(name, ColumnKind::Head)
     }
@@ -97,7 +95,7 @@ impl Column {
         }
     }
 
-    /// Below another column's cells where there is no room.
+    /// Below another column's cells if the table is too wide.
     #[must_use]
     pub fn under(self, column: usize) -> Self {
         Self {
@@ -106,7 +104,7 @@ impl Column {
         }
     }
 
-    /// Omitted where there is no room.
+    /// Omitted if the table is too wide.
     #[must_use]
     pub fn spare(self, rank: u8) -> Self {
         Self {
@@ -132,7 +130,7 @@ pub struct Cell {
     pub text: Line,
     /// Good or bad news, if it is either.
     pub tone: Option<Tone>,
-    /// Where it leads: `#` and the id of a section, or a path as seen from the document.
+    /// The target of its link: `#` and the id of a section, or a path relative to the document.
     pub link: Option<String>,
 }
 
@@ -152,7 +150,7 @@ impl Cell {
         }
     }
 
-    /// With what it leads to, if it is known.
+    /// With the target of its link, if there is one.
     #[must_use]
     pub fn linked(self, link: Option<String>) -> Self {
         Self { link, ..self }
@@ -184,12 +182,22 @@ impl Table {
         }
     }
 
-    /// All rows, whatever their group.
+    /// A table of one group, without columns yet.
+    pub fn of<R>(caption: impl Into<Line>, rows: impl IntoIterator<Item = R>) -> Rows<R> {
+        let rows: Vec<R> = rows.into_iter().collect();
+        let cells = rows.iter().map(|_| Vec::new());
+        Rows {
+            table: Self::new(caption, Vec::new(), cells),
+            rows,
+        }
+    }
+
+    /// The rows of all groups.
     pub fn rows(&self) -> impl Iterator<Item = &Vec<Cell>> {
         self.groups.iter().flat_map(|group| &group.rows)
     }
 
-    /// The columns in which something stands, by their numbers.
+    /// The positions of the columns that have text.
     #[must_use]
     pub fn used(&self) -> Vec<usize> {
         let is_used = |at: &usize| {
@@ -197,5 +205,77 @@ impl Table {
             cells.any(|cell| !cell.text.is_empty())
         };
         (0..self.columns.len()).filter(is_used).collect()
+    }
+}
+
+/// A table whose cells are functions of its rows.
+pub struct Rows<R> {
+    rows: Vec<R>,
+    table: Table,
+}
+
+impl<R> Rows<R> {
+    /// Adds a column.
+    #[must_use]
+    pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
+        let cells = self
+            .table
+            .groups
+            .iter_mut()
+            .flat_map(|group| &mut group.rows);
+        for (row, cells) in self.rows.iter().zip(cells) {
+            cells.push(cell(row).into());
+        }
+        self.table.columns.push(column);
+        self
+    }
+
+    /// Adds a column of the rows' subjects.
+    #[must_use]
+    pub fn head<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+        self.column(Column::head(name), cell)
+    }
+
+    /// Adds a column of words.
+    #[must_use]
+    pub fn text<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+        self.column(Column::text(name), cell)
+    }
+
+    /// Adds a column of numbers.
+    #[must_use]
+    pub fn number<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+        self.column(Column::number(name), cell)
+    }
+
+    /// Adds a column of good and bad news.
+    #[must_use]
+    pub fn status<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
+        self.column(Column::status(name), cell)
+    }
+
+    /// Groups consecutive rows by their title, after all columns.
+    #[must_use]
+    pub fn grouped(mut self, title: impl Fn(&R) -> String) -> Self {
+        let cells = self.table.groups.drain(..).flat_map(|group| group.rows);
+        let mut groups: Vec<Group> = Vec::new();
+        for (row, cells) in self.rows.iter().zip(cells) {
+            let title = Some(title(row).into());
+            match groups.last_mut() {
+                Some(group) if group.title == title => group.rows.push(cells),
+                _ => groups.push(Group {
+                    title,
+                    rows: vec![cells],
+                }),
+            }
+        }
+        self.table.groups = groups;
+        self
+    }
+
+    /// The table.
+    #[must_use]
+    pub fn block(self) -> Block {
+        Block::Table(self.table)
     }
 }

@@ -1,30 +1,29 @@
-//! Documents as one HTML page that needs nothing else: no network, no script. The page forbids itself
-//! to load or run anything, whatever text got into it.
+//! Documents as one self-contained HTML page without scripts. Its content security policy forbids loading
+//! or running anything, whatever text it contains.
 
 use std::cell::Cell as Counter;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::document::{
-    Block, Cell, Column, ColumnKind, Conclusion, Document, Item, Line, Mark, NOTHING, Section,
-    Span, Table, Text, Tone,
+    Block, Cell, Column, ColumnKind, Conclusion, Document, Item, Line, Mark, Section, Span, Table,
+    Text, Tone,
 };
 use super::svg;
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
-/// What every page of ours says at its beginning.
+/// The mark of our pages, in their first lines.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"";
 
-/// A document as a page.
+/// Renders a document as a page.
 #[must_use]
 pub fn render(document: &Document) -> String {
     let page = Page::default();
-    let mut notices: Vec<&Line> = Vec::new();
-    collect_notices(&document.blocks, &mut notices);
-    let made = html! { p.made { "Report made by " (document.made.as_str()) } };
-    let page = html! {
+    let body = page.blocks(&document.blocks, 2);
+    let made = html! { p.made { "Made by " (document.made.as_str()) } };
+    let html = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -39,28 +38,15 @@ pub fn render(document: &Document) -> String {
             body {
                 a.skip href="#main" { "Skip to the verdict" }
                 header { h1 { (document.title.as_str()) } (made) }
-                main #main { (page.blocks(&document.blocks, 2)) }
+                main #main { (body) }
                 footer {
-                    @for notice in notices { p.made { (notice.as_str()) } }
+                    @for notice in page.notices.into_inner() { p.made { (notice.as_str()) } }
                     (made)
                 }
             }
         }
     };
-    page.into_string() + "\n"
-}
-
-/// Each notice once, wherever it stands.
-fn collect_notices<'a>(blocks: &'a [Block], notices: &mut Vec<&'a Line>) {
-    for block in blocks {
-        match block {
-            Block::Notice(notice) if !notices.contains(&notice) => notices.push(notice),
-            Block::Section(Section { blocks, .. }) | Block::Folded(_, blocks) => {
-                collect_notices(blocks, notices);
-            }
-            _ => {}
-        }
-    }
+    html.into_string() + "\n"
 }
 
 fn class(tone: Tone) -> &'static str {
@@ -76,14 +62,14 @@ fn class(tone: Tone) -> &'static str {
 /// The page that is being written.
 #[derive(Default)]
 struct Page {
-    /// Charts have ids of their own.
+    /// The number of charts, for their ids.
     charts: Counter<usize>,
-    /// A notice is shown once where it belongs, and at the end.
+    /// Notices that were shown: each is shown once in its place, and at the end.
     notices: std::cell::RefCell<Vec<Line>>,
 }
 
 impl Page {
-    /// Blocks whose sections have headings of this level.
+    /// Renders blocks whose sections have headings of this level.
     fn blocks(&self, blocks: &[Block], level: u8) -> Markup {
         html! { @for block in blocks { (self.block(block, level)) "\n" } }
     }
@@ -93,7 +79,6 @@ impl Page {
             Block::Conclusion(one) => conclusion(one),
             Block::Paragraph(text) => html! { p { (spans(text)) } },
             Block::List(items) => list(items),
-            Block::Table(table) if table.cards => cards(table),
             Block::Table(table) => grid(table),
             Block::Charts(charts) => html! {
                 div.charts {
@@ -117,9 +102,11 @@ impl Page {
             Block::Section(section) => self.section(section, level),
             Block::Notice(notice) => {
                 let mut seen = self.notices.borrow_mut();
-                let is_new = !seen.contains(notice);
+                if seen.contains(notice) {
+                    return html! {};
+                }
                 seen.push(notice.clone());
-                html! { @if is_new { blockquote { (notice.as_str()) } } }
+                html! { blockquote { (notice.as_str()) } }
             }
         }
     }
@@ -173,7 +160,7 @@ fn list(items: &[Item]) -> Markup {
     let marked = items.iter().any(|item| item.mark.is_some());
     let sign = |mark: Mark| html! { span class=(class(mark.tone)) { (mark.sign) } };
     html! {
-        ul class=[marked.then_some("told")] {
+        ul class=[marked.then_some("marked")] {
             @for item in items {
                 li {
                     @if let Some(mark) = item.mark { (sign(mark)) }
@@ -191,13 +178,19 @@ fn list(items: &[Item]) -> Markup {
     }
 }
 
-/// A table in a region that scrolls by itself where it is too wide.
+/// More columns are below each other on a narrow screen.
+const STACKED: usize = 3;
+/// Cells of at most this many letters are not wrapped.
+const SHORT: usize = 16;
+
+/// A table in a region that scrolls by itself if it is too wide.
 fn grid(table: &Table) -> Markup {
     let used = table.used();
     let caption = table.caption.as_str();
+    let is_stacked = used.len() > STACKED;
     html! {
         div.table role="region" tabindex="0" aria-label=(caption) {
-            table {
+            table class=[is_stacked.then_some("stacked")] {
                 caption { (caption) }
                 thead { tr { @for at in &used { (head(&table.columns[*at])) } } }
                 @for group in &table.groups {
@@ -207,10 +200,8 @@ fn grid(table: &Table) -> Markup {
                         }
                         @for row in &group.rows {
                             tr {
-                                @for at in &used {
-                                    @if let Some(cell) = row.get(*at) {
-                                        (cell_of(cell, table.columns[*at].kind))
-                                    }
+                                @for (at, cell) in used.iter().filter_map(|at| Some((at, row.get(*at)?))) {
+                                    (cell_of(cell, &table.columns[*at], is_stacked))
                                 }
                             }
                             "\n"
@@ -223,10 +214,14 @@ fn grid(table: &Table) -> Markup {
 }
 
 fn head(column: &Column) -> Markup {
-    let name = column.full_name();
     html! {
-        @if name.is_empty() { td {} }
-        @else { th scope="col" class=[(column.kind == ColumnKind::Number).then_some("n")] { (name) } }
+        @if column.name.is_empty() { td {} }
+        @else {
+            th scope="col" class=[(column.kind == ColumnKind::Number).then_some("n")] {
+                (column.name.as_str())
+                @if !column.note.is_empty() { " " small { (column.note.as_str()) } }
+            }
+        }
     }
 }
 
@@ -239,61 +234,24 @@ fn linked(cell: &Cell) -> Markup {
     }
 }
 
-fn cell_of(cell: &Cell, kind: ColumnKind) -> Markup {
+/// A cell; a stacked one has its column's name as its label.
+fn cell_of(cell: &Cell, column: &Column, is_stacked: bool) -> Markup {
     let toned = cell.tone.map(|tone| format!("w {}", class(tone)));
+    let class = match column.kind {
+        _ if toned.is_some() => toned,
+        ColumnKind::Number => Some("n".to_owned()),
+        _ => (cell.text.chars().count() <= SHORT).then(|| "s".to_owned()),
+    };
+    let label = (is_stacked && !cell.text.is_empty()).then(|| column.full_name());
     html! {
-        @match kind {
-            ColumnKind::Head => th scope="row" class=[toned] { (linked(cell)) },
-            ColumnKind::Number if cell.tone.is_none() => td.n { (linked(cell)) },
-            _ => td class=[toned] { (linked(cell)) },
+        @match column.kind {
+            ColumnKind::Head => th scope="row" class=[class] { (linked(cell)) },
+            _ => td class=[class] data-label=[label] { (linked(cell)) },
         }
     }
 }
 
-/// Each row as a card: what it is about, its first number, its other cells, how it stands.
-fn cards(table: &Table) -> Markup {
-    let used = table.used();
-    let of = |kind: ColumnKind| {
-        used.iter()
-            .copied()
-            .filter(move |at| table.columns[*at].kind == kind)
-    };
-    let card = |row: &Vec<Cell>| {
-        let said = |cell: &&Cell| !matches!(cell.text.as_str(), "" | NOTHING);
-        let cell = |at: usize| row.get(at).filter(said);
-        let title: Vec<&str> = of(ColumnKind::Head)
-            .filter_map(|at| Some(&*cell(at)?.text))
-            .collect();
-        let first = of(ColumnKind::Number).next();
-        let status = of(ColumnKind::Status).find_map(cell);
-        let tone = status.and_then(|cell| cell.tone).map_or("", class);
-        html! {
-            li class=(format!("card {tone}")) {
-                p.of { (title.join(" ")) }
-                @if let Some((at, cell)) = first.and_then(|at| Some((at, cell(at)?))) {
-                    p.value {
-                        (cell.text.as_str())
-                        @if !table.columns[at].note.is_empty() { " " small { (table.columns[at].note.as_str()) } }
-                    }
-                }
-                dl {
-                    @for at in &used {
-                        @let column = &table.columns[*at];
-                        @if matches!(column.kind, ColumnKind::Text | ColumnKind::Number) && Some(*at) != first {
-                            @if let Some(cell) = cell(*at) {
-                                dt { (column.full_name()) } dd { (cell.text.as_str()) }
-                            }
-                        }
-                    }
-                }
-                @if let Some(cell) = status { p { span class=(tone) { (cell.text.as_str()) } } }
-            }
-        }
-    };
-    html! { ul.cards { @for row in table.rows() { (card(row)) "\n" } } }
-}
-
-/// A path as the address of a link from the page: nothing in it is a scheme, a host or a fragment.
+/// Returns a path as the target of a link: it has no scheme, host or fragment.
 fn address(path: &str) -> String {
     use std::fmt::Write as _;
     if path.starts_with('#') {

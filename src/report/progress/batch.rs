@@ -1,48 +1,43 @@
-//! A batch in lines: one for each run that ended, with its figure and how long the rest may take.
+//! The lines of a batch: one for each run that ended, with its figure and an estimate of the rest.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::sentence;
-use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TrialRunEnd};
+use crate::batch::{BatchPlan, TrialRun};
 use crate::format::{count, duration};
 use crate::results::verdict::number;
 
-/// Of results, so many figures stand in a line.
+/// Figures of a run that are shown.
 const FIGURES: usize = 3;
 
-/// What a batch's lines know of it.
+/// The lines of a batch.
 #[derive(Debug)]
 pub struct Lines {
     plan: BatchPlan,
     workers: usize,
-    beginnings: bool,
+    starts: bool,
     state: BatchState,
     /// Trial runs that ended before, and whose results count.
     reused: BTreeSet<usize>,
 }
 
 impl Lines {
-    /// Lines of a batch whose runs go on so many at once.
+    /// Lines of a batch with so many runs at once. With `starts` the start of each run has a line,
+    /// for progress that does not name the run.
     #[must_use]
-    pub fn new(plan: BatchPlan, workers: usize) -> Self {
+    pub fn new(plan: BatchPlan, workers: usize, starts: bool) -> Self {
         Self {
             plan,
             workers: workers.max(1),
-            beginnings: false,
+            starts,
             state: BatchState::default(),
             reused: BTreeSet::new(),
         }
     }
 
-    /// Says also when a run begins: where what follows does not say whose progress it is.
-    #[must_use]
-    pub fn with_beginnings(self, beginnings: bool) -> Self {
-        Self { beginnings, ..self }
-    }
-
-    /// Takes an event in; gives its lines.
+    /// The lines of an event.
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
         let line = self.line(&event.what);
         self.state.apply(event);
@@ -57,24 +52,24 @@ impl Lines {
         line.into_iter().collect()
     }
 
-    /// `[2/10] rocm=7.1.1 trial 1/5`
-    #[must_use]
-    pub fn name(&self, trial_run: usize) -> String {
+    fn planned(&self, trial_run: usize) -> Option<&TrialRun> {
         let trial_runs = &self.plan.schedule.trial_runs;
-        let planned = trial_run
-            .checked_sub(1)
-            .and_then(|index| trial_runs.get(index));
-        let cell = planned.and_then(|planned| self.plan.cells.get(planned.cell));
-        let (Some(planned), Some(cell)) = (planned, cell) else {
-            return format!("[{trial_run}/{}]", trial_runs.len());
-        };
-        format!(
-            "[{trial_run}/{}] {} trial {}/{}",
-            trial_runs.len(),
-            sentence::line(&cell.name),
-            planned.trial,
-            cell.trials
-        )
+        trial_runs.get(trial_run.checked_sub(1)?)
+    }
+
+    /// `[2/10] rocm=7.1.1 trial 1/5`
+    fn name(&self, trial_run: usize) -> String {
+        let number = format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len());
+        let planned = self.planned(trial_run);
+        let named = planned.and_then(|planned| {
+            let cell = self.plan.cells.get(planned.cell)?;
+            let name = sentence::line(&cell.name);
+            Some(format!(
+                "{number} {name} trial {}/{}",
+                planned.trial, cell.trials
+            ))
+        });
+        named.unwrap_or(number)
     }
 
     fn line(&self, what: &BatchWhat) -> Option<String> {
@@ -100,7 +95,9 @@ impl Lines {
                     count(trial_runs.len(), "run")
                 )
             }
-            BatchWhat::Detached { resume } => format!("detached, its terminal is gone: {resume}"),
+            BatchWhat::Detached { resume } => {
+                format!("detached from its terminal, the batch continues; reattach with: {resume}")
+            }
             BatchWhat::ImagePulled { image, seconds } => {
                 format!(
                     "pulled ahead: {} ({})",
@@ -121,7 +118,7 @@ impl Lines {
                 ..
             } => {
                 let again = match attempt {
-                    1 if gpus.is_empty() && !self.beginnings => return None,
+                    1 if gpus.is_empty() && !self.starts => return None,
                     1 => String::new(),
                     attempt => format!(", attempt {attempt}"),
                 };
@@ -166,28 +163,19 @@ impl Lines {
         format!("; {} to go{about}", left.len())
     }
 
-    /// How long a trial run may take: as the same cell's runs did, else as any did.
+    /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or of all.
     fn expected(&self, trial_run: usize) -> Option<f64> {
-        let cell = |trial_run: usize| {
-            let trial_runs = &self.plan.schedule.trial_runs;
-            trial_runs
-                .get(trial_run.checked_sub(1)?)
-                .map(|trial_run| trial_run.cell)
-        };
-        let mean = |same: bool| {
-            let ended = self.state.trial_runs.iter();
-            let ended = ended.filter(|(other, _)| !same || cell(**other) == cell(trial_run));
-            let times = ended.filter_map(|(_, state)| {
+        let cell = |trial_run| self.planned(trial_run).map(|planned| planned.cell);
+        let mean = |of_cell: bool| {
+            let ended = self.state.trial_runs.iter().filter_map(|(other, state)| {
                 let (end, _) = state.end.as_ref()?;
-                // What failed took as long as it took to fail.
-                let measured = matches!(end.exit_code, 0 | 1 | 5);
-                (measured && end.seconds > 0.0).then_some(end.seconds)
+                // A failed run took as long as it took to fail.
+                let is_measured = matches!(end.exit_code, 0 | 1 | 5) && end.seconds > 0.0;
+                let counts = is_measured && (!of_cell || cell(*other) == cell(trial_run));
+                counts.then_some(end.seconds)
             });
-            let times: Vec<f64> = times.collect();
-            let number = u32::try_from(times.len())
-                .ok()
-                .filter(|number| *number > 0)?;
-            Some(times.iter().sum::<f64>() / f64::from(number))
+            let (number, sum) = ended.fold((0.0, 0.0), |(number, sum), s| (number + 1.0, sum + s));
+            (number > 0.0).then(|| sum / number)
         };
         mean(true).or_else(|| mean(false))
     }
@@ -277,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_line_for_each_run_that_ended() {
-        let mut lines = Lines::new(plan(), 1);
+        let mut lines = Lines::new(plan(), 1, false);
         let began = BatchWhat::TrialRunBegan {
             trial_run: 3,
             run: "r3".to_owned(),
@@ -304,11 +292,11 @@ mod tests {
             ended(3, 0, "reproduced", 120.0),
             ended(4, 1, "not reproduced", 60.0),
         ];
-        let told = events.into_iter().flat_map(|what| {
+        let reported = events.into_iter().flat_map(|what| {
             let time = Timestamp::UNIX_EPOCH;
             lines.take(&BatchEvent { time, what })
         });
-        insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
+        insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r"
         batch b: 4 runs of 2 cells
         reused: 1 run of 4 already complete, skipped
         [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 to go, about 3m 00s

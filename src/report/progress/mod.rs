@@ -1,19 +1,16 @@
-//! A run under way, as text: events in, lines out. Pure: time comes with the events, and writing
-//! to a terminal is `app::watch`'s.
+//! The progress of a run as text: events in, lines out. Pure: time comes with the events, and
+//! `app::watch` writes to the terminal.
 //!
-//! - [`sentence`]: what one event says, in lines; the plain reporter's and the failures of all.
-//! - [`plain`]: the lines of a run where no terminal is, pulls and builds thinned out.
-//! - [`pull`]: layers, bytes, speed, time left.
-//! - [`view`]: the live view: what has finished; `frame`: what goes on.
+//! - [`sentence`]: one event in words.
+//! - [`plain`]: the lines of a run without a terminal, with pulls and builds thinned out.
+//! - [`transfers`]: layers and files, bytes, rate, time left.
+//! - [`view`]: the state of the live view, and the lines that stay above it.
+//! - [`batch`]: the lines of a batch.
 
 pub mod batch;
-pub mod fit;
-mod frame;
 pub mod plain;
-pub mod pull;
-pub mod row;
 pub mod sentence;
-pub mod style;
+pub mod transfers;
 pub mod view;
 
 #[cfg(test)]

@@ -1,41 +1,43 @@
-//! A run as plain lines: for logs, pipes and CI. No escapes, and nothing that grows with the
-//! length of a download: what goes on is said now and then.
+//! A run as plain lines: for logs, pipes and CI. No escapes, and a number of lines that does not
+//! grow with the length of a download: progress is reported now and then.
 
 use jiff::Timestamp;
 
-use super::pull::{Phase, Pull, Sum, seconds};
 use super::sentence;
-use crate::format::{count, duration, elapsed, rate, size};
+use super::transfers::{Transfers, seconds};
+use crate::format::{count, duration, elapsed};
 use crate::store::journal::{Event, StepEnd, TransferState, What};
 use crate::telemetry::Live;
 
-/// After so long a step's first look at the GPUs is said, seconds.
-const FIRST_LOOK_S: f64 = 60.0;
-/// And so far apart the others.
-const LOOKS_APART_S: f64 = 600.0;
+/// After so long a step's first sample of the GPUs is reported, seconds.
+const FIRST_SAMPLE_S: f64 = 60.0;
+/// The time between further samples, seconds.
+const SAMPLES_APART_S: f64 = 600.0;
 
 /// Turns events into plain lines.
 #[derive(Debug, Default)]
 pub struct Plain {
     verbose: bool,
     run: String,
-    began: Option<Timestamp>,
+    started: Option<Timestamp>,
     done_before: Vec<u32>,
     step: Step,
 }
 
-/// What goes on.
+/// The step under way.
 #[derive(Debug, Default)]
 struct Step {
-    began: Option<Timestamp>,
-    said: Option<Timestamp>,
-    looked: Option<Timestamp>,
-    timeout_s: Option<u64>,
-    pull: Pull,
+    started: Option<Timestamp>,
+    /// When its progress was last reported.
+    reported: Option<Timestamp>,
+    /// When a sample was last reported.
+    sampled: Option<Timestamp>,
+    has_timeout: bool,
+    transfers: Transfers,
 }
 
 impl Plain {
-    /// With every line of output, or without.
+    /// With every line of output if `verbose`.
     #[must_use]
     pub fn new(verbose: bool) -> Self {
         Self {
@@ -44,7 +46,7 @@ impl Plain {
         }
     }
 
-    /// The lines that an event gives.
+    /// The lines of an event.
     pub fn take(&mut self, event: &Event) -> Vec<String> {
         let step = sentence::step(event);
         let mut out = match &event.what {
@@ -55,7 +57,7 @@ impl Plain {
                 ..
             } => {
                 self.run = sentence::line(run);
-                self.began = Some(event.time);
+                self.started = Some(event.time);
                 self.done_before.clone_from(done_before);
                 let before = match done_before.len() {
                     0 => String::new(),
@@ -68,23 +70,14 @@ impl Plain {
                 )]
             }
             What::StepBegan { doing, timeout_s } => {
-                self.step = Step {
-                    began: Some(event.time),
-                    timeout_s: *timeout_s,
-                    ..Step::default()
-                };
+                self.start(event.time, *timeout_s);
                 vec![format!("{step}: started: {}", sentence::line(doing))]
             }
             What::StepFollowed {
                 began, timeout_s, ..
             } => {
-                let began = began.or(Some(event.time));
-                self.step = Step {
-                    began,
-                    said: Some(event.time),
-                    timeout_s: *timeout_s,
-                    ..Step::default()
-                };
+                self.start(began.unwrap_or(event.time), *timeout_s);
+                self.step.reported = Some(event.time);
                 vec![format!("{step}: still running, reattached")]
             }
             What::StepEnded { end, seconds } => {
@@ -92,13 +85,12 @@ impl Plain {
                 self.step = Step::default();
                 ended
             }
-            What::Layer { .. } | What::File { .. } | What::Output { .. } => {
-                self.going_on(&step, event).into_iter().collect()
+            What::Transfer(_) | What::Output { .. } | What::Telemetry { .. } => {
+                self.progress(&step, event).into_iter().collect()
             }
-            What::Telemetry { live } => self.look(&step, event.time, live).into_iter().collect(),
             What::RunEnded { exit_code, .. } => {
                 let after = |began| format!(" after {}", duration(seconds(began, event.time)));
-                let took = self.began.map(after).unwrap_or_default();
+                let took = self.started.map(after).unwrap_or_default();
                 vec![format!(
                     "run {}: ended{took}, exit code {exit_code}",
                     self.run
@@ -111,92 +103,75 @@ impl Plain {
                     sentence::lines(sentence).join(" ")
                 )]
             }
-            what => sentence::note(what)
-                .map(|note| format!("{step}: {note}"))
-                .into_iter()
-                .collect(),
+            what => {
+                let note = sentence::note(what);
+                note.map(|note| format!("{step}: {note}"))
+                    .into_iter()
+                    .collect()
+            }
         };
         let of = if step.is_empty() {
             step
         } else {
             format!("{step}: ")
         };
-        out.extend(
-            sentence::warnings(&event.what)
-                .into_iter()
-                .map(|text| format!("{of}warning: {text}")),
-        );
+        let warnings = sentence::warnings(&event.what).into_iter();
+        out.extend(warnings.map(|text| format!("{of}warning: {text}")));
         out
     }
 
-    /// How far a step is, now and then; every line of its output, where that is wanted.
-    fn going_on(&mut self, step: &str, event: &Event) -> Option<String> {
-        match &event.what {
-            What::Layer {
-                id,
-                status,
-                current,
-                total,
-            } => {
-                self.step
-                    .pull
-                    .take(event.time, id, status, *current, *total);
-                self.summary_in_time(step, event.time)
-            }
-            What::File {
-                path,
-                stand,
-                current,
-                total,
-            } => {
-                self.step
-                    .pull
-                    .take_file(event.time, path, *stand, *current, *total);
-                // One after the other they are told to wait: until then the sum is of some only.
-                if *stand == TransferState::Waiting {
-                    return None;
-                }
-                self.summary_in_time(step, event.time)
-            }
-            What::Output { line } if self.verbose => {
-                Some(format!("{step} | {}", sentence::line(line)))
-            }
-            What::Output { line } if self.step.pull.is_empty() && self.is_time(event.time) => {
-                let since = self
-                    .step
-                    .began
-                    .map_or(0.0, |began| seconds(began, event.time));
-                Some(format!(
-                    "{step}: {}: {}",
-                    elapsed(since),
-                    sentence::line(line)
-                ))
-            }
-            _ => None,
-        }
+    fn start(&mut self, time: Timestamp, timeout_s: Option<u64>) {
+        self.step = Step {
+            started: Some(time),
+            has_timeout: timeout_s.is_some(),
+            ..Step::default()
+        };
     }
 
-    /// A look at GPUs and container: after a minute, then every ten.
-    fn look(&mut self, step: &str, now: Timestamp, live: &Live) -> Option<String> {
-        let text = sentence::look(live);
-        let began = self.step.began?;
-        let due = match self.step.looked {
-            None => seconds(began, now) >= FIRST_LOOK_S,
-            Some(looked) => seconds(looked, now) >= LOOKS_APART_S,
+    /// The progress of a step, now and then; every line of its output if that is wanted.
+    fn progress(&mut self, step: &str, event: &Event) -> Option<String> {
+        let now = event.time;
+        let text = match &event.what {
+            What::Output { line } if self.verbose => {
+                return Some(format!("{step} | {}", sentence::line(line)));
+            }
+            What::Transfer(transfer) => {
+                let transfers = &mut self.step.transfers;
+                transfers.take(now, transfer);
+                // The files are listed one after the other: until then the sum is of some only.
+                if transfer.state == TransferState::Waiting || !self.is_time(now) {
+                    return None;
+                }
+                let sum = self.step.transfers.sum(now);
+                let facts = [vec![sum.parts()], sum.facts()].concat();
+                return Some(format!("{step}: {}", facts.join(", ")));
+            }
+            What::Output { line } if self.step.transfers.is_empty() && self.is_time(now) => {
+                sentence::line(line)
+            }
+            What::Telemetry { live } => self.sample(now, live)?,
+            _ => return None,
         };
-        (due && !text.is_empty()).then(|| {
-            self.step.looked = Some(now);
-            format!("{step}: {}: {text}", elapsed(seconds(began, now)))
+        let since = self.step.started.map_or(0.0, |began| seconds(began, now));
+        Some(format!("{step}: {}: {text}", elapsed(since)))
+    }
+
+    /// A sample of GPUs and container: after a minute, then every ten.
+    fn sample(&mut self, now: Timestamp, live: &Live) -> Option<String> {
+        let text = sentence::sample(live);
+        let (since, apart) = match self.step.sampled {
+            None => (self.step.started?, FIRST_SAMPLE_S),
+            Some(sampled) => (sampled, SAMPLES_APART_S),
+        };
+        let is_due = seconds(since, now) >= apart && !text.is_empty();
+        is_due.then(|| {
+            self.step.sampled = Some(now);
+            text
         })
     }
 
-    fn summary_in_time(&mut self, step: &str, now: Timestamp) -> Option<String> {
-        self.is_time(now)
-            .then(|| format!("{step}: {}", summary(&self.step.pull.sum(now))))
-    }
-
     fn ended(&self, step: &str, number: Option<u32>, end: &StepEnd, seconds: f64) -> Vec<String> {
-        let before = self.step.began.is_none()
+        let before = self.step.started.is_none()
             && number.is_some_and(|number| self.done_before.contains(&number));
         if before && end.is_done() {
             return vec![format!("{step}: already complete, skipped")];
@@ -206,56 +181,23 @@ impl Plain {
         out
     }
 
-    /// Whether it is time to say again how far the step is: every 5 s in a short pull or build,
-    /// every minute in a step that takes hours.
+    /// Whether it is time to report progress again: every 5 s in a short pull or build, every
+    /// minute in a step that takes hours.
     fn is_time(&mut self, now: Timestamp) -> bool {
-        let Some(began) = self.step.began else {
+        let Some(started) = self.step.started else {
             return false;
         };
-        let apart = match seconds(began, now) {
-            since if since < 60.0 && self.step.timeout_s.is_none() => 5.0,
+        let apart = match seconds(started, now) {
+            since if since < 60.0 && !self.step.has_timeout => 5.0,
             since if since < 600.0 => 30.0,
             _ => 60.0,
         };
-        let due = seconds(self.step.said.unwrap_or(began), now) >= apart;
-        if due {
-            self.step.said = Some(now);
+        let is_due = seconds(self.step.reported.unwrap_or(started), now) >= apart;
+        if is_due {
+            self.step.reported = Some(now);
         }
-        due
+        is_due
     }
-}
-
-/// A pull in one line.
-fn summary(sum: &Sum) -> String {
-    let mut parts = vec![format!(
-        "{} of {}",
-        sum.done_parts,
-        count(sum.parts, sum.unit.word())
-    )];
-    parts.extend(facts(sum));
-    parts.join(", ")
-}
-
-/// Bytes, speed and time left of a pull, as far as they are known.
-#[must_use]
-pub fn facts(sum: &Sum) -> Vec<String> {
-    let mut facts = Vec::new();
-    if sum.total > 0 {
-        let doing = if sum.phase == Phase::Extracting {
-            "extracting, "
-        } else {
-            ""
-        };
-        let at_least = if sum.total_known { "" } else { "at least " };
-        facts.push(format!(
-            "{doing}{} of {at_least}{}",
-            size(sum.done),
-            size(sum.total)
-        ));
-    }
-    facts.extend(sum.rate.map(rate));
-    facts.extend(sum.left.map(|left| format!("{} left", elapsed(left))));
-    facts
 }
 
 #[cfg(test)]
@@ -263,7 +205,7 @@ mod tests {
     use super::super::tests::script;
     use super::*;
 
-    fn told(events: &[Event], verbose: bool) -> String {
+    fn lines(events: &[Event], verbose: bool) -> String {
         let mut plain = Plain::new(verbose);
         events
             .iter()
@@ -274,22 +216,22 @@ mod tests {
 
     #[test]
     fn a_run_in_plain_lines() {
-        insta::assert_snapshot!(told(&script::run(), false));
+        insta::assert_snapshot!(lines(&script::run(), false));
     }
 
     #[test]
     fn a_fetch_in_plain_lines() {
-        insta::assert_snapshot!(told(&script::fetch((2, "fetch-llama"), 0), false));
+        insta::assert_snapshot!(lines(&script::fetch((2, "fetch-llama"), 0), false));
     }
 
     #[test]
     fn a_resumed_run_in_plain_lines() {
-        insta::assert_snapshot!(told(&script::resumed(), false));
+        insta::assert_snapshot!(lines(&script::resumed(), false));
     }
 
     #[test]
     fn verbose_tells_every_line_with_its_step() {
-        let text = told(&script::run(), true);
+        let text = lines(&script::run(), true);
         let outputs = script::run()
             .iter()
             .filter(|event| matches!(event.what, What::Output { .. }))
@@ -309,7 +251,7 @@ mod tests {
     #[test]
     fn no_escape_gets_through() {
         for event in script::hostile() {
-            let text = told(&[event], true);
+            let text = lines(&[event], true);
             assert!(
                 !text.contains(|character: char| character.is_control() && character != '\n'),
                 "{text:?}"

@@ -1,12 +1,12 @@
-//! What one event says, in lines. Whatever an engine or a container had a hand in is made
-//! harmless here once more: no line of a reporter can carry an escape.
+//! One event in words. Texts that come from an engine or a container are sanitized here once more:
+//! no line of a reporter can carry an escape.
 
 use crate::format::{self, count, duration};
 use crate::store::journal::{Event, StepEnd, What};
 use crate::telemetry::Live;
 use retrial_readings::sanitize;
 
-/// How a line of output begins among a failure's details.
+/// The prefix of a line of output among the details of a failure.
 pub const QUOTED: &str = "    | ";
 
 /// `04 offline-performance`; empty for what belongs to no step.
@@ -31,7 +31,7 @@ pub fn lines(text: &str) -> Vec<String> {
     text.lines().map(|part| line(part.trim_end())).collect()
 }
 
-/// What an event adds to its step: an image's size, a decision, what was collected.
+/// What an event adds to its step: the size of an image, a decision, the number of collected files.
 #[must_use]
 pub fn note(what: &What) -> Option<String> {
     let text = match what {
@@ -49,12 +49,12 @@ pub fn note(what: &What) -> Option<String> {
             ..
         } => {
             let short: String = commit.chars().take(12).collect();
-            let came = match bytes_fetched {
+            let fetched = match bytes_fetched {
                 0 => "all of it cached".to_owned(),
-                came => format!("{} fetched", format::size(*came)),
+                fetched => format!("{} fetched", format::size(*fetched)),
             };
             format!(
-                "commit {short}, {}, {}, {came}",
+                "commit {short}, {}, {}, {fetched}",
                 count(*files, "file"),
                 format::size(*size)
             )
@@ -69,10 +69,9 @@ pub fn note(what: &What) -> Option<String> {
     Some(line(&text))
 }
 
-/// A look at GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, 1.40 TB; 12.3 CPUs, 40.12 GB`.
+/// A sample of GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, VRAM 1.4 TiB; 12.3 CPUs, 40.12 GiB`.
 #[must_use]
-pub fn look(live: &Live) -> String {
-    let percent = |value: f64| format!("{value:.0} %");
+pub fn sample(live: &Live) -> String {
     let watts = |value: f64| {
         if value < 1000.0 {
             format!("{value:.0} W")
@@ -80,36 +79,29 @@ pub fn look(live: &Live) -> String {
             format!("{:.2} kW", value / 1000.0)
         }
     };
-    let mut gpus: Vec<String> = [
-        live.utilization.map(percent),
+    let causes: Vec<&str> = live.throttled.iter().map(|cause| cause.word()).collect();
+    let gpus = [
+        live.utilization.map(|value| format!("{value:.0} %")),
         live.power_w.map(watts),
         live.temperature_c.map(|value| format!("{value:.0} °C")),
         live.vram.map(|used| format!("VRAM {}", format::size(used))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    if !live.throttled.is_empty() {
-        let causes: Vec<&str> = live.throttled.iter().map(|cause| cause.word()).collect();
-        gpus.push(format!("throttled by {}", causes.join(" and ")));
-    }
-    let container: Vec<String> = [
+        (!causes.is_empty()).then(|| format!("throttled by {}", causes.join(" and "))),
+    ];
+    let container = [
         live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
         live.memory.map(format::size),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let of_gpus = match (live.gpus, gpus.is_empty()) {
-        (0, _) | (_, true) => String::new(),
-        (number, false) => format!("{} {}", count(number, "GPU"), gpus.join(", ")),
+    ];
+    let joined = |facts: &[Option<String>]| {
+        let facts: Vec<&str> = facts.iter().flatten().map(String::as_str).collect();
+        (!facts.is_empty()).then(|| facts.join(", "))
     };
-    let parts = [of_gpus, container.join(", ")];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let gpus = joined(&gpus).filter(|_| live.gpus > 0);
+    let gpus = gpus.map(|facts| format!("{} {facts}", count(live.gpus, "GPU")));
+    let parts: Vec<String> = [gpus, joined(&container)].into_iter().flatten().collect();
     parts.join("; ")
 }
 
-/// What an event warns of.
+/// The warnings of an event.
 #[must_use]
 pub fn warnings(what: &What) -> Vec<String> {
     match what {
@@ -152,8 +144,8 @@ pub fn end(end: &StepEnd, seconds: f64) -> String {
     }
 }
 
-/// What more there is to a failure: the rest of the reason, the last lines of the output, and
-/// what to do. Nothing for other ends.
+/// The details of a failure: the rest of the reason, the last lines of the output, and advice.
+/// Nothing for other ends.
 #[must_use]
 pub fn details(end: &StepEnd) -> Vec<String> {
     let StepEnd::Failed {

@@ -1,73 +1,75 @@
-//! The live view: lines for what has finished, which stay. What goes on is `frame`'s.
+//! The state of the live view: the step under way, which `app::watch` draws, and the lines that
+//! stay for what has finished.
 
 use std::collections::VecDeque;
 
+use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
 use jiff::Timestamp;
 
-use super::fit::{pad, wrap};
-use super::pull::Pull;
-use super::row::Row;
 use super::sentence;
-use super::style::Style;
+use super::transfers::Transfers;
 use crate::format::duration;
+use crate::report::terminal::wrap::wrap;
 use crate::store::journal::{Event, StepEnd, What};
 
 /// Lines of the output that are shown.
 const TAIL: usize = 5;
 /// Columns of a finished step's number and name.
 const NAME: usize = 26;
+/// Columns between the stops of tabs.
+const TAB: usize = 8;
 
-/// What a live view knows of a run.
+/// A live view of a run.
 #[derive(Debug, Default)]
 pub struct View {
-    pub(super) style: Style,
     verbose: bool,
     brief: bool,
-    pub(super) began: Option<Timestamp>,
-    pub(super) steps: usize,
+    /// When the run was started, or resumed.
+    pub started: Option<Timestamp>,
+    /// Steps in all.
+    pub steps: usize,
     done_before: Vec<u32>,
-    pub(super) current: Option<Current>,
+    /// The step under way.
+    pub step: Option<ActiveStep>,
 }
 
-/// The step that goes on.
+/// A step under way.
 #[derive(Debug, Default)]
-pub(super) struct Current {
-    pub(super) number: u32,
-    pub(super) step: String,
-    pub(super) doing: String,
-    pub(super) began: Timestamp,
-    pub(super) timeout_s: Option<u64>,
-    pub(super) pull: Pull,
-    pub(super) tail: VecDeque<String>,
-    pub(super) notes: Vec<String>,
-    /// The latest look at GPUs and container.
-    pub(super) look: String,
+pub struct ActiveStep {
+    /// Its number.
+    pub number: u32,
+    /// Number and name.
+    pub name: String,
+    /// Its command, or what it does.
+    pub doing: String,
+    /// When it was started, perhaps by an earlier process.
+    pub started: Timestamp,
+    /// The longest time it may take, seconds.
+    pub timeout_s: Option<u64>,
+    /// Its layers or files.
+    pub transfers: Transfers,
+    /// The last lines of its output, without tabs.
+    pub tail: VecDeque<String>,
+    /// The latest sample of GPUs and container.
+    pub sample: String,
+    notes: Vec<String>,
 }
 
 impl View {
-    /// A view in these colours; `verbose` keeps every line of output.
+    /// A view that keeps every line of output if `verbose`, and of what has finished only failures
+    /// if `brief`: for one run of many.
     #[must_use]
-    pub fn new(style: Style, verbose: bool) -> Self {
+    pub fn new(verbose: bool, brief: bool) -> Self {
         Self {
-            style,
             verbose,
+            brief,
             ..Self::default()
         }
     }
 
-    /// The view of one run of many: of what has finished, only failures stay.
-    #[must_use]
-    pub fn brief(self) -> Self {
-        Self {
-            brief: true,
-            ..self
-        }
-    }
-
-    /// Takes an event in; gives the lines that stay. They may be wider than the terminal: nothing
-    /// of a failure is cut.
+    /// Takes an event in and returns the lines that stay. They may be wider than the terminal:
+    /// nothing of a failure is cut.
     pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
-        let style = self.style;
         let mut out = Vec::new();
         match &event.what {
             What::RunBegan {
@@ -76,93 +78,44 @@ impl View {
                 done_before,
                 ..
             } => {
-                self.began = Some(event.time);
+                self.started = Some(event.time);
                 self.steps = *steps;
                 self.done_before.clone_from(done_before);
                 if !self.brief {
-                    out.push(format!("run {}", style.strong(&sentence::line(run))));
+                    out.push(format!("run {}", style(sentence::line(run)).bold()));
                 }
             }
             What::StepBegan { doing, timeout_s } => {
-                self.current = Some(Current::new(event, doing, event.time, *timeout_s));
+                self.step = Some(ActiveStep::new(event, doing, None, *timeout_s));
             }
             What::StepFollowed {
                 doing,
                 began,
                 timeout_s,
             } => {
-                let mut current =
-                    Current::new(event, doing, began.unwrap_or(event.time), *timeout_s);
-                current.notes.push("reattached".to_owned());
-                self.current = Some(current);
+                let mut step = ActiveStep::new(event, doing, *began, *timeout_s);
+                step.notes.push("reattached".to_owned());
+                self.step = Some(step);
             }
             What::StepEnded { end, seconds } => {
-                let current = self
-                    .current
-                    .take_if(|current| Some(current.number) == event.step);
+                let step = self.step.take_if(|step| Some(step.number) == event.step);
                 if !self.brief || matches!(end, StepEnd::Failed { .. }) {
-                    out.extend(self.ended(event, current, end, *seconds, width));
+                    out.extend(self.ended(event, step, end, *seconds, width));
                 }
             }
-            What::Layer {
-                id,
-                status,
-                current,
-                total,
-            } => {
-                if let Some(step) = &mut self.current {
-                    step.pull
-                        .take(event.time, &sentence::line(id), status, *current, *total);
-                }
-            }
-            What::File {
-                path,
-                stand,
-                current,
-                total,
-            } => {
-                if let Some(step) = &mut self.current {
-                    step.pull.take_file(
-                        event.time,
-                        &sentence::line(path),
-                        *stand,
-                        *current,
-                        *total,
-                    );
-                }
-            }
-            What::Telemetry { live } => {
-                if let Some(step) = &mut self.current {
-                    step.look = sentence::look(live);
-                }
-            }
-            What::Output { line } => {
-                let line = sentence::line(line);
-                if self.verbose {
-                    let step = event
-                        .name
-                        .as_deref()
-                        .map(sentence::line)
-                        .unwrap_or_default();
-                    out.push(format!("{} {line}", style.faint(&format!("{step} │"))));
-                } else if let Some(step) = &mut self.current {
-                    step.tail.push_back(line);
-                    step.tail.drain(..step.tail.len().saturating_sub(TAIL));
-                }
+            What::Output { line } if self.verbose => {
+                let name = event.name.as_deref().map(sentence::line);
+                let name = format!("{} │", name.unwrap_or_default());
+                out.push(format!("{} {}", style(name).dim(), sentence::line(line)));
             }
             what => {
-                if let Some(step) = &mut self.current {
-                    step.notes.extend(sentence::note(what));
+                if let Some(step) = &mut self.step {
+                    step.take(event.time, what);
                 }
             }
         }
         for text in sentence::warnings(&event.what) {
-            out.extend(hanging(
-                &format!("{} ", style.warning("!")),
-                2,
-                &text,
-                width,
-            ));
+            out.extend(wrap(&format!("{} {text}", style('!').yellow()), width, 2));
         }
         out
     }
@@ -170,85 +123,91 @@ impl View {
     fn ended(
         &self,
         event: &Event,
-        current: Option<Current>,
+        step: Option<ActiveStep>,
         end: &StepEnd,
         seconds: f64,
         width: usize,
     ) -> Vec<String> {
-        let style = self.style;
-        let step = pad(&sentence::step(event), NAME);
-        let before = current.is_none()
-            && event
-                .step
-                .is_some_and(|number| self.done_before.contains(&number));
-        let notes = current.map(|current| current.notes).unwrap_or_default();
-        match end {
+        let name = sentence::step(event);
+        let name = pad_str(&name, NAME, Alignment::Left, None);
+        let number = event.step.unwrap_or(0);
+        let before = step.is_none() && self.done_before.contains(&number);
+        let mark = match end {
             StepEnd::Done { .. } => {
                 let time = if before {
                     "already complete".to_owned()
                 } else {
                     format!("{:>8}", duration(seconds))
                 };
-                let row = Row::new(width)
-                    .paint(|text| style.good(text), "✓")
-                    .put(&format!(" {step} {time}"));
-                vec![
-                    row.paint(|text| style.faint(text), &notes_text(&notes))
-                        .text(),
-                ]
-            }
-            StepEnd::Skipped { .. } | StepEnd::Stopped | StepEnd::Failed { .. } => {
-                let mark = match end {
-                    StepEnd::Failed { .. } => style.bad("✗"),
-                    StepEnd::Stopped => style.warning("!"),
-                    _ => style.faint("–"),
-                };
-                let mut lines = hanging(
-                    &format!("{mark} {step} "),
-                    NAME + 3,
-                    &sentence::end(end, seconds),
-                    width,
+                let notes = step.map(|step| step.notes.join(", ")).unwrap_or_default();
+                let line = format!(
+                    "{} {name} {time}  {}",
+                    style('✓').green(),
+                    style(notes).dim()
                 );
-                for line in sentence::details(end) {
-                    // Output stays as it is; sentences are broken between words.
-                    if line.starts_with(sentence::QUOTED) {
-                        lines.push(line);
-                    } else {
-                        lines.extend(wrap(&line, width, 4));
-                    }
-                }
-                lines
+                return vec![truncate_str(line.trim_end(), width, "…").into_owned()];
+            }
+            StepEnd::Failed { .. } => style('✗').red(),
+            StepEnd::Stopped => style('!').yellow(),
+            StepEnd::Skipped { .. } => style('–').dim(),
+        };
+        let line = format!("{mark} {name} {}", sentence::end(end, seconds));
+        let mut lines = wrap(&line, width, NAME + 3);
+        for line in sentence::details(end) {
+            // Output stays as it is; sentences are broken between words.
+            if line.starts_with(sentence::QUOTED) {
+                lines.push(line);
+            } else {
+                lines.extend(wrap(&line, width, 4));
             }
         }
+        lines
     }
 }
 
-impl Current {
-    fn new(event: &Event, doing: &str, began: Timestamp, timeout_s: Option<u64>) -> Self {
+impl ActiveStep {
+    fn new(event: &Event, doing: &str, began: Option<Timestamp>, timeout_s: Option<u64>) -> Self {
         Self {
             number: event.step.unwrap_or(0),
-            step: sentence::step(event),
+            name: sentence::step(event),
             doing: sentence::line(doing),
-            began,
+            started: began.unwrap_or(event.time),
             timeout_s,
             ..Self::default()
         }
     }
+
+    fn take(&mut self, time: Timestamp, what: &What) {
+        match what {
+            What::Transfer(transfer) => self.transfers.take(time, transfer),
+            What::Telemetry { live } => self.sample = sentence::sample(live),
+            What::Output { line } => {
+                self.tail.push_back(expand_tabs(&sentence::line(line)));
+                self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+            }
+            what => self.notes.extend(sentence::note(what)),
+        }
+    }
 }
 
-/// A lead that takes so many columns, and a text beside it, broken between words.
-fn hanging(lead: &str, indent: usize, text: &str, width: usize) -> Vec<String> {
-    let mut lines = wrap(text, width.saturating_sub(indent), 0).into_iter();
-    let first = format!("{lead}{}", lines.next().unwrap_or_default());
-    std::iter::once(first)
-        .chain(lines.map(|line| format!("{}{line}", " ".repeat(indent))))
-        .collect()
+/// The text with blanks up to the next stop for each tab: indicatif replaces each by as many.
+fn expand_tabs(text: &str) -> String {
+    let mut parts = text.split('\t');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let column = measure_text_width(&out);
+        out.push_str(&" ".repeat(TAB - column % TAB));
+        out.push_str(part);
+    }
+    out
 }
 
-fn notes_text(notes: &[String]) -> String {
-    if notes.is_empty() {
-        String::new()
-    } else {
-        format!("  {}", notes.join(", "))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_reach_the_next_stop() {
+        assert_eq!(expand_tabs("a\tb\t日本\tc"), "a       b       日本    c");
     }
 }

@@ -1,8 +1,8 @@
-//! Bars from zero: what was measured with its interval and trials, beside what was published.
+//! Bars from zero: measured figures with intervals and trials, next to published ones.
 
 use maud::html;
 
-use super::drawing::{BOLD, Drawing, Fill, WIDTH, real, text_width};
+use super::drawing::{BOLD, Drawing, HATCHED, WIDTH, real, text_width};
 use super::legend::{self, Sign};
 use crate::report::charts::{Bar, Bars, Origin, Scale};
 use crate::results::verdict::number;
@@ -40,19 +40,10 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
         let y = y + 22.0;
         let zero = at(0.0);
         let end = at(bar.value);
-        let hatched = |outline, name| Fill::Pattern { outline, name };
-        let fill = match bar.origin {
-            Origin::Measured => Fill::Class("f1"),
-            Origin::Published => hatched("h", "published"),
-            Origin::Other => hatched("o", "other"),
-        };
-        drawing.rectangle(
-            &fill,
-            (zero.min(end), y),
-            ((end - zero).abs().max(1.0), BAR),
-        );
+        let size = ((end - zero).abs().max(1.0), BAR);
+        drawing.rectangle(class(bar.origin), (zero.min(end), y), size);
         for (nth, trial) in bar.trials.iter().enumerate() {
-            // Side by side where they are alike.
+            // Equal trials are next to each other.
             let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
             legend::point(drawing, at(*trial), y + BAR / 2.0 + shift);
         }
@@ -73,47 +64,44 @@ fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
     drawing.cut("", 4.0, y + 16.0, &bar.label, room);
 }
 
-/// Hatching: colour alone tells nobody who does not see it.
+fn class(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Measured => "f1",
+        Origin::Published => "h",
+        Origin::Other => "o",
+    }
+}
+
 fn patterns(drawing: &mut Drawing) {
-    for (name, line, turn) in [
-        ("published", "h", "rotate(45)"),
-        ("other", "o", "rotate(-45)"),
-    ] {
-        let id = format!("{}-{name}", drawing.id);
+    for (class, turn) in HATCHED {
+        let id = format!("{}-{class}", drawing.id);
         drawing.draw(html! {
             pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
                 patternTransform=(turn) {
-                line class=(line) x1="0" y1="0" x2="0" y2="6" {}
+                line class=(class) x1="0" y1="0" x2="0" y2="6" {}
             }
         });
     }
 }
 
 fn entries(bars: &Bars) -> Vec<(Sign, String)> {
-    let has = |origin| bars.bars.iter().any(|bar| bar.origin == origin);
-    let mut entries = Vec::new();
-    let mut add = |there: bool, sign: Sign, name: &str| {
-        if there {
-            entries.push((sign, name.to_owned()));
-        }
-    };
-    add(has(Origin::Measured), Sign::Square("f1"), "measured");
-    add(
-        has(Origin::Published),
-        Sign::Hatched("published"),
-        "published",
-    );
-    add(
-        has(Origin::Other),
-        Sign::Hatched("other"),
-        "published by others",
-    );
-    let trials = bars.bars.iter().any(|bar| !bar.trials.is_empty());
-    add(trials, Sign::Point, "trials");
-    let intervals = bars.bars.iter().any(|bar| bar.interval.is_some());
-    add(intervals, Sign::Whisker, &bars.whiskers);
-    if let Some((_, name)) = &bars.mark {
-        add(true, Sign::Dashed, name);
+    let origins = [
+        (Origin::Measured, "measured"),
+        (Origin::Published, "published"),
+        (Origin::Other, "published by others"),
+    ];
+    let origins = origins.into_iter();
+    let origins = origins.filter(|(origin, _)| bars.bars.iter().any(|bar| bar.origin == *origin));
+    let mut entries: Vec<(Sign, String)> = origins
+        .map(|(origin, name)| (Sign::Square(class(origin)), name.to_owned()))
+        .collect();
+    if bars.bars.iter().any(|bar| !bar.trials.is_empty()) {
+        entries.push((Sign::Point, "trials".to_owned()));
     }
+    if bars.bars.iter().any(|bar| bar.interval.is_some()) {
+        entries.push((Sign::Whisker, bars.whiskers.clone()));
+    }
+    let mark = bars.mark.iter();
+    entries.extend(mark.map(|(_, name)| (Sign::Dashed, name.clone())));
     entries
 }

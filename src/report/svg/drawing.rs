@@ -1,4 +1,4 @@
-//! What all drawings are made of: text, lines, rectangles, and the axis below.
+//! The elements of all drawings: text, lines, rectangles, and the axis below.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::report::charts::Scale;
 use crate::report::document::clean;
 
-/// Units of a drawing's width.
+/// The width of a drawing, in its own units.
 pub(super) const WIDTH: f64 = 440.0;
 /// Mean width of a letter of the body's size: a generous guess, since fonts differ.
 const LETTER: f64 = 8.4;
@@ -17,16 +17,9 @@ pub(super) const BOLD: f64 = 9.2;
 /// The same of the small size.
 pub(super) const SMALL: f64 = 7.3;
 
-/// How an area is filled.
-pub(super) enum Fill {
-    /// By the colour of a class.
-    Class(&'static str),
-    /// By hatching, with the outline of a class.
-    Pattern {
-        outline: &'static str,
-        name: &'static str,
-    },
-}
+/// Classes of areas with an outline and hatching, and the angle of the hatching: colour alone does not
+/// tell areas apart for everybody.
+pub(super) const HATCHED: [(&str, &str); 2] = [("h", "rotate(45)"), ("o", "rotate(-45)")];
 
 /// A drawing that grows downwards.
 pub(super) struct Drawing {
@@ -78,14 +71,10 @@ impl Drawing {
         self.draw(html! { circle class=(class) cx=(At(x)) cy=(At(y)) r=(At(radius)) {} });
     }
 
-    /// A rectangle, filled as its class says, or with a pattern.
-    pub fn rectangle(&mut self, fill: &Fill, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        let (class, style) = match fill {
-            Fill::Class(class) => (*class, None),
-            Fill::Pattern { outline, name } => {
-                (*outline, Some(format!("fill:url(#{}-{name})", self.id)))
-            }
-        };
+    /// A rectangle, filled by its class.
+    pub fn rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let hatched = HATCHED.iter().any(|(name, _)| *name == class);
+        let style = hatched.then(|| format!("fill:url(#{}-{class})", self.id));
         self.draw(html! {
             rect class=(class) style=[style] x=(At(x)) y=(At(y))
                 width=(At(width.max(0.0))) height=(At(height)) {}
@@ -106,7 +95,7 @@ impl Drawing {
     pub fn axis_below(&mut self, scale: &Scale, top: f64, (left, right): (f64, f64), named: &str) {
         let bottom = self.height;
         let at = |value: f64| left + scale.place(value) * (right - left);
-        // Numbers that would touch each other are left out, the first one never.
+        // Numbers that would touch the one before are omitted.
         let mut free = f64::NEG_INFINITY;
         for tick in &scale.ticks {
             let x = at(*tick);
@@ -125,12 +114,12 @@ impl Drawing {
     }
 }
 
-/// How wide a text is drawn, about.
+/// Estimates the width of a text.
 pub(super) fn text_width(text: &str, letter: f64) -> f64 {
     real(clean(text).width()) * letter
 }
 
-/// A text as wide as fits, of the body's size.
+/// Cuts a text of the body's size to a width.
 pub(super) fn cut(text: &str, width: f64) -> String {
     let text = clean(text);
     if text_width(&text, LETTER) <= width {

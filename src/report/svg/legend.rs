@@ -1,26 +1,24 @@
-//! What the signs of a drawing mean, below it.
+//! The legend below a drawing.
 
-use super::drawing::{At, Drawing, Fill, SMALL, WIDTH, text_width};
+use super::drawing::{At, Drawing, SMALL, WIDTH, text_width};
 
 /// A sign that is explained.
 pub(super) enum Sign {
-    /// A filled square, by its class.
+    /// A filled rectangle, by its class.
     Square(&'static str),
-    /// A square with hatching, by the pattern's name.
-    Hatched(&'static str),
     /// A whisker.
     Whisker,
     /// A trial's point.
     Point,
     /// A dashed line.
     Dashed,
-    /// What is required.
+    /// The bracket of a required value.
     Required,
     /// A line of a series, by its number.
     Line(usize),
 }
 
-/// Draws them in as many rows as it takes.
+/// Draws them in as many rows as needed.
 pub(super) fn draw(drawing: &mut Drawing, entries: &[(Sign, String)]) {
     let mut x = 4.0;
     let mut y = drawing.height + 12.0;
@@ -41,11 +39,7 @@ pub(super) fn draw(drawing: &mut Drawing, entries: &[(Sign, String)]) {
 
 fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
     match sign {
-        Sign::Square(class) => drawing.rectangle(&Fill::Class(class), (x, y - 5.0), (18.0, 10.0)),
-        Sign::Hatched(name) => {
-            let fill = Fill::Pattern { outline: "", name };
-            drawing.rectangle(&fill, (x, y - 5.0), (18.0, 10.0));
-        }
+        Sign::Square(class) => drawing.rectangle(class, (x, y - 5.0), (18.0, 10.0)),
         Sign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
         Sign::Point => point(drawing, x + 9.0, y),
         Sign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),

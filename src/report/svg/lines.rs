@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::html;
 
-use super::drawing::{At, Drawing, Fill, SMALL, WIDTH, real, text_width};
+use super::drawing::{At, Drawing, SMALL, WIDTH, real, text_width};
 use super::legend::{self, Sign};
 use crate::report::charts::{Lines, Scale, Series};
 use crate::results::verdict::number;
@@ -30,7 +30,7 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     let left = widest.fold(20.0, f64::max) + 10.0;
     let right = WIDTH - 14.0;
     let begin = if scale.least > 0.0 {
-        format!(" (axis begins at {})", scale.shown(scale.least))
+        format!(" (axis starts at {})", scale.shown(scale.least))
     } else {
         String::new()
     };
@@ -45,11 +45,7 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     let along = along(lines);
     let x = |at: f64| left + along.place(at) * (right - left);
     for (from, to) in &lines.stretches {
-        drawing.rectangle(
-            &Fill::Class("x"),
-            (x(*from), top),
-            (x(*to) - x(*from), HEIGHT),
-        );
+        drawing.rectangle("x", (x(*from), top), (x(*to) - x(*from), HEIGHT));
     }
     for tick in &scale.ticks {
         let at = y(tick / factor);
@@ -62,9 +58,6 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     } else {
         places(drawing, lines, &x, (left, right));
     }
-    for (value, _) in &lines.marks {
-        drawing.line("k", (left, y(*value)), (right, y(*value)));
-    }
     for (number, series) in lines.series.iter().enumerate() {
         one(drawing, number, series, &x, &y);
     }
@@ -72,8 +65,10 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     let mut entries: Vec<(Sign, String)> = named
         .map(|(number, series)| (Sign::Line(number), series.name.clone()))
         .collect();
-    let marks = lines.marks.iter();
-    entries.extend(marks.map(|(_, name)| (Sign::Dashed, name.clone())));
+    let has_whiskers = |one: &Series| one.marked && !one.band.is_empty();
+    if lines.series.iter().any(has_whiskers) {
+        entries.push((Sign::Whisker, "lowest and highest trial".to_owned()));
+    }
     if !lines.stretches.is_empty() {
         entries.push((Sign::Square("x"), "measuring".to_owned()));
     }
@@ -85,11 +80,7 @@ fn values(lines: &Lines) -> Vec<f64> {
         let points = series.points.iter().filter_map(|(_, value)| *value);
         points.chain(series.band.iter().flat_map(|(low, high)| [*low, *high]))
     });
-    let marks = lines.marks.iter().map(|(value, _)| *value);
-    of_series
-        .chain(marks)
-        .filter(|value| value.is_finite())
-        .collect()
+    of_series.filter(|value| value.is_finite()).collect()
 }
 
 fn along(lines: &Lines) -> Scale {
@@ -119,7 +110,7 @@ fn along(lines: &Lines) -> Scale {
     }
 }
 
-/// Names along the axis, on two levels where one is too narrow.
+/// Names along the axis, on two levels if one is too narrow.
 fn places(drawing: &mut Drawing, lines: &Lines, x: &impl Fn(f64) -> f64, ends: (f64, f64)) {
     let bottom = drawing.height;
     drawing.line("a", (ends.0, bottom), (ends.1, bottom));
@@ -153,28 +144,31 @@ fn one(
     y: &impl Fn(f64) -> f64,
 ) {
     band(drawing, number, series, x, y);
-    let mut path = String::new();
-    let mut is_down = false;
-    for (at, value) in &series.points {
-        let Some(value) = value.filter(|value| value.is_finite()) else {
-            is_down = false;
-            continue;
-        };
-        let pen = if is_down { 'L' } else { 'M' };
-        let _ = write!(path, "{pen}{} {}", At(x(*at)), At(y(value)));
-        is_down = true;
-    }
-    stroke(drawing, number, &path);
-    if series.marked {
-        for (at, value) in &series.points {
-            if let Some(value) = value.filter(|value| value.is_finite()) {
-                marker(drawing, number, x(*at), y(value));
-            }
-        }
+    let points = series.points.iter().map(|(at, value)| {
+        let value = value.filter(|value| value.is_finite())?;
+        Some((x(*at), y(value)))
+    });
+    let points: Vec<Option<(f64, f64)>> = points.collect();
+    stroke(drawing, number, &path(points.iter().copied()));
+    for (x, y) in points.into_iter().flatten().filter(|_| series.marked) {
+        marker(drawing, number, x, y);
     }
 }
 
-/// A whisker at each marked point, an area around a line that is none.
+/// A path through points, broken at gaps.
+fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
+    let mut path = String::new();
+    let mut pen = 'M';
+    for point in points {
+        if let Some((x, y)) = point {
+            let _ = write!(path, "{pen}{} {}", At(x), At(y));
+        }
+        pen = if point.is_some() { 'L' } else { 'M' };
+    }
+    path
+}
+
+/// A whisker at each marked point, or else an area around the line.
 fn band(
     drawing: &mut Drawing,
     number: usize,
@@ -201,23 +195,17 @@ fn band(
         return;
     }
     let known: Vec<(f64, f64, f64)> = known
-        .map(|((at, _), (low, high))| (*at, *low, *high))
+        .map(|((at, _), (low, high))| (x(*at), y(*low), y(*high)))
         .collect();
-    if known.is_empty() {
-        return;
+    let there = known.iter().map(|(x, low, _)| Some((*x, *low)));
+    let back = known.iter().rev().map(|(x, _, high)| Some((*x, *high)));
+    let area = path(there.chain(back));
+    if !area.is_empty() {
+        drawing.path(&format!("b f{}", number % 6 + 1), &(area + "z"));
     }
-    let mut path = String::new();
-    let there = known.iter().map(|(at, low, _)| (*at, *low));
-    let back = known.iter().rev().map(|(at, _, high)| (*at, *high));
-    for (at, value) in there.chain(back) {
-        let pen = if path.is_empty() { 'M' } else { 'L' };
-        let _ = write!(path, "{pen}{} {}", At(x(at)), At(y(value)));
-    }
-    path.push('z');
-    drawing.path(&format!("b f{}", number % 6 + 1), &path);
 }
 
-/// A line; lines differ in their dashes as well.
+/// A line; lines also differ in their dashes.
 pub(super) fn stroke(drawing: &mut Drawing, number: usize, path: &str) {
     let class = format!("l l{}", number % 6 + 1);
     drawing.draw(html! { path class=(class) d=(path) stroke-dasharray=[dashes(number)] {} });
@@ -234,7 +222,7 @@ fn dashes(number: usize) -> Option<&'static str> {
     ][number % 6]
 }
 
-/// And in the form of their points.
+/// A point of a line; lines also differ in the shape of their points.
 pub(super) fn marker(drawing: &mut Drawing, number: usize, x: f64, y: f64) {
     let class = format!("f{}", number % 6 + 1);
     let path = match number % 4 {

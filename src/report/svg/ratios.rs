@@ -1,4 +1,4 @@
-//! Ratios around 1, each with its interval and the least that is required.
+//! Ratios around 1, each with its interval and the least required one.
 
 use super::drawing::{At, BOLD, Drawing, WIDTH, real, text_width};
 use super::legend::{self, Sign};
@@ -18,17 +18,17 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     let top = drawing.height;
     let bottom = top + real(ratios.rows.len()) * ROW + 4.0;
     drawing.height = bottom;
-    let named = format!("times {} (to the right: better)", ratios.of);
+    let named = format!("relative to {} (right is better)", ratios.of);
     drawing.axis_below(&scale, top + 20.0, (left, right), &named);
     for (number, row) in ratios.rows.iter().enumerate() {
         let y = top + real(number) * ROW;
-        let said = match row.word.as_str() {
+        let text = match row.word.as_str() {
             "" => number::ratio(row.value),
             word => format!("{} {word}", number::ratio(row.value)),
         };
         let class = if row.bad { "bad e" } else { "t e" };
-        drawing.text(class, WIDTH - 4.0, y + 15.0, &said);
-        let room = WIDTH - 24.0 - text_width(&said, BOLD);
+        drawing.text(class, WIDTH - 4.0, y + 15.0, &text);
+        let room = WIDTH - 24.0 - text_width(&text, BOLD);
         drawing.cut("", 4.0, y + 15.0, &row.label, room);
         let y = y + 30.0;
         drawing.line("k", (at(1.0), y - 9.0), (at(1.0), y + 12.0));
@@ -40,7 +40,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         }
         let x = at(row.value);
         if row.bad {
-            // Its form says it as well.
+            // Not by colour alone.
             drawing.path("f2", &format!("M{} {}l6 6-6 6-6-6z", At(x), At(y - 6.0)));
         } else {
             drawing.circle("f1", (x, y), 5.5);
@@ -54,7 +54,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         entries.push((Sign::Required, "required".to_owned()));
     }
     if !(scale.least..=scale.most).contains(&0.0) {
-        let begin = format!("the axis begins at {}", scale.shown(scale.least));
+        let begin = format!("axis starts at {}", scale.shown(scale.least));
         drawing.height += 2.0;
         drawing.text("s", 4.0, drawing.height + 10.0, &begin);
         drawing.height += 14.0;

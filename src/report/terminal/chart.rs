@@ -1,215 +1,205 @@
-//! Charts small: a line for each bar, ratio or series.
+//! Small charts: a line for each bar, ratio or series.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
 use super::style::Paint;
-use crate::report::charts::{Bars, Chart, Kind, Lines, Origin, Ratios, Scale, Series};
+use crate::report::charts::{Bars, Chart, Kind, Lines, Origin, Ratios, Scale, Series, extent};
 use crate::report::document::clean;
 use crate::results::verdict::number;
 
 const MEASURED: &str = "34";
 const PUBLISHED: &str = "33";
+const BAD: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
 pub(in crate::report) fn text(chart: &Chart, width: usize, signs: Terminal) -> String {
-    let width = width.max(40);
-    let paint = Paint { color: signs.color };
-    let title = fitted(&chart.title, width, signs);
-    let mut lines = vec![paint.bold(title.trim_end())];
+    let mut canvas = Canvas {
+        width: width.max(40),
+        signs,
+        paint: Paint { color: signs.color },
+        text: String::new(),
+    };
+    let title = canvas.fitted(&chart.title, canvas.width);
+    canvas.line(&canvas.paint.bold(title.trim_end()));
     match &chart.kind {
-        Kind::Bars(bars) => of_bars(&mut lines, bars, width, signs),
-        Kind::Ratios(ratios) => of_ratios(&mut lines, ratios, width, signs),
-        Kind::Lines(series) => of_lines(&mut lines, series, width, signs),
+        Kind::Bars(bars) => of_bars(&mut canvas, bars),
+        Kind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
+        Kind::Lines(lines) => of_lines(&mut canvas, lines),
     }
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    canvas.text
 }
 
-/// Columns of labels, of the drawing, and of the words behind it.
-fn room<'a>(
-    labels: impl Iterator<Item = &'a str>,
-    words: impl Iterator<Item = &'a str>,
+/// A row of a chart: its label, the words behind its drawing, and a note below it.
+struct Row<'a> {
+    label: &'a str,
+    words: String,
+    note: Option<String>,
+}
+
+struct Canvas {
     width: usize,
-) -> (usize, usize) {
-    let label = labels.map(|label| clean(label).width()).max().unwrap_or(0);
-    let word = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
-    let label = label.min(width / 3);
-    let drawing = width.saturating_sub(label + word + 6).clamp(6, 60);
-    (label, drawing)
+    signs: Terminal,
+    paint: Paint,
+    text: String,
 }
 
-/// A text in exactly so many columns.
-fn fitted(text: &str, columns: usize, signs: Terminal) -> String {
-    let text = clean(text);
-    if text.width() <= columns {
-        return text.clone() + &" ".repeat(columns - text.width());
+impl Canvas {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
     }
-    let end = if signs.unicode { "…" } else { "~" };
-    let mut shown = String::new();
-    for letter in text.chars() {
-        let mut longer = shown.clone();
-        longer.push(letter);
-        if longer.width() + 1 > columns {
-            break;
+
+    /// Draws the rows: `draw` gets a row's position and the columns of its drawing, and returns the
+    /// drawing with the code of its colour. The note is below all rows.
+    fn rows(
+        &mut self,
+        rows: &[Row<'_>],
+        draw: impl Fn(usize, usize) -> (String, &'static str),
+        note: Option<String>,
+    ) {
+        let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+        let words: Vec<String> = rows.iter().map(|row| self.plain(&row.words)).collect();
+        let label = widest(&mut rows.iter().map(|row| clean(row.label).width()));
+        let label = label.min(self.width / 3);
+        let word = widest(&mut words.iter().map(|word| word.width()));
+        let columns = self.width.saturating_sub(label + word + 6).clamp(6, 60);
+        let below = |canvas: &mut Self, note: &str| {
+            let note = format!("  {}  {note}", " ".repeat(label));
+            let note = canvas.plain(&canvas.fitted(&note, canvas.width));
+            canvas.line(&canvas.paint.dim(&note));
+        };
+        for (at, (row, words)) in rows.iter().zip(&words).enumerate() {
+            let (drawn, code) = draw(at, columns);
+            let padding = " ".repeat(columns.saturating_sub(drawn.width()));
+            let (label, drawn) = (self.fitted(row.label, label), self.paint.with(code, &drawn));
+            self.line(&format!("  {label}  {drawn}{padding}  {words}"));
+            row.note.iter().for_each(|note| below(self, note));
         }
-        shown = longer;
+        note.iter().for_each(|note| below(self, note));
     }
-    shown += end;
-    let padding = columns.saturating_sub(shown.width());
-    shown + &" ".repeat(padding)
+
+    /// A text in exactly so many columns.
+    fn fitted(&self, text: &str, columns: usize) -> String {
+        let mut text = clean(text);
+        if text.width() > columns {
+            while text.width() + 1 > columns {
+                text.pop();
+            }
+            text += if self.signs.unicode { "…" } else { "~" };
+        }
+        let padding = columns.saturating_sub(text.width());
+        text + &" ".repeat(padding)
+    }
+
+    /// A text without signs beyond ASCII, if the terminal has none.
+    fn plain(&self, text: &str) -> String {
+        if self.signs.unicode {
+            return text.to_owned();
+        }
+        text.replace('µ', "u").replace('°', "").replace('–', "-")
+    }
 }
 
-fn of_bars(lines: &mut Vec<String>, bars: &Bars, width: usize, signs: Terminal) {
-    let paint = Paint { color: signs.color };
+fn of_bars(canvas: &mut Canvas, bars: &Bars) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
-    let words: Vec<String> = bars
-        .bars
-        .iter()
-        .map(|bar| number::figure_like(bar.value, &bars.unit, like))
-        .map(|word| plain(&word, signs))
-        .collect();
-    let labels = bars.bars.iter().map(|bar| bar.label.as_str());
-    let (label, drawing) = room(labels, words.iter().map(String::as_str), width);
+    let shown = |value| number::figure_like(value, &bars.unit, like);
+    let rows = bars.bars.iter().map(|bar| Row {
+        label: &bar.label,
+        words: shown(bar.value),
+        note: bar
+            .interval
+            .map(|(lower, upper)| format!("{} to {}", shown(lower), shown(upper))),
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
     let most = bars.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    for (bar, word) in bars.bars.iter().zip(&words) {
+    let unicode = canvas.signs.unicode;
+    let draw = |at: usize, columns| {
+        let bar = &bars.bars[at];
         let share = if most > 0.0 { bar.value / most } else { 0.0 };
-        let (full, part, code) = match (bar.origin, signs.unicode) {
+        let (full, part, code) = match (bar.origin, unicode) {
             (Origin::Measured, true) => ("█", true, MEASURED),
             (_, true) => ("░", false, PUBLISHED),
             (Origin::Measured, false) => ("#", false, MEASURED),
             (_, false) => ("-", false, PUBLISHED),
         };
-        let drawn = filled(share, drawing, full, part);
-        let padding = " ".repeat(drawing.saturating_sub(drawn.width()));
-        lines.push(format!(
-            "  {}  {}{padding}  {word}",
-            fitted(&bar.label, label, signs),
-            paint.with(code, &drawn),
-        ));
-        if let Some((lower, upper)) = bar.interval {
-            let from = number::figure_like(lower, &bars.unit, like);
-            let to = number::figure_like(upper, &bars.unit, like);
-            let said = format!("  {}  {from} to {to}", " ".repeat(label));
-            lines.push(paint.dim(&plain(&fitted(&said, width, signs), signs)));
-        }
-    }
+        (filled(share, columns, full, part), code)
+    };
+    canvas.rows(&rows, draw, None);
 }
 
-/// A bar of a share of so many columns, to an eighth where there are signs for that.
+/// A bar of a share of so many columns, to an eighth if there are signs for that.
 fn filled(share: f64, columns: usize, full: &str, eighths: bool) -> String {
     const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let steps = if eighths { 8 } else { 1 };
-    let whole = columns * steps;
-    let filled = (0..whole)
-        .take_while(|step| at_least(share, *step, whole))
-        .count();
-    let mut bar = full.repeat(filled / steps);
-    bar += PARTS[filled % steps];
-    bar
+    let filled = steps_of(share, columns * steps);
+    full.repeat(filled / steps) + PARTS[filled % steps]
 }
 
-/// Whether a share reaches beyond the middle of a step.
-fn at_least(share: f64, step: usize, of: usize) -> bool {
+/// A share of so many steps, rounded.
+fn steps_of(share: f64, steps: usize) -> usize {
     #[expect(clippy::cast_precision_loss, reason = "columns of a terminal")]
-    let middle = (step as f64 + 0.5) / of as f64;
-    share >= middle
+    let reaches = |step: &usize| share >= (*step as f64 + 0.5) / steps as f64;
+    (0..steps).take_while(reaches).count()
 }
 
-fn of_ratios(lines: &mut Vec<String>, ratios: &Ratios, width: usize, signs: Terminal) {
-    let paint = Paint { color: signs.color };
-    let words: Vec<String> = ratios
-        .rows
-        .iter()
-        .map(|row| format!("{} {}", number::ratio(row.value), row.word))
-        .collect();
-    let labels = ratios.rows.iter().map(|row| row.label.as_str());
-    let (label, drawing) = room(labels, words.iter().map(String::as_str), width);
+fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
+    let rows = ratios.rows.iter().map(|row| Row {
+        label: &row.label,
+        words: format!("{} {}", number::ratio(row.value), row.word),
+        note: None,
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
     let values = ratios.rows.iter().flat_map(|row| {
         let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
         [row.value, lower, upper]
     });
     let scale = Scale::of(values.chain([1.0]), false, 5);
-    for (row, word) in ratios.rows.iter().zip(&words) {
-        let mut cells = vec![" "; drawing];
-        let (dot, whisker, one) = match (signs.unicode, row.bad) {
-            (true, true) => ("◆", "─", "│"),
-            (true, false) => ("●", "─", "│"),
-            (false, true) => ("x", "-", "|"),
-            (false, false) => ("o", "-", "|"),
-        };
+    let (good, bad, whisker, one) = if canvas.signs.unicode {
+        ("●", "◆", "─", "│")
+    } else {
+        ("o", "x", "-", "|")
+    };
+    let draw = |at: usize, columns: usize| {
+        let row = &ratios.rows[at];
+        let column = |value| steps_of(scale.place(value), columns - 1);
+        let mut cells = vec![" "; columns];
         if let Some((lower, upper)) = row.interval {
-            let (from, to) = (
-                column(&scale, lower, drawing),
-                column(&scale, upper, drawing),
-            );
-            cells[from..=to].fill(whisker);
+            cells[column(lower)..=column(upper)].fill(whisker);
         }
-        cells[column(&scale, 1.0, drawing)] = one;
-        cells[column(&scale, row.value, drawing)] = dot;
-        let code = if row.bad { "31" } else { MEASURED };
-        lines.push(format!(
-            "  {}  {}  {word}",
-            fitted(&row.label, label, signs),
-            paint.with(code, &cells.concat()),
-        ));
-    }
-    let line = if signs.unicode { "│" } else { "|" };
-    let said = format!(
-        "  {}  {line} {}; to the right: better",
-        " ".repeat(label),
-        ratios.of
-    );
-    lines.push(paint.dim(&fitted(&said, width, signs)));
+        cells[column(1.0)] = one;
+        cells[column(row.value)] = if row.bad { bad } else { good };
+        (cells.concat(), if row.bad { BAD } else { MEASURED })
+    };
+    let note = format!("{one} {}; right is better", ratios.of);
+    canvas.rows(&rows, draw, Some(note));
 }
 
-fn column(scale: &Scale, value: f64, columns: usize) -> usize {
-    let share = scale.place(value);
-    (0..columns.saturating_sub(1))
-        .take_while(|step| at_least(share, *step, columns - 1))
-        .count()
-}
-
-fn of_lines(lines: &mut Vec<String>, chart: &Lines, width: usize, signs: Terminal) {
-    let paint = Paint { color: signs.color };
-    let words: Vec<String> = chart
-        .series
-        .iter()
-        .map(|series| plain(&extent(series, &chart.unit), signs))
-        .collect();
-    let labels = chart.series.iter().map(|series| series.name.as_str());
-    let (label, drawing) = room(labels, words.iter().map(String::as_str), width);
+fn of_lines(canvas: &mut Canvas, chart: &Lines) {
+    let rows = chart.series.iter().map(|series| Row {
+        label: &series.name,
+        words: range(series, &chart.unit),
+        note: None,
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
     let all = chart.series.iter().flat_map(|series| &series.points);
     let all = all.filter_map(|(_, value)| *value);
     let scale = Scale::of(all, chart.from_zero, 5);
-    for (series, word) in chart.series.iter().zip(&words) {
-        let drawn = spark(series, &scale, drawing, signs.unicode);
-        let padding = " ".repeat(drawing.saturating_sub(drawn.width()));
-        lines.push(format!(
-            "  {}  {}{padding}  {word}",
-            fitted(&series.name, label, signs),
-            paint.with(MEASURED, &drawn),
-        ));
-    }
     let over = match (chart.places.first(), chart.places.last()) {
         (Some(first), Some(last)) => format!("{first} to {last}"),
         _ => chart.over.clone(),
     };
-    let said = format!("  {}  {over}", " ".repeat(label));
-    lines.push(paint.dim(&plain(&fitted(&said, width, signs), signs)));
+    let unicode = canvas.signs.unicode;
+    let draw = |at: usize, columns| {
+        let series = &chart.series[at];
+        (spark(series, &scale, columns, unicode), MEASURED)
+    };
+    canvas.rows(&rows, draw, Some(over));
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.
-fn extent(series: &Series, unit: &str) -> String {
-    let values = || series.points.iter().filter_map(|(_, value)| *value);
-    let (low, high) = (
-        values().fold(f64::INFINITY, f64::min),
-        values().fold(f64::NEG_INFINITY, f64::max),
-    );
+fn range(series: &Series, unit: &str) -> String {
+    let (low, high) = extent(series.points.iter().filter_map(|(_, value)| *value));
     if low > high {
         return String::new();
     }
@@ -221,7 +211,7 @@ fn extent(series: &Series, unit: &str) -> String {
     format!("{low} to {}", number::figure(short(high), unit))
 }
 
-/// Eight heights of a block; of many points, the mean of those that share a column.
+/// A block of one of eight heights for each point; of many points, the mean of those in a column.
 fn spark(series: &Series, scale: &Scale, columns: usize, unicode: bool) -> String {
     let signs: &[&str] = if unicode {
         &["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
@@ -232,30 +222,15 @@ fn spark(series: &Series, scale: &Scale, columns: usize, unicode: bool) -> Strin
     let columns = columns.min(count);
     let mut text = String::new();
     for column in 0..columns {
-        let (from, to) = (column * count / columns, (column + 1) * count / columns);
-        let values: Vec<f64> = series.points[from..to]
-            .iter()
-            .filter_map(|(_, value)| *value)
-            .collect();
+        let points = &series.points[column * count / columns..(column + 1) * count / columns];
+        let values: Vec<f64> = points.iter().filter_map(|(_, value)| *value).collect();
         if values.is_empty() {
             text.push(' ');
             continue;
         }
         #[expect(clippy::cast_precision_loss, reason = "points of a chart")]
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let share = scale.place(mean);
-        let height = (0..signs.len() - 1)
-            .take_while(|step| at_least(share, *step, signs.len() - 1))
-            .count();
-        text.push_str(signs[height]);
+        text.push_str(signs[steps_of(scale.place(mean), signs.len() - 1)]);
     }
     text
-}
-
-/// Without signs beyond ASCII where the terminal has none.
-fn plain(text: &str, signs: Terminal) -> String {
-    if signs.unicode {
-        return text.to_owned();
-    }
-    text.replace('µ', "u").replace('°', "").replace('–', "-")
 }

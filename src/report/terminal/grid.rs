@@ -1,7 +1,7 @@
-//! Tables in a terminal: beside each other while there is room, then below each other, then folded,
-//! then a small list for each row.
+//! Tables in a terminal: columns next to each other; if the table is too wide, some are omitted, then
+//! some are below others, then cells are folded, then each row is a small list.
 //!
-//! Our own, since these are layouts of whole columns, which table libraries do not know.
+//! Libraries for tables fold cells, but do not lay out whole columns.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -11,17 +11,17 @@ use crate::report::document::{Cell, ColumnKind, Table};
 
 /// Between columns.
 const GAP: usize = 2;
-/// Columns are folded to no less than this.
+/// The least width of a folded column.
 const NARROWEST: usize = 16;
 /// A cell of more lines makes the table a list.
 const TALLEST: usize = 6;
 
-/// Columns of the table, each with those that stand below it.
+/// Columns of the table, each with those below it.
 type Layout = Vec<Vec<usize>>;
-/// The lines of a cell, each with whether it stands below another column's.
+/// The lines of a cell, each with whether it is of a column below.
 type Lines = Vec<(String, bool)>;
 
-/// The table, in the first of its layouts that fits.
+/// Draws the table in the first of its layouts that fits.
 pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
     let mut used = table.used();
     if used.is_empty() {
@@ -46,7 +46,7 @@ pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
         .unwrap_or_else(|| listed(table, width, paint))
 }
 
-/// Columns that may go below another one do.
+/// The layout in which columns that may go below others do.
 fn stacked(table: &Table, used: &[usize]) -> Layout {
     let under = |at: &usize| {
         table.columns[*at]
@@ -61,7 +61,7 @@ fn stacked(table: &Table, used: &[usize]) -> Layout {
     first.map(stack).collect()
 }
 
-/// The table in a layout, if it fits; `folded`: its columns are made narrower where they must.
+/// Draws the table in a layout, if it fits; `folded`: columns may be narrower than their cells.
 fn drawn(
     table: &Table,
     layout: &Layout,
@@ -90,7 +90,7 @@ fn drawn(
 struct Grid<'a> {
     table: &'a Table,
     layout: &'a Layout,
-    /// Of the first cells: rows below a group's title are indented.
+    /// The indent of rows below a group's title.
     indent: usize,
     /// The names of the columns, and their notes, or the names of those below.
     heads: Vec<[String; 2]>,
@@ -227,7 +227,7 @@ fn lines(row: &[Cell], stack: &[usize], width: usize, indent: usize) -> Lines {
     lines
 }
 
-/// One line of cells, each as it is wide and as it is painted.
+/// Joins a line of cells, each given plain, for its width, and painted.
 fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) -> String {
     let mut line = String::new();
     let mut padding = 0;
@@ -243,7 +243,7 @@ fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) 
     line
 }
 
-/// Each row as a small list: what it is about and how it stands, then its other cells.
+/// Draws each row as a small list: its heads and status, then its other cells.
 fn listed(table: &Table, width: usize, paint: Paint) -> String {
     let used = table.used();
     let of_kind = |kinds: &'static [ColumnKind]| {

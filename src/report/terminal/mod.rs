@@ -1,9 +1,9 @@
-//! Documents for a terminal: as wide as it is, conclusions last, since the end is what one sees.
+//! Documents in a terminal, with conclusions last, where they are seen.
 
 pub(super) mod chart;
 mod grid;
 pub(super) mod style;
-mod wrap;
+pub(super) mod wrap;
 
 use unicode_width::UnicodeWidthStr;
 
@@ -11,25 +11,25 @@ use self::style::Paint;
 use self::wrap::wrap;
 use super::document::{Block, Conclusion, Document, Item, Span, Tone};
 
-/// Narrower than this nothing is made to fit.
+/// The least width for which text is laid out.
 const NARROWEST: usize = 60;
-/// Wider than this sentences are hard to read.
+/// The greatest width of sentences.
 const WIDEST: usize = 132;
-/// Wider than this charts are hard to read.
+/// The greatest width of charts.
 const CHART: usize = 100;
 
 /// A terminal.
 #[derive(Debug, Clone, Copy)]
 pub struct Terminal {
-    /// Its columns.
+    /// Its width in columns.
     pub width: u16,
-    /// Colours.
+    /// Whether it has colours.
     pub color: bool,
-    /// More signs than ASCII has.
+    /// Whether it has signs beyond ASCII.
     pub unicode: bool,
 }
 
-/// A document as text.
+/// Renders a document as text.
 #[must_use]
 pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
@@ -44,7 +44,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     writer.text
 }
 
-/// Blocks that continue what was printed before; a section begins after a blank line.
+/// Renders blocks that follow other output; a section begins after a blank line.
 #[must_use]
 pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    /// With a blank line between each two.
+    /// Writes blocks with blank lines in between.
     fn blocks(&mut self, blocks: &[Block]) {
         let weight = |block: &&Block| match block {
             Block::Conclusion(_) => 1,
@@ -172,14 +172,14 @@ impl Writer {
         for (label, text) in &conclusion.remarks {
             let line = format!("  {label}: {}", text.plain());
             match text.0.as_slice() {
-                // What is copied stays in one piece.
+                // Paths and commands are copied, and stay on one line.
                 [Span::Code(_)] => self.line(&line),
                 _ => self.wrapped(&line, 4),
             }
         }
     }
 
-    /// Signs first, keys one below the other, their texts beside them while there is room.
+    /// Writes signs first, then aligned keys, with texts next to them if there is room.
     fn list(&mut self, items: &[Item]) {
         let widest = items.iter().map(|item| item.key.width()).max().unwrap_or(0);
         let aligned = widest <= self.width / 2;
@@ -192,7 +192,7 @@ impl Writer {
             };
             let mut begin = format!("{sign} ");
             let key = item.key.as_str();
-            // What several entries are about is said once.
+            // Entries with the same key show it once.
             let shown = if key == before { "" } else { key };
             if widest > 0 {
                 begin += shown;

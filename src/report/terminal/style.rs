@@ -1,11 +1,11 @@
-//! Colours. Without colour there is no escape at all.
+//! Colours, as escape sequences if the terminal has them.
 
 use crate::report::document::Tone;
 
-/// Paints text, or leaves it.
+/// Colours text.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::report) struct Paint {
-    /// Whether to.
+    /// Whether to write escape sequences.
     pub color: bool,
 }
 
@@ -26,7 +26,7 @@ impl Paint {
         self.with(&format!("1;{}", code(tone)), text)
     }
 
-    /// In the colour of an escape's code.
+    /// With the code of an escape sequence.
     pub fn with(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")

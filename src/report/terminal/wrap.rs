@@ -1,14 +1,14 @@
-//! Lines as wide as a terminal.
+//! Wrapping of text.
 
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Lines of at most `width` columns, all but the first indented; a longer word stands alone.
-pub(super) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+/// Wraps to at most `width` columns, all lines but the first indented; a longer word has its own line.
+pub(in crate::report) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     wrapped(text, width, indent, false)
 }
 
-/// The same; a word that is longer than a line is broken.
+/// Wraps, and breaks words that are longer than a line.
 pub(super) fn wrap_anywhere(text: &str, width: usize, indent: usize) -> Vec<String> {
     wrapped(text, width, indent, true)
 }
@@ -29,8 +29,8 @@ fn wrapped(text: &str, width: usize, indent: usize, anywhere: bool) -> Vec<Strin
         .collect()
 }
 
-/// `completed_tokens_per_second` as `completed_`, `tokens_per_`, `second`: names and paths are broken
-/// where they have parts, and anywhere only where a part is too long.
+/// Folds names and paths between their parts, and anywhere only if a part is too long:
+/// `completed_tokens_per_second` as `completed_`, `tokens_per_`, `second`.
 pub(super) fn fold(text: &str, longest: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for part in text.split_inclusive(['_', ' ', '/', ':', ',']) {

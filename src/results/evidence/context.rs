@@ -3,6 +3,7 @@
 use super::run::RunFiles;
 use crate::plan::step::{Action, Plan};
 use crate::results::verdict::{Context, Qualifier, QualifierKind};
+use retrial_container::ImageRef;
 use retrial_recipe::model::Mode;
 
 /// What holds for the whole run.
@@ -11,47 +12,27 @@ pub fn context(files: &RunFiles<'_>) -> Context {
     let plan = files.plan;
     let mut qualifiers = Vec::new();
     if !plan.modified.is_empty() {
-        let set: Vec<String> = plan
-            .modified
-            .iter()
-            .map(|name| {
-                format!(
-                    "--set {name}={}",
-                    plan.params
-                        .get(name)
-                        .map(ToString::to_string)
-                        .unwrap_or_default()
-                )
-            })
-            .collect();
+        let set = plan.modified.iter().map(|name| {
+            let value = plan.params.get(name).map(ToString::to_string);
+            format!("--set {name}={}", value.unwrap_or_default())
+        });
+        let set: Vec<String> = set.collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
-    for lack in plan.unmet.iter().filter(|lack| lack.other_hardware()) {
-        let because = format!("{} in place of {}", lack.found, lack.wanted);
+    for check in plan.unmet.iter().filter(|check| check.other_hardware()) {
+        let because = format!("{} in place of {}", check.actual, check.required);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
     }
-    if plan.judge.reimplemented {
-        qualifiers.push(Qualifier::new(
-            QualifierKind::Reimplemented,
-            "the workload's own script was never published",
-        ));
-    }
-    let pulled = plan
-        .steps
-        .iter()
-        .any(|step| matches!(step.action, Action::Pull { .. }));
-    if pulled && !plan.pinned {
-        let ran = files
-            .state
-            .digests
+    let mut actions = plan.steps.iter().map(|step| &step.action);
+    if actions.any(|action| matches!(action, Action::Pull { .. })) && !plan.pinned {
+        let digests = &files.state.digests;
+        let ran = digests
             .iter()
-            .find(|digest| of_repository(digest, &plan.image))
-            .or(files.state.digests.first())
+            .find(|digest| is_same_repository(digest, &plan.image))
+            .or(digests.first())
             .map_or(String::new(), |digest| format!("; ran {digest}"));
-        qualifiers.push(Qualifier::new(
-            QualifierKind::UnpinnedImage,
-            format!("{} may move{ran}", plan.image),
-        ));
+        let because = format!("{} may move{ran}", plan.image);
+        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, because));
     }
     let performance = plan
         .measurements
@@ -78,31 +59,19 @@ pub fn context(files: &RunFiles<'_>) -> Context {
 fn warnings(plan: &Plan) -> Vec<String> {
     let mut warnings = plan.warnings.clone();
     if !plan.removed_privileges.is_empty() {
-        let what: Vec<&str> = plan
-            .removed_privileges
-            .iter()
-            .filter_map(|line| line.split(':').next())
-            .collect();
+        let settings = plan.removed_privileges.iter();
+        let settings: Vec<&str> = settings.map(|one| one.setting.as_str()).collect();
         warnings.push(format!(
-            "--least-privilege took away: {}; a script that sets clocks or settings of the kernel could not",
-            what.join(", ")
+            "--least-privilege removed {}; scripts could not set clocks or kernel settings",
+            settings.join(", ")
         ));
     }
     warnings
 }
 
-/// Whether a digest (`debian@sha256:…`) is of the repository that an image's name says: an engine
-/// that pulled the same image from two registries lists both.
-fn of_repository(digest: &str, image: &str) -> bool {
-    let Some((repository, _)) = digest.split_once('@') else {
-        return false;
-    };
-    let plain = |name: &str| {
-        let name = name.trim_start_matches("docker.io/");
-        name.trim_start_matches("library/").to_owned()
-    };
-    let rest = plain(image)
-        .strip_prefix(&plain(repository))
-        .map(str::to_owned);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '@']))
+/// Whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the
+/// same image from two registries lists both digests.
+fn is_same_repository(digest: &str, image: &str) -> bool {
+    let name = |reference| ImageRef::parse(reference).ok().map(|image| image.name());
+    name(digest).is_some_and(|repository| name(image) == Some(repository))
 }

@@ -163,7 +163,7 @@ impl<'a> Logs<'a> {
         }
         reading
             .parameters
-            .extend(run.batch_size().map(|size| (BATCH_SIZE.to_owned(), size)));
+            .extend(run.batch_size.map(|size| (BATCH_SIZE.to_owned(), size)));
         reading.parameters.extend(
             run.samples_to_converge()
                 .map(|samples| (SAMPLES.to_owned(), samples)),

@@ -32,7 +32,7 @@ pub fn of_step(
     (began, ended): (Timestamp, Timestamp),
     window: Option<(Timestamp, Timestamp)>,
 ) -> Option<Summary> {
-    let asked = plan
+    let required = plan
         .requires
         .gpus
         .as_ref()
@@ -42,9 +42,9 @@ pub fn of_step(
         .filter(|row| row.measured.step == step)
         .cloned()
         .collect();
-    let whole = Summary::of(&of_step, (began, ended), began, asked)?;
+    let whole = Summary::of(&of_step, (began, ended), began, required)?;
     let within = window
-        .and_then(|window| Summary::of(&of_step, window, began, asked))
+        .and_then(|window| Summary::of(&of_step, window, began, required))
         .filter(|within| within.samples > 1);
     Some(match within {
         Some(within) => Summary {

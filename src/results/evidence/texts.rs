@@ -105,8 +105,9 @@ fn matcher(part: &str) -> Result<Regex, String> {
 /// Names in a directory; links are evidence of nothing and are left.
 fn names_in(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let kept = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    kept.map(|entry| entry.file_name().to_string_lossy().into_owned())
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    files
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .take(100_000)
         .collect()
 }

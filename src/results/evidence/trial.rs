@@ -1,6 +1,6 @@
 //! One trial of a run: how its step ended, and what it gave.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -11,6 +11,7 @@ use super::readings::{Reading, readings};
 use super::run::RunFiles;
 use super::window::measured_window;
 use super::{accuracy, telemetry};
+use crate::plan::Condition;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
 use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
@@ -19,7 +20,7 @@ use crate::telemetry::Summary;
 use retrial_mlperf::loadgen::Run;
 use retrial_recipe::model::Mode;
 
-/// How far a log's own start may lie outside its step: it is kept in whole seconds.
+/// How far a log's own start may lie outside its step: it is logged in whole seconds.
 const CLOCK_SLACK_S: i64 = 2;
 
 /// One trial of one measurement.
@@ -34,94 +35,88 @@ impl Trial<'_> {
     /// What it gave: nothing where it was not needed, several trials where its step trained several
     /// times.
     pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
-        let Some(Begun {
-            mut trial,
-            measure,
-            check,
-            folder,
-        }) = self.begun()
-        else {
+        let is_this =
+            |measurement: usize, trial: u32| measurement == self.index && trial == self.number;
+        let Some(measure) = self.step(|step| match purpose(step) {
+            Some(Purpose::Measure {
+                measurements,
+                trial,
+            }) => measurements.iter().any(|one| is_this(*one, *trial)),
+            _ => false,
+        }) else {
             return Vec::new();
         };
+        let check = self.step(|step| match purpose(step) {
+            Some(Purpose::Check {
+                measurement, trial, ..
+            }) => is_this(*measurement, *trial),
+            _ => false,
+        });
+        let collect = self.step(|step| match step.action {
+            Action::Collect {
+                measurement, trial, ..
+            } => is_this(measurement, trial),
+            _ => false,
+        });
+        let end = self.end(measure);
+        if matches!(&measure.when, Condition::UntilDecided { .. })
+            && !matches!(end, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
+        {
+            // A trial that was not needed, or not reached: no evidence either way.
+            return Vec::new();
+        }
+        let path = self.measured.results_directory(self.number);
+        let folder = self.files.directory.join(&path);
+        let mut trial = TrialEvidence::finished(self.number, path);
         trial.telemetry = self.watched(measure, None);
-        let Some(folder) = folder else {
-            return vec![trial];
+        let missing = collect.and_then(|collect| self.not_collected(collect));
+        trial.outcome = match (outcome(end), missing) {
+            (StepOutcome::Finished, Some(because)) => StepOutcome::NoNewResult { because },
+            (outcome, _) => outcome,
         };
+        if trial.outcome != StepOutcome::Finished {
+            return vec![trial];
+        }
+        if let Some(StepEnd::Failed {
+            because, exit_code, ..
+        }) = check.and_then(|check| self.end(check))
+        {
+            trial.outcome = failed(format!("its check failed: {because}"), *exit_code);
+        }
+        self.read(measure, check, &folder, trial, evidence)
+    }
+
+    /// What its results say, in the folder that they were collected to.
+    fn read(
+        &self,
+        measure: &Step,
+        check: Option<&Step>,
+        folder: &Path,
+        mut trial: TrialEvidence,
+        evidence: &mut Evidence,
+    ) -> Vec<TrialEvidence> {
         if self.measured.loadgen
-            && let Some(run) = self.read_loadgen(measure, &folder, &mut trial, evidence)
+            && let Some(run) = self.read_loadgen(measure, folder, &mut trial, evidence)
             && let Some(window) = measured_window(&run)
         {
             trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
         }
-        let readings = self.readings(measure, check, &folder);
+        let readings = self.readings(measure, check, folder);
         let trials = readings.into_iter().map(|reading| {
             let mut one = trial.clone();
             reading.add_to(&mut one);
             if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
-                self.read_accuracy(&mut one, check.unwrap_or(measure), &folder);
+                self.read_accuracy(&mut one, check.unwrap_or(measure), folder);
             }
             one
         });
         trials.collect()
     }
 
-    /// How its step ended, with its steps and, where there is something to read, its results.
-    fn begun(&self) -> Option<Begun<'_>> {
-        let measure = self.step(|step| match &step.action {
-            Action::Exec(exec) => matches!(&exec.purpose, Purpose::Measure { measurements, trial } if measurements.contains(&self.index) && *trial == self.number),
-            _ => false,
-        })?;
-        let check = self.step(|step| match &step.action {
-            Action::Exec(exec) => matches!(exec.purpose, Purpose::Check { measurement, trial, .. } if measurement == self.index && trial == self.number),
-            _ => false,
-        });
-        let collect = self.step(|step| matches!(step.action, Action::Collect { measurement, trial, .. } if measurement == self.index && trial == self.number));
-        let ended = self
-            .files
-            .state
-            .ended
-            .get(&measure.number)
-            .map(|(end, _)| end);
-        if matches!(&measure.when, crate::plan::Condition::UntilDecided { .. })
-            && !matches!(ended, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
-        {
-            // A trial that was not needed, or not reached: no evidence either way.
-            return None;
-        }
-        let begun = |trial, folder| Begun {
-            trial,
-            measure,
-            check,
-            folder,
-        };
-        let relative = self.measured.results_directory(self.number);
-        let mut trial = TrialEvidence::finished(self.number, relative.clone());
-        trial.outcome = outcome(ended);
-        if trial.outcome != StepOutcome::Finished {
-            return Some(begun(trial, None));
-        }
-        if let Some(collect) = collect
-            && let Some(because) = self.not_collected(collect)
-        {
-            trial.outcome = StepOutcome::NoNewResult { because };
-            return Some(begun(trial, None));
-        }
-        if let Some(check) = check
-            && let Some((
-                StepEnd::Failed {
-                    because, exit_code, ..
-                },
-                _,
-            )) = self.files.state.ended.get(&check.number)
-        {
-            let code = exit_code.and_then(|code| i32::try_from(code).ok());
-            trial.outcome = StepOutcome::Failed {
-                because: format!("its check failed: {because}"),
-                code,
-            };
-        }
-        let folder = self.files.directory.join(&relative);
-        Some(begun(trial, Some(folder)))
+    /// How a step ended.
+    fn end(&self, step: &Step) -> Option<&StepEnd> {
+        let (end, _) = self.files.state.ended.get(&step.number)?;
+        Some(end)
     }
 
     fn step(&self, wanted: impl Fn(&Step) -> bool) -> Option<&Step> {
@@ -129,11 +124,11 @@ impl Trial<'_> {
     }
 
     fn not_collected(&self, collect: &Step) -> Option<String> {
-        match self.files.state.ended.get(&collect.number) {
-            Some((StepEnd::Done { .. }, _)) => None,
-            Some((StepEnd::Failed { because, .. }, _)) => Some(because.clone()),
-            Some((StepEnd::Skipped { reason }, _)) => Some(reason.to_string()),
-            Some((StepEnd::Stopped, _)) | None => Some("its results were not collected".to_owned()),
+        match self.end(collect) {
+            Some(StepEnd::Done { .. }) => None,
+            Some(StepEnd::Failed { because, .. }) => Some(because.clone()),
+            Some(StepEnd::Skipped { reason }) => Some(reason.to_string()),
+            Some(StepEnd::Stopped) | None => Some("its results were not collected".to_owned()),
         }
     }
 
@@ -180,12 +175,7 @@ impl Trial<'_> {
     fn stale(&self, measure: &Step, run: &Run) -> Option<String> {
         let started = run.started_at()?;
         let began = self.files.state.began.get(&measure.number)?;
-        let ended = self
-            .files
-            .state
-            .ended
-            .get(&measure.number)
-            .map(|(_, time)| *time)?;
+        let (_, ended) = self.files.state.ended.get(&measure.number)?;
         let early = started.as_second() < began.as_second() - CLOCK_SLACK_S;
         let late = started.as_second() > ended.as_second() + CLOCK_SLACK_S;
         (early || late).then(|| {
@@ -197,12 +187,12 @@ impl Trial<'_> {
     fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
         let output = Text::output_of(self.files.directory.path(), &said.directory());
         let rules = self.measured.rules.iter();
-        let asked: Vec<String> = rules
+        let required: Vec<String> = rules
             .flat_map(|rules| &rules.accuracy)
             .map(|(name, _)| name.clone())
             .collect();
-        accuracy::add_to(trial, &output.directory, &output.file, &asked);
-        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &asked);
+        accuracy::add_to(trial, &output.directory, &output.file, &required);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &required);
     }
 
     /// What each run of the step gave by the recipe's own figures.
@@ -221,13 +211,18 @@ impl Trial<'_> {
     }
 }
 
-/// How a trial's step ended, and where what it left is.
-struct Begun<'a> {
-    trial: TrialEvidence,
-    measure: &'a Step,
-    check: Option<&'a Step>,
-    /// None where there is nothing to read.
-    folder: Option<PathBuf>,
+fn purpose(step: &Step) -> Option<&Purpose> {
+    match &step.action {
+        Action::Exec(exec) => Some(&exec.purpose),
+        _ => None,
+    }
+}
+
+fn failed(because: String, exit_code: Option<i64>) -> StepOutcome {
+    StepOutcome::Failed {
+        because,
+        code: exit_code.and_then(|code| i32::try_from(code).ok()),
+    }
 }
 
 fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
@@ -242,10 +237,7 @@ fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
         },
         Some(StepEnd::Failed {
             because, exit_code, ..
-        }) => StepOutcome::Failed {
-            because: because.clone(),
-            code: exit_code.and_then(|code| i32::try_from(code).ok()),
-        },
+        }) => failed(because.clone(), *exit_code),
         Some(StepEnd::Skipped { reason }) => StepOutcome::NotRun {
             because: match reason {
                 SkipReason::Aborted { reason } => reason.to_string(),

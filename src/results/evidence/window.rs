@@ -19,7 +19,7 @@ pub fn measured_window(run: &Run) -> Option<(Timestamp, Timestamp)> {
     let as_if_utc = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
     let log_began = detail.started_at?;
     let apart = as_if_utc.duration_since(log_began);
-    // Its own start is kept in whole seconds.
+    // Its own start is logged in whole seconds.
     let after = (apart.as_millis() + 1000).rem_euclid(i128::from(ZONES_S) * 1000) - 1000;
     let after = SignedDuration::from_millis(i64::try_from(after).ok()?);
     let begin = log_began.checked_add(after).ok()?;

@@ -25,7 +25,7 @@ pub struct BenchmarkVerdict {
     pub benchmark: String,
     /// The benchmark, by the suite's name, where the round knows it.
     pub official: Option<String>,
-    /// Its rules were kept, and its results are valid.
+    /// Its rules passed, and its results are valid.
     pub valid: bool,
     /// Rules of the whole: the system's description, the scenarios that are required.
     pub rules: Vec<RuleCheck>,

@@ -21,7 +21,7 @@ pub(crate) struct Compared {
     pub estimate: Option<Estimate>,
     pub margin: f64,
     /// The log ratios that the claim lets through.
-    pub asked: AcceptanceRegion,
+    pub region: AcceptanceRegion,
     /// Error of each bound.
     pub alpha: f64,
     /// Declared deviation of the published figure.
@@ -94,7 +94,7 @@ fn compare_one(
         decisive,
         estimate,
         margin,
-        asked: AcceptanceRegion::of(expectation.claim, margin),
+        region: AcceptanceRegion::of(expectation.claim, margin),
         alpha: context.alpha(evidence.stages.len()),
         sigma,
         factor,
@@ -120,7 +120,7 @@ impl Compared {
             .as_ref()
             .and_then(|estimate| estimate.bounds(alpha))
             .map_or(Decision::Open, |(lower, upper)| {
-                self.asked.decide(lower, upper)
+                self.region.decide(lower, upper)
             })
     }
 

@@ -2,20 +2,17 @@
 
 use super::compare::{Compared, compare, exp};
 use super::figures::{aggregated, main_figure, measured_sentence};
-use super::qualifier::merge;
+use super::qualifier::{exceeding, merge, of_result};
 use super::rules::{Checked, check};
 use super::{
-    Bounds, Context, Evidence, Judgement, Noise, Outcome, Qualifier, QualifierKind, Reference,
-    ResultVerdict, TrialVerdict, number, sentence, telemetry,
+    Bounds, Context, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, TrialVerdict,
+    sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
 use retrial_stats::Decision;
 use retrial_stats::Method;
 use retrial_stats::more_trials;
 use retrial_stats::outliers;
-
-/// `LoadGen` prints rates with six digits.
-const PRINTED_RATE: f64 = 1e-5;
 
 /// A result whose figures are compared, and not yet corrected for one another.
 pub(crate) struct Draft<'a> {
@@ -51,21 +48,24 @@ impl<'a> Draft<'a> {
             .collect();
         let deciding = deciding(evidence, &judgements);
         let figures = aggregated(evidence);
-        let broken = self.checked.failed.first().or(self.checked.invalid.first());
-        let (outcome, sentence) = match (broken, deciding) {
+        let violation = self.checked.failed.first().or(self.checked.invalid.first());
+        let (outcome, sentence) = match (violation, deciding) {
             (Some(reason), _) => {
                 let outcome = if self.checked.failed.is_empty() {
                     Outcome::Invalid
                 } else {
                     Outcome::Failed
                 };
-                (outcome, self.broken_sentence(reason))
+                (outcome, self.violation_sentence(reason))
             }
             (None, Some(judgement)) => (judgement.outcome, judgement.sentence.clone()),
             (None, None) => (Outcome::Measured, measured_sentence(evidence, &figures)),
         };
         let mut qualifiers = context.qualifiers.clone();
-        merge(&mut qualifiers, self.qualifiers(context, &judgements));
+        merge(&mut qualifiers, of_result(evidence, context));
+        if self.is_valid() {
+            merge(&mut qualifiers, exceeding(&judgements));
+        }
         let named = deciding
             .map(|judgement| judgement.figure.clone())
             .or_else(|| main_figure(evidence, &figures));
@@ -136,7 +136,7 @@ impl<'a> Draft<'a> {
                 (1.0 - exp(furthest)).max(0.0)
             }),
             more_trials: estimate.filter(|_| asks_for_more).map(|estimate| {
-                let distance = compared.asked.distance(estimate.center);
+                let distance = compared.region.distance(estimate.center);
                 more_trials(estimate, distance, compared.alpha)
             }),
             outcome,
@@ -148,12 +148,12 @@ impl<'a> Draft<'a> {
         judgement
     }
 
-    fn broken_sentence(&self, reason: &str) -> String {
+    fn violation_sentence(&self, reason: &str) -> String {
         let others = self.checked.failed.len() + self.checked.invalid.len() - 1;
         match others {
             0 => format!("{reason}."),
-            1 => format!("{reason} (and 1 more rule was broken)."),
-            others => format!("{reason} (and {others} more rules were broken)."),
+            1 => format!("{reason} (and 1 more rule was violated)."),
+            others => format!("{reason} (and {others} more rules were violated)."),
         }
     }
 
@@ -190,59 +190,6 @@ impl<'a> Draft<'a> {
         }
         trials
     }
-
-    fn qualifiers(&self, context: &Context, judgements: &[Judgement]) -> Vec<Qualifier> {
-        let mut found = Vec::new();
-        if context.rules.reimplemented {
-            let because = "the workload's own script was never published";
-            found.push(Qualifier::new(QualifierKind::Reimplemented, because));
-        }
-        found.extend(other_target(self.evidence));
-        found.extend(telemetry::idle_gpus(self.evidence));
-        if self.is_valid() {
-            found.extend(
-                judgements
-                    .iter()
-                    .filter(|judgement| judgement.claim != Claim::Better)
-                    .filter(|judgement| {
-                        judgement
-                            .ratio
-                            .is_some_and(|it| it > 1.0 + judgement.margin.abs())
-                    })
-                    .map(|judgement| {
-                        let because = format!(
-                            "{} is better than published by more than the margin: check this result",
-                            judgement.figure
-                        );
-                        Qualifier::new(QualifierKind::ExceedsPublished, because)
-                    }),
-            );
-        }
-        found
-    }
-}
-
-/// Server and Interactive compare at the published target rate only.
-fn other_target(evidence: &Evidence) -> Option<Qualifier> {
-    let published = evidence
-        .target_qps
-        .filter(|rate| rate.is_finite() && *rate > 0.0)?;
-    let scenario = evidence.scenario.to_ascii_lowercase();
-    if scenario != "server" && scenario != "interactive" {
-        return None;
-    }
-    let other = evidence
-        .trials
-        .iter()
-        .filter_map(|trial| trial.run_settings.as_ref()?.settings.target_qps)
-        .find(|found| found.is_nan() || (found - published).abs() > PRINTED_RATE * published)?;
-    let because = format!(
-        "{}'s target rate was {} queries/s, published at {}",
-        evidence.scenario,
-        number::grouped(other),
-        number::grouped(published)
-    );
-    Some(Qualifier::new(QualifierKind::Modified, because))
 }
 
 /// The judgement that decides: the worst; of equals the published metric, else the first.
@@ -281,7 +228,7 @@ fn noise(compared: &Compared) -> Noise {
         .as_ref()
         .map(|estimate| (&estimate.method, estimate.deviation()))
     {
-        Some((Method::Assumed { noise, .. }, _)) => Noise::Assumed(*noise),
+        Some((Method::Assumed { noise }, _)) => Noise::Assumed(*noise),
         Some((_, Some(deviation))) => Noise::Measured(deviation),
         _ => Noise::Unknown,
     }

@@ -14,7 +14,7 @@ pub enum ExitCode {
     Success = 0,
     /// Judged and not reproduced, or invalid.
     NotReproduced = 1,
-    /// The command line or a recipe is wrong, or trust was not given.
+    /// The command line or a recipe is wrong, or an approval is missing.
     Usage = 2,
     /// The host or its services failed: engine, registry, hub, disk, GPUs.
     Host = 3,

@@ -38,16 +38,16 @@ pub(crate) fn measured_sentence(
 ) -> String {
     let is_limited = evidence.limited_figures().next().is_some();
     let round = evidence.rules.as_ref().map(|rules| rules.round.as_str());
-    let kept = match (evidence.mode, is_limited, round) {
+    let validity = match (evidence.mode, is_limited, round) {
         (Mode::Performance, _, Some(round)) => {
-            format!("the rules of {round} are kept, and nothing was published to compare with")
+            format!("passes the rules of {round}; nothing was published to compare with")
         }
         (Mode::Performance, true, None) => {
-            "its limits are kept, and nothing was published to compare with".to_owned()
+            "within its limits; nothing was published to compare with".to_owned()
         }
-        (Mode::Accuracy, true, Some(round)) => format!("the limits of {round} are kept"),
+        (Mode::Accuracy, true, Some(round)) => format!("within the limits of {round}"),
         (Mode::Accuracy | Mode::Compliance, true, _) => {
-            "the benchmark's own limits are kept".to_owned()
+            "within the benchmark's own limits".to_owned()
         }
         (_, false, _) => "nothing was published to compare with".to_owned(),
     };
@@ -55,7 +55,7 @@ pub(crate) fn measured_sentence(
     {
         Some((figure, name)) => {
             let shown = number::figure(figure.value, &figure.unit);
-            format!("{name}: {shown}; {kept}.")
+            format!("{name}: {shown}; {validity}.")
         }
         None => "valid, by the benchmark's own word.".to_owned(),
     }

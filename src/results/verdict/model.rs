@@ -64,7 +64,7 @@ pub struct ResultVerdict {
     pub figures: BTreeMap<String, FigureValue>,
     /// The figure that decided, or by which the suite publishes this scenario.
     pub deciding: Option<String>,
-    /// The benchmark's own rules were kept.
+    /// The benchmark's own rules passed.
     pub valid: bool,
     /// Every rule that was checked.
     pub rules: Vec<RuleCheck>,
@@ -102,7 +102,7 @@ pub struct TrialVerdict {
     pub path: String,
     /// How its step ended.
     pub step: StepOutcome,
-    /// The benchmark's own rules were kept.
+    /// The benchmark's own rules passed.
     pub valid: bool,
     /// What it gave.
     pub figures: BTreeMap<String, FigureValue>,

@@ -1,5 +1,5 @@
 //! The benchmark's own rules, which come before speed: did every trial finish, give a result of
-//! its own, say that it is valid, give the figures that are asked for, keep their limits?
+//! its own, say that it is valid, give the figures that are required, keep their limits?
 //!
 //! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
 
@@ -21,7 +21,7 @@ pub(crate) struct Checked {
     pub failed: Vec<String>,
     /// Why it is invalid, if it is.
     pub invalid: Vec<String>,
-    /// The trials that kept every rule.
+    /// The trials that passed every rule.
     pub valid_trials: Vec<bool>,
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
     for trial in &evidence.trials {
         let before = checked.failed.len() + checked.invalid.len();
         check_trial(&mut checked, evidence, trial);
-        let kept = checked.failed.len() + checked.invalid.len() == before;
-        checked.valid_trials.push(kept);
+        let passed = checked.failed.len() + checked.invalid.len() == before;
+        checked.valid_trials.push(passed);
     }
     check_convergence(&mut checked, evidence);
     checked
@@ -74,13 +74,13 @@ fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
     for found in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
         match found {
             Ok(found) => {
-                let asked = format!("at least {} samples", number::grouped(found.fewest));
+                let required = format!("at least {} samples", number::grouped(found.fewest));
                 let found = format!(
                     "{} samples, {} in the reference",
                     number::grouped(found.samples),
                     number::grouped(found.reference)
                 );
-                checked.pass(None, RULE, found, &asked);
+                checked.pass(None, RULE, found, &required);
             }
             Err(error) => {
                 checked.fail(None, RULE, error.to_string(), "as the reference");
@@ -105,13 +105,7 @@ fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence
             check_figures(checked, evidence, trial, &which);
             return;
         }
-        StepOutcome::Failed { because, code } => match code {
-            Some(code) if !because.contains(&format!("exit code {code}")) => (
-                format!("the step failed with exit code {code}: {because}"),
-                true,
-            ),
-            _ => (format!("the step failed: {because}"), true),
-        },
+        StepOutcome::Failed { because, .. } => (format!("the step failed: {because}"), true),
         StepOutcome::TimedOut { because } => (format!("the step ran out of time: {because}"), true),
         StepOutcome::NotRun { because } => (format!("the step did not run: {because}"), true),
         StepOutcome::NoNewResult { because } => (format!("no new result: {because}"), false),
@@ -169,7 +163,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
     for (name, _) in &evidence.expect {
         let found = trial.figure(name);
         let shown = found.map_or_else(|| "no such figure".to_owned(), show);
-        let asked = "a figure above zero";
+        let required = "a figure above zero";
         // A ratio to it is taken, which zero, less and NaN have none of.
         let samples = trial.parameters.get(convergence::SAMPLES);
         let lost = samples.is_some_and(|samples| convergence::is_infinite(*samples));
@@ -177,7 +171,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
             .and_then(|position| evidence.trials.get(position))
             .is_some_and(|dropped| dropped.trial == trial.trial);
         if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
-            checked.pass(number, name, shown, asked);
+            checked.pass(number, name, shown, required);
         } else if dropped {
             let found = "did not converge: the slowest, which is dropped".to_owned();
             checked.pass(number, name, found, "one such run at most");
@@ -187,7 +181,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
                 Some(_) => format!("{which}{name} is {shown}, which is no figure to compare"),
                 None => format!("{which}{name} is missing{}", why_missing(trial, name)),
             });
-            checked.fail(number, name, shown, asked);
+            checked.fail(number, name, shown, required);
         }
     }
     for (name, limit) in &evidence.limits {
@@ -240,23 +234,28 @@ fn check_limit(
 ) {
     let found = trial.figure(name);
     let unit = found.map_or("", |figure| figure.unit.as_str());
-    let asked = asked(limit, unit);
+    let required = described(limit, unit);
     let Some(figure) = found else {
         checked.invalid.push(format!(
-            "{which}{name} is missing{}; required {asked}",
+            "{which}{name} is missing{}; required {required}",
             why_missing(trial, name)
         ));
-        checked.fail(Some(trial.trial), name, "no such figure".to_owned(), &asked);
+        checked.fail(
+            Some(trial.trial),
+            name,
+            "no such figure".to_owned(),
+            &required,
+        );
         return;
     };
     let shown = show(figure);
     if limit.allows(figure.value) {
-        checked.pass(Some(trial.trial), name, shown, &asked);
+        checked.pass(Some(trial.trial), name, shown, &required);
     } else {
         checked
             .invalid
-            .push(format!("{which}{name} is {shown}; required {asked}"));
-        checked.fail(Some(trial.trial), name, shown, &asked);
+            .push(format!("{which}{name} is {shown}; required {required}"));
+        checked.fail(Some(trial.trial), name, shown, &required);
     }
 }
 
@@ -265,7 +264,7 @@ fn show(figure: &FigureValue) -> String {
 }
 
 /// `at least 43.9869`, `below 450 ms`.
-fn asked(limit: &Limit, unit: &str) -> String {
+fn described(limit: &Limit, unit: &str) -> String {
     let bounds = limit.describe(|bound| number::figure(bound, unit));
     if bounds.is_empty() {
         "a figure".to_owned()

@@ -4,6 +4,7 @@ mod decision;
 
 use super::compare::Compared;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
+use crate::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};
 use retrial_stats::Estimate;
 
@@ -156,7 +157,7 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
     match outcome {
         Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
         Outcome::Reproduced if all == 1 => "The published figure holds.".to_owned(),
-        Outcome::Reproduced => format!("All {all} published figures hold."),
+        Outcome::Reproduced => format!("{} hold.", format::all(all, "published figure")),
         Outcome::NotReproduced if all == 1 => {
             format!("The published figure does not hold. {reason}")
         }

@@ -83,7 +83,7 @@ impl Recorder {
             if let Some(looked) = looked.take() {
                 let _ = looked.send(());
             }
-            task.pace.looked(processor_time().saturating_sub(spent));
+            task.pace.sampled(processor_time().saturating_sub(spent));
             let pause = task.pace.pause().saturating_sub(began.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 self.look(&mut task);

@@ -172,28 +172,8 @@ pub enum What {
     },
 
     // What follows is shown and not kept.
-    /// A layer of a pull moved on.
-    Layer {
-        /// Short id.
-        id: String,
-        /// What is done with it.
-        status: String,
-        /// Bytes done.
-        current: Option<u64>,
-        /// Bytes in all.
-        total: Option<u64>,
-    },
-    /// A file of a model moved on.
-    File {
-        /// Its path in the repository.
-        path: String,
-        /// Where it stands.
-        stand: TransferState,
-        /// Bytes done.
-        current: u64,
-        /// Bytes in all.
-        total: u64,
-    },
+    /// Progress of a layer of an image, or of a file of a model.
+    Transfer(Transfer),
     /// A look at the GPUs and the container while a step measures.
     Telemetry {
         /// What was seen.
@@ -212,12 +192,40 @@ impl What {
     pub fn is_kept(&self) -> bool {
         !matches!(
             self,
-            Self::Layer { .. } | Self::File { .. } | Self::Telemetry { .. } | Self::Output { .. }
+            Self::Transfer(_) | Self::Telemetry { .. } | Self::Output { .. }
         )
     }
 }
 
-/// The state of a file's transfer.
+/// Progress of a layer of an image, or of a file of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Layer or file.
+    pub unit: TransferUnit,
+    /// The layer's short id, or the file's path in the repository.
+    pub part: String,
+    /// Its state.
+    pub state: TransferState,
+    /// Bytes done, if they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<u64>,
+    /// Bytes in all, once known; of a layer compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+/// What is transferred.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferUnit {
+    /// A layer of an image.
+    #[default]
+    Layer,
+    /// A file of a model.
+    File,
+}
+
+/// The state of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferState {
@@ -225,11 +233,15 @@ pub enum TransferState {
     Waiting,
     /// Bytes arrive.
     Downloading,
+    /// All bytes arrived.
+    Downloaded,
     /// Its bytes are hashed.
     Verifying,
-    /// It arrived and matches its hash.
+    /// A layer is unpacked.
+    Extracting,
+    /// It arrived, is unpacked and matches its hash.
     Done,
-    /// It was in the cache and matches its hash.
+    /// It was there before.
     Cached,
 }
 

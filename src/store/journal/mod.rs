@@ -6,7 +6,7 @@ mod file;
 mod reason;
 pub mod state;
 
-pub use event::{Event, StepEnd, StepFault, TransferState, What};
+pub use event::{Event, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What};
 pub use file::Journal;
 pub use reason::{AbortReason, SkipReason};
 pub use state::State;

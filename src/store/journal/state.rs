@@ -155,11 +155,10 @@ impl State {
             },
             Action::Collect { of, .. } => done && self.kept(plan, *of),
             // Somebody may have cleared the cache since; without a new container nobody would look.
-            Action::Populate(_) | Action::FetchModel { .. } => done && container_lives,
-            Action::Pull { .. }
-            | Action::Build { .. }
-            | Action::CopyOut { .. }
-            | Action::Host(_) => done,
+            Action::Populate(_) | Action::FetchModel(_) => done && container_lives,
+            Action::Pull { .. } | Action::Build(_) | Action::CopyOut { .. } | Action::Host(_) => {
+                done
+            }
         }
     }
 

@@ -31,7 +31,7 @@ fn a_directory_is_filled_once_and_mounted_read_only() {
     let output = second.the_run().join("steps/02-dataset-data/output.log");
     assert!(!output.exists(), "the command did not run again");
     let plan = second.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
-    plan.says("02 dataset-data  [unless kept as data]")
+    plan.says("02 dataset-data  [unless cached as data]")
         .says("data at /data (read-only)");
 }
 

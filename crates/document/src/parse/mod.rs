@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
         }
         if self.root.is_none() {
             return Err(Box::new(
-                Diagnostic::error("empty", "there is nothing in this file", source.span(0..0))
+                Diagnostic::error("empty", "this file is empty", source.span(0..0))
                     .help("write `key: value`, a key on each line"),
             ));
         }
@@ -267,7 +267,7 @@ impl<'a> Builder<'a> {
         let Some((node, weight)) = self.anchors.get(&id).cloned() else {
             return Err(Box::new(Diagnostic::error(
                 "alias",
-                format!("`{}` stands inside of what it names", span.slice()),
+                format!("`{}` is inside of its own anchor", span.slice()),
                 span,
             )));
         };

@@ -19,7 +19,7 @@ use super::build_context::BuildContext;
 use super::fault::{fault, is_no_space, is_stray_line_break};
 use super::image;
 use super::pull::{credentials, layer};
-use super::pull_fault::{Fate, fate};
+use super::pull_failure::{PullFailure, classify};
 use crate::api::{BuildSpec, ImageInfo, ImageProgress};
 use crate::credentials;
 use crate::error::EngineError;
@@ -74,7 +74,7 @@ pub async fn build(
             Err(error) if is_stray_line_break(&error) => break,
             Err(error) => {
                 drop(messages);
-                return Err(told(spec, error, log, upload).await);
+                return Err(build_error(spec, error, log, upload).await);
             }
         }
     }
@@ -130,7 +130,7 @@ fn unsent(spec: &BuildSpec, because: &dyn ToString) -> EngineError {
     }
 }
 
-async fn told(
+async fn build_error(
     spec: &BuildSpec,
     error: Error,
     log: Log,
@@ -177,11 +177,13 @@ fn hint(because: &str, step: &str) -> String {
         return known;
     }
     let pulls = step.contains(": FROM ");
-    let text = match fate(because) {
-        Fate::NotFound if pulls => "check the image after FROM, and its tag",
-        Fate::Unauthorized if pulls => "`docker login` to the registry of the image after FROM",
-        Fate::Passing | Fate::Limited if pulls => {
-            "the registry or the way to it stumbled: again may help"
+    let text = match classify(because) {
+        PullFailure::NotFound if pulls => "check the image after FROM, and its tag",
+        PullFailure::Unauthorized if pulls => {
+            "`docker login` to the registry of the image after FROM"
+        }
+        PullFailure::Transient | PullFailure::RateLimited if pulls => {
+            "the registry or the way to it failed: another try may help"
         }
         _ => "the same by hand: `docker build` in that directory",
     };

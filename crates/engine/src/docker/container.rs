@@ -93,9 +93,12 @@ pub async fn inspect(
 ) -> Result<Option<ContainerState>, EngineError> {
     match client.inspect_container(container, None).await {
         Ok(found) => Ok(Some(state(found))),
-        Err(Error::JsonDataError { contents, .. }) => lenient(&contents)
-            .map(Some)
-            .ok_or_else(|| misunderstood(container)),
+        Err(Error::JsonDataError { contents, .. }) => {
+            lenient(&contents).map(Some).ok_or_else(|| {
+                let operation = format!("inspect {container}");
+                EngineError::unexpected(operation, "its answer was not understood")
+            })
+        }
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(fault(&format!("inspect {container}"), error)),
     }
@@ -114,15 +117,6 @@ fn lenient(answer: &str) -> Option<ContainerState> {
     let mut found = state(serde_json::from_value(answer).ok()?);
     found.status = status;
     Some(found)
-}
-
-fn misunderstood(container: &str) -> EngineError {
-    EngineError::Refused {
-        operation: format!("inspect {container}"),
-        status: 0,
-        because: "its answer was not understood".into(),
-        hint: None,
-    }
 }
 
 /// All containers that carry the label. One that vanishes meanwhile is left out.

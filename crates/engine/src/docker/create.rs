@@ -3,19 +3,17 @@
 //! the command line's own requests (Docker 28.2) and, in the tests, through `docker inspect`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 
 use bollard::models::{
     ContainerCreateBody, DeviceMapping, DeviceRequest, EndpointSettings, HostConfig,
-    HostConfigLogConfig, Mount as EngineMount, MountType, NetworkingConfig, ResourcesUlimits,
-    RestartPolicy, RestartPolicyNameEnum,
+    HostConfigCgroupnsModeEnum, HostConfigLogConfig, Mount, MountType, NetworkingConfig,
+    ResourcesUlimits, RestartPolicy, RestartPolicyNameEnum,
 };
 
-use super::further;
+use super::security::{SYSTEM_PATHS, security_options};
 use crate::error::EngineError;
 use crate::proxies;
-use retrial_container::CONTROL;
-use retrial_container::{ContainerSpec, GpuDevices, Mount};
+use retrial_container::{CONTROL, ContainerSpec, GpuDevices, is_cdi_device};
 
 /// The create request. Reads seccomp profiles, as the command line does.
 pub fn request(
@@ -28,7 +26,7 @@ pub fn request(
     let (entrypoint, command) = process(spec);
     let or_none = |list: Vec<String>| (!list.is_empty()).then_some(list);
     Ok(ContainerCreateBody {
-        hostname: Some(spec.further.hostname.clone().unwrap_or_default()),
+        hostname: Some(spec.extra.hostname.clone().unwrap_or_default()),
         domainname: Some(String::new()),
         user: Some(spec.user.clone().unwrap_or_default()),
         attach_stdin: Some(false),
@@ -74,17 +72,24 @@ fn process(spec: &ContainerSpec) -> (Option<Vec<String>>, Vec<String>) {
 }
 
 fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
+    let extra = &spec.extra;
     let some = |list: &[String]| (!list.is_empty()).then(|| list.to_vec());
     let text = |value: &Option<String>| Some(value.clone().unwrap_or_default());
     let open_paths = spec.security_opt.iter().any(|o| o == SYSTEM_PATHS);
-    let (device_names, device_paths): (Vec<_>, Vec<_>) =
-        spec.devices.iter().partition(|device| is_cdi_name(device));
-    let binds: Vec<String> = spec.mounts.iter().map(bind).collect();
-    let mut config = HostConfig {
+    let (device_names, device_paths): (Vec<_>, Vec<_>) = spec
+        .devices
+        .iter()
+        .partition(|device| is_cdi_device(device));
+    let binds: Vec<String> = spec.mounts.iter().map(ToString::to_string).collect();
+    let tmpfs = extra.tmpfs.iter().map(|text| {
+        let (path, options) = text.split_once(':').unwrap_or((text, ""));
+        (path.to_owned(), options.to_owned())
+    });
+    Ok(HostConfig {
         binds: some(&binds),
         mounts: spec
             .control
-            .as_ref()
+            .as_deref()
             .map(|control| vec![control_mount(control)]),
         log_config: Some(HostConfigLogConfig {
             typ: Some(String::new()),
@@ -98,15 +103,32 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         }),
         console_size: Some(vec![0, 0]),
         cap_add: some(&capabilities(&spec.cap_add)),
+        cap_drop: some(&capabilities(&extra.cap_drop)),
+        dns: Some(extra.dns.clone()),
         dns_options: Some(Vec::new()),
         dns_search: Some(Vec::new()),
+        extra_hosts: some(&extra.add_host),
         group_add: some(&spec.group_add),
+        cgroupns_mode: match extra.cgroupns.as_deref() {
+            Some("host") => Some(HostConfigCgroupnsModeEnum::HOST),
+            Some("private") => Some(HostConfigCgroupnsModeEnum::PRIVATE),
+            _ => None,
+        },
         ipc_mode: text(&spec.ipc),
         pid_mode: text(&spec.pid),
+        userns_mode: extra.userns.clone(),
         uts_mode: text(&spec.uts),
         privileged: Some(spec.privileged),
+        readonly_rootfs: extra.read_only.then_some(true),
         security_opt: some(&security_options(&spec.security_opt)?),
         shm_size: Some(saturating(spec.shm_size.unwrap_or(0))),
+        sysctls: (!extra.sysctls.is_empty()).then(|| extra.sysctls.iter().cloned().collect()),
+        tmpfs: (!extra.tmpfs.is_empty()).then(|| tmpfs.collect()),
+        runtime: extra.runtime.clone(),
+        memory: extra.memory.map(saturating),
+        nano_cpus: extra.cpus.as_deref().and_then(nano),
+        cpuset_cpus: extra.cpuset_cpus.clone(),
+        cpuset_mems: extra.cpuset_mems.clone(),
         blkio_weight_device: Some(Vec::new()),
         blkio_device_read_bps: Some(Vec::new()),
         blkio_device_write_bps: Some(Vec::new()),
@@ -116,19 +138,27 @@ fn host_config(spec: &ContainerSpec) -> Result<HostConfig, EngineError> {
         device_requests: device_requests(spec, &device_names),
         memory_swappiness: Some(-1),
         oom_kill_disable: Some(false),
-        pids_limit: Some(0),
+        pids_limit: Some(extra.pids_limit.unwrap_or(0)),
         ulimits: Some(ulimits(spec)),
         masked_paths: open_paths.then(Vec::new),
         readonly_paths: open_paths.then(Vec::new),
         init: spec.init.then_some(true),
         ..HostConfig::default()
-    };
-    further::set(&spec.further, &mut config);
-    Ok(config)
+    })
 }
 
-/// The one security option that the command line itself turns into something else.
-const SYSTEM_PATHS: &str = "systempaths=unconfined";
+/// A decimal number of CPUs in billionths, without the rounding of a float.
+fn nano(cpus: &str) -> Option<i64> {
+    let (whole, part) = cpus.split_once('.').unwrap_or((cpus, ""));
+    let part = part.get(..9).unwrap_or(part);
+    let billionths: i64 = format!("{part:0<9}").parse().ok()?;
+    let whole: i64 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().ok()?
+    };
+    whole.checked_mul(1_000_000_000)?.checked_add(billionths)
+}
 
 fn saturating(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX)
@@ -136,22 +166,17 @@ fn saturating(bytes: u64) -> i64 {
 
 /// `--mount type=bind`: refused where the engine does not have the source, while `--volume`
 /// would make an empty directory there.
-fn control_mount(control: &str) -> EngineMount {
-    EngineMount {
+fn control_mount(control: &str) -> Mount {
+    Mount {
         typ: Some(MountType::BIND),
         source: Some(control.to_owned()),
         target: Some(CONTROL.to_owned()),
-        ..EngineMount::default()
+        ..Mount::default()
     }
 }
 
-fn bind(mount: &Mount) -> String {
-    let mode = if mount.read_only { ":ro" } else { "" };
-    format!("{}:{}{mode}", mount.source, mount.target)
-}
-
 /// Upper case with `CAP_`, each once, sorted: the command line's own normal form.
-pub(super) fn capabilities(written: &[String]) -> Vec<String> {
+fn capabilities(written: &[String]) -> Vec<String> {
     let normal = written.iter().map(|name| {
         let name = name.trim().to_uppercase();
         if name == "ALL" || name.starts_with("CAP_") {
@@ -183,14 +208,6 @@ fn device(written: &str) -> DeviceMapping {
         path_in_container: Some(container.into()),
         cgroup_permissions: Some(permissions.into()),
     }
-}
-
-/// `vendor.com/class=name` is a device of the Container Device Interface, not a path.
-fn is_cdi_name(device: &str) -> bool {
-    !device.starts_with('/')
-        && device
-            .split_once('=')
-            .is_some_and(|(kind, name)| kind.contains('/') && !name.is_empty())
 }
 
 fn device_requests(spec: &ContainerSpec, cdi: &[&String]) -> Option<Vec<DeviceRequest>> {
@@ -229,55 +246,6 @@ fn ulimits(spec: &ContainerSpec) -> Vec<ResourcesUlimits> {
         .collect();
     limits.sort_by(|one, other| one.name.cmp(&other.name));
     limits
-}
-
-/// A seccomp profile's file is sent as its content; the rest as written.
-fn security_options(written: &[String]) -> Result<Vec<String>, EngineError> {
-    let sent = written.iter().filter(|option| *option != SYSTEM_PATHS);
-    sent.map(|option| {
-        let profile = option
-            .strip_prefix("seccomp=")
-            .or_else(|| option.strip_prefix("seccomp:"));
-        match profile {
-            None | Some("unconfined" | "builtin") => Ok(option.clone()),
-            Some(path) => Ok(format!("seccomp={}", seccomp_profile(Path::new(path))?)),
-        }
-    })
-    .collect()
-}
-
-fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
-    let text = std::fs::read_to_string(path).map_err(|source| EngineError::File {
-        path: path.to_owned(),
-        source,
-    })?;
-    serde_json::from_str::<serde::de::IgnoredAny>(&text).map_err(|error| {
-        EngineError::Configuration {
-            path: path.to_owned(),
-            because: format!(
-                "a seccomp profile must be JSON: {error}\n  `seccomp=unconfined` switches it off"
-            ),
-        }
-    })?;
-    Ok(compact(&text))
-}
-
-/// JSON without the white space between its tokens, all else byte for byte.
-fn compact(json: &str) -> String {
-    let mut kept = String::with_capacity(json.len());
-    let (mut in_text, mut escaped) = (false, false);
-    for c in json.chars() {
-        if in_text {
-            in_text = escaped || c != '"';
-            escaped = c == '\\' && !escaped;
-        } else if c == '"' {
-            in_text = true;
-        } else if c.is_ascii_whitespace() {
-            continue;
-        }
-        kept.push(c);
-    }
-    kept
 }
 
 #[cfg(test)]

@@ -133,3 +133,10 @@ fn limits_are_sorted_and_unlimited_stays_minus_one() {
     assert_eq!((sent[0].soft, sent[0].hard), (Some(-1), Some(-1)));
     assert_eq!((sent[1].soft, sent[1].hard), (Some(10), Some(20)));
 }
+
+#[test]
+fn parts_of_a_cpu() {
+    assert_eq!(nano("1.5"), Some(1_500_000_000));
+    assert_eq!(nano("16"), Some(16_000_000_000));
+    assert_eq!(nano(".1"), Some(100_000_000));
+}

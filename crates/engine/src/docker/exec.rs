@@ -24,7 +24,7 @@ pub async fn detached(
     container: &str,
     spec: &ExecSpec,
 ) -> Result<String, EngineError> {
-    let id = prepare(client, container, spec, false).await?;
+    let id = prepare(client, container, spec, ExecConfig::default()).await?;
     let options = StartExecOptions {
         detach: true,
         ..StartExecOptions::default()
@@ -84,7 +84,12 @@ pub async fn attached(
     spec: &ExecSpec,
 ) -> Result<ExecOutput, EngineError> {
     let failed = |error| container_fault("run a process in", container, error);
-    let id = prepare(client, container, spec, true).await?;
+    let attach = ExecConfig {
+        attach_stdout: Some(true),
+        attach_stderr: Some(true),
+        ..ExecConfig::default()
+    };
+    let id = prepare(client, container, spec, attach).await?;
     let started = client.start_exec(&id, None).await.map_err(failed)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     if let StartExecResults::Attached { mut output, .. } = started {
@@ -114,35 +119,30 @@ pub(super) async fn exit_code(
             ExecStatus::Exited(code) => return Ok(code),
             ExecStatus::Running => sleep(pause).await,
             ExecStatus::Unknown => {
-                return Err(EngineError::Refused {
-                    operation: format!("run a process in {container}"),
-                    status: 0,
-                    because: "it does not know how the process ended".into(),
-                    hint: None,
-                });
+                return Err(EngineError::unexpected(
+                    format!("run a process in {container}"),
+                    "it does not know how the process ended",
+                ));
             }
         }
         pause = (pause * 2).min(Duration::from_millis(200));
     }
 }
 
-async fn prepare(
+/// Creates a process that is not started yet; `attach` says which streams and whether a terminal.
+pub(super) async fn prepare(
     client: &Client,
     container: &str,
     spec: &ExecSpec,
-    attach: bool,
+    attach: ExecConfig,
 ) -> Result<String, EngineError> {
     let request = ExecConfig {
-        attach_stdin: Some(false),
-        attach_stdout: Some(attach),
-        attach_stderr: Some(attach),
-        tty: Some(false),
         env: Some(environment(&spec.env)),
         cmd: Some(spec.command.clone()),
         privileged: Some(spec.privileged),
         user: spec.user.clone(),
         working_dir: spec.workdir.clone(),
-        ..ExecConfig::default()
+        ..attach
     };
     client
         .create_exec(container, request)

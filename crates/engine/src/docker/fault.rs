@@ -22,12 +22,10 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
             operation,
             because: root_cause(&other),
         },
-        other => EngineError::Refused {
+        other => EngineError::unexpected(
             operation,
-            status: 0,
-            because: format!("its answer was not understood: {}", root_cause(&other)),
-            hint: None,
-        },
+            format!("its answer was not understood: {}", root_cause(&other)),
+        ),
     }
 }
 

@@ -11,8 +11,7 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::create::environment;
-use super::exec::exit_code;
+use super::exec::{exit_code, prepare};
 use super::fault::container_fault;
 use crate::api::ExecSpec;
 use crate::error::EngineError;
@@ -25,22 +24,14 @@ pub async fn interactive(
 ) -> Result<i64, EngineError> {
     let failed = |error| container_fault("run a process in", container, error);
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let request = ExecConfig {
+    let attach = ExecConfig {
         attach_stdin: Some(true),
         attach_stdout: Some(true),
         attach_stderr: Some(true),
         tty: Some(terminal),
-        env: Some(environment(&spec.env)),
-        cmd: Some(spec.command.clone()),
-        user: spec.user.clone(),
-        working_dir: spec.workdir.clone(),
         ..ExecConfig::default()
     };
-    let id = client
-        .create_exec(container, request)
-        .await
-        .map_err(failed)?
-        .id;
+    let id = prepare(client, container, spec, attach).await?;
     let options = StartExecOptions {
         detach: false,
         tty: terminal,

@@ -9,12 +9,12 @@ mod create;
 mod exec;
 mod explain;
 pub(super) mod fault;
-mod further;
 mod ignore;
 mod image;
 mod interactive;
 mod pull;
-mod pull_fault;
+mod pull_failure;
+mod security;
 
 use std::fmt;
 use std::path::Path;
@@ -28,10 +28,12 @@ use super::api::{
     ImageInfo, ImageProgress, RegistryAuth,
 };
 use super::connect::connect;
-use super::endpoint::{self, Endpoint, Surroundings};
+use super::endpoint::{self, Endpoint, EngineEnvironment};
 use super::error::EngineError;
 use super::proxies;
 use retrial_container::ContainerSpec;
+
+pub use pull_failure::PullFailure;
 
 /// The first pause before a passing fault is tried again; each next one is twice as long.
 const BACKOFF: Duration = Duration::from_secs(1);
@@ -60,7 +62,7 @@ impl Docker {
     /// Nothing answers there, this user may not, the engine is too old, or Docker's own
     /// configuration is broken.
     pub async fn connect(engine: Option<&str>) -> Result<Self, EngineError> {
-        Self::connect_in(engine, &Surroundings::from_environment()).await
+        Self::connect_in(engine, &EngineEnvironment::from_environment()).await
     }
 
     /// The same with another environment than the process' own.
@@ -69,10 +71,10 @@ impl Docker {
     /// As [`Docker::connect`].
     pub async fn connect_in(
         engine: Option<&str>,
-        around: &Surroundings,
+        environment: &EngineEnvironment,
     ) -> Result<Self, EngineError> {
-        let endpoint = endpoint::choose(engine, around)?;
-        let proxies = proxies::read(&around.configuration, &endpoint.url)?;
+        let endpoint = endpoint::choose(engine, environment)?;
+        let proxies = proxies::read(&environment.configuration, &endpoint.url)?;
         let connected = Self::connect_to(&endpoint).await?;
         Ok(Self {
             proxies,

@@ -1,4 +1,4 @@
-//! Pulls: progress per layer, and patience with registries that stumble.
+//! Pulls: progress per layer, and retries where a registry fails for a moment.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::fault::{fault, is_connection, is_stray_line_break, root_cause};
 use super::image;
-use super::pull_fault::{Fate, fate};
+use super::pull_failure::{PullFailure, classify};
 use crate::api::{ImageInfo, ImageProgress, RegistryAuth};
 use crate::error::EngineError;
 use retrial_container::ImageRef;
@@ -34,9 +34,9 @@ pub async fn registry_digest(
     let credentials = auth.map(|auth| credentials(&parsed, auth));
     let name = parsed.lookup();
     let found = client.inspect_registry_image(&name, credentials).await;
-    let found = found.map_err(|error| told(error, &parsed, 1))?;
+    let found = found.map_err(|error| pull_error(error, &parsed, 1))?;
     let digest = found.descriptor.digest;
-    digest.ok_or_else(|| Fate::Other.error(&parsed, "the registry names no digest", 1))
+    digest.ok_or_else(|| PullFailure::Other.error(&parsed, "the registry names no digest", 1))
 }
 
 /// Pulls an image and says what the engine then has.
@@ -53,9 +53,9 @@ pub async fn pull(
     let mut tries = 1;
     let mut pause = backoff;
     while let Err(error) = once(&patient, &parsed, credentials.clone(), progress).await {
-        let (passing, because) = weigh(&error);
-        if !passing || tries == TRIES {
-            return Err(told(error, &parsed, tries));
+        let (transient, because) = weigh(&error);
+        if !transient || tries == TRIES {
+            return Err(pull_error(error, &parsed, tries));
         }
         tries += 1;
         let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
@@ -68,9 +68,9 @@ pub async fn pull(
         sleep(pause).await;
         pause *= 2;
     }
-    image::inspect(client, reference)
-        .await?
-        .ok_or_else(|| Fate::Other.error(&parsed, "the engine pulled it and does not have it", 1))
+    image::inspect(client, reference).await?.ok_or_else(|| {
+        PullFailure::Other.error(&parsed, "the engine pulled it and does not have it", 1)
+    })
 }
 
 async fn once(
@@ -129,14 +129,14 @@ pub fn layer(
 
 fn weigh(error: &Error) -> (bool, String) {
     match words(error) {
-        Some(message) => (fate(message).is_passing(), message.trim().to_owned()),
+        Some(message) => (classify(message).is_transient(), message.trim().to_owned()),
         None => (is_connection(error), root_cause(error)),
     }
 }
 
-fn told(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
+fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
     match words(&error) {
-        Some(message) => fate(message).error(reference, message, tries),
+        Some(message) => classify(message).error(reference, message, tries),
         None => fault(&format!("pull {reference}"), error),
     }
 }

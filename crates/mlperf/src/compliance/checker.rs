@@ -17,6 +17,8 @@ pub(super) struct Checker<'a> {
     pub requirements: &'a TestRequirements,
     pub files: &'a Files,
     pub checks: Vec<RuleCheck>,
+    /// Checks that logs are there.
+    pub log_checks: Vec<RuleCheck>,
 }
 
 impl<'a> Checker<'a> {
@@ -67,11 +69,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Checks the files of a folder: all that are required, and no others but a few.
+    /// Checks the logs in a folder: all that are required, and no others but a few.
     pub fn names(&mut self, rule: &str, folder: &str, names: Option<&[String]>, required: &[&str]) {
         let words = format!("{} in {folder}", required.join(", "));
         let Some(names) = names else {
-            return self.add(rule, format!("no folder {folder}"), words, false);
+            let check = RuleCheck::failed(rule, format!("no folder {folder}"), words);
+            return self.log_checks.push(check);
         };
         let is_there = |name: &str| names.iter().any(|there| there == name);
         let missing = required.iter().filter(|name| !is_there(name));
@@ -87,7 +90,8 @@ impl<'a> Checker<'a> {
         } else {
             wrong.join(", ")
         };
-        self.add(rule, measured, words, wrong.is_empty());
+        let check = RuleCheck::new(rule, measured, words, wrong.is_empty());
+        self.log_checks.push(check);
     }
 }
 

@@ -97,13 +97,16 @@ pub struct ComplianceResult {
     pub test: Test,
     /// What was looked at; a test passes that keeps them all.
     pub checks: Vec<RuleCheck>,
+    /// Whether its logs are there.
+    pub log_checks: Vec<RuleCheck>,
 }
 
 impl ComplianceResult {
     /// Whether it passes.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.checks.iter().all(|check| check.passed)
+        let mut all = self.checks.iter().chain(&self.log_checks);
+        all.all(|check| check.passed)
     }
 }
 
@@ -115,6 +118,7 @@ pub fn check(requirements: &TestRequirements, files: &Files) -> ComplianceResult
         requirements,
         files,
         checks: Vec::new(),
+        log_checks: Vec::new(),
     };
     match test {
         Test::Test01 => {
@@ -130,5 +134,6 @@ pub fn check(requirements: &TestRequirements, files: &Files) -> ComplianceResult
     ComplianceResult {
         test,
         checks: checker.checks,
+        log_checks: checker.log_checks,
     }
 }

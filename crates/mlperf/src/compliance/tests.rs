@@ -37,9 +37,10 @@ fn whole() -> Files {
 
 /// What does not pass: `rule: found`.
 fn broken(asked: &TestRequirements, files: &Files) -> Vec<String> {
-    let checks = check(asked, files).checks;
-    assert!(!checks.is_empty());
-    let broken = checks.into_iter().filter(|check| !check.passed);
+    let result = check(asked, files);
+    assert!(!result.checks.is_empty());
+    let all = result.checks.into_iter().chain(result.log_checks);
+    let broken = all.filter(|check| !check.passed);
     broken
         .map(|check| format!("{}: {}", check.rule, check.measured))
         .collect()

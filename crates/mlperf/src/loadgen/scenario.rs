@@ -1,36 +1,39 @@
 //! LoadGen's words for what was run and how it ended.
 
+use retrial_document::words;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 
-/// MLPerf's scenarios, read in any case.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-)]
-#[strum(ascii_case_insensitive)]
-pub enum Scenario {
-    /// All samples in one query; throughput counts.
-    Offline,
-    /// Queries arrive at a rate; throughput within latency limits counts.
-    Server,
-    /// Server with tighter limits. LoadGen does not know it: its logs say `Server`.
-    Interactive,
-    /// One query after the other; latency counts.
-    SingleStream,
-    /// Queries of several samples, one after the other; latency counts.
-    MultiStream,
+words! {
+    /// MLPerf's scenarios, read in any case.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        Serialize,
+        Deserialize,
+        Display,
+        EnumString,
+        IntoStaticStr,
+    )]
+    #[strum(ascii_case_insensitive)]
+    pub enum Scenario {
+        /// All samples in one query; throughput counts.
+        Offline = "Offline",
+        /// Queries arrive at a rate; throughput within latency limits counts.
+        Server = "Server",
+        /// Server with tighter limits. LoadGen does not know it: its logs say `Server`.
+        Interactive = "Interactive",
+        /// One query after the other; latency counts.
+        SingleStream = "SingleStream",
+        /// Queries of several samples, one after the other; latency counts.
+        MultiStream = "MultiStream",
+    }
 }
 
 impl Scenario {

@@ -34,46 +34,26 @@ pub struct Evaluation {
 }
 
 /// One run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TrainingRun {
+    /// `success`, `aborted`; none where the log was cut.
+    pub status: Option<String>,
+    /// The last evaluation before `run_stop`.
+    pub evaluation: Option<Evaluation>,
+    /// `global_batch_size`
+    pub batch_size: Option<f64>,
+    /// `llama2_70b_lora`
+    pub benchmark: Option<String>,
     started_ms: Option<f64>,
     stopped_ms: Option<f64>,
-    status: Option<String>,
     /// Ranks that say different things of how it ended.
     contradicted: bool,
     moved: bool,
-    evaluation: Option<Evaluation>,
-    batch_size: Option<f64>,
-    benchmark: Option<String>,
     last_key: String,
     taken: Vec<Taking>,
 }
 
 impl TrainingRun {
-    /// `success`, `aborted`; none where the log was cut.
-    #[must_use]
-    pub fn status(&self) -> Option<&str> {
-        self.status.as_deref()
-    }
-
-    /// `llama2_70b_lora`
-    #[must_use]
-    pub fn benchmark(&self) -> Option<&str> {
-        self.benchmark.as_deref()
-    }
-
-    /// `global_batch_size`
-    #[must_use]
-    pub fn batch_size(&self) -> Option<f64> {
-        self.batch_size
-    }
-
-    /// The last evaluation before `run_stop`.
-    #[must_use]
-    pub fn evaluation(&self) -> Option<Evaluation> {
-        self.evaluation
-    }
-
     /// Minutes from `run_start` to `run_stop`; infinite where the run ended without converging, as
     /// `MLCommons` counts it.
     ///
@@ -89,7 +69,7 @@ impl TrainingRun {
                 self.last_key
             ));
         };
-        match self.status() {
+        match self.status.as_deref() {
             _ if self.contradicted => {
                 return Err("its ranks say different things of the status of run_stop".to_owned());
             }
@@ -116,10 +96,19 @@ impl TrainingRun {
         }
     }
 
+    /// The value of the key that was asked for at this position.
+    ///
+    /// # Errors
+    /// A fragment: where there is none, or several that differ.
+    pub fn taken(&self, position: usize) -> Result<f64, String> {
+        let taking = self.taken.get(position).ok_or("it was not asked for")?;
+        taking.clone().one().map(|printed| printed.value)
+    }
+
     /// Samples (else epochs) at the last evaluation of a run that converged; infinite for another.
     #[must_use]
     pub fn samples_to_converge(&self) -> Option<f64> {
-        if self.status() != Some("success") {
+        if self.status.as_deref() != Some("success") {
             return self.status.as_ref().map(|_| f64::INFINITY);
         }
         self.evaluation?.samples
@@ -191,32 +180,20 @@ impl Runs {
         }
         let wanted = &self.wanted;
         let run = self.current.get_or_insert_with(|| TrainingRun {
-            started_ms: None,
-            stopped_ms: None,
-            status: None,
-            contradicted: false,
-            moved: false,
-            evaluation: None,
-            batch_size: None,
-            benchmark: None,
-            last_key: String::new(),
             taken: wanted.iter().map(|(_, take)| Taking::new(*take)).collect(),
+            ..TrainingRun::default()
         });
         run.moved |= PROGRESS.contains(&key);
         key.clone_into(&mut run.last_key);
         match key {
             // Ranks start and stop within moments: the first start and the last stop are the run's.
             "run_start" => {
-                run.started_ms = Some(
-                    run.started_ms
-                        .map_or(event.time_ms, |first| first.min(event.time_ms)),
-                );
+                let first = run.started_ms.unwrap_or(f64::INFINITY);
+                run.started_ms = Some(first.min(event.time_ms));
             }
             "run_stop" => {
-                run.stopped_ms = Some(
-                    run.stopped_ms
-                        .map_or(event.time_ms, |last| last.max(event.time_ms)),
-                );
+                let last = run.stopped_ms.unwrap_or(f64::NEG_INFINITY);
+                run.stopped_ms = Some(last.max(event.time_ms));
                 let status = event.text("status").map(str::to_owned);
                 run.contradicted |=
                     run.status.is_some() && status.is_some() && run.status != status;
@@ -269,17 +246,6 @@ impl Runs {
     #[must_use]
     pub fn keys(&self) -> String {
         listed(self.keys.iter().map(String::as_str))
-    }
-}
-
-impl TrainingRun {
-    /// The value of the key that was asked for at this position.
-    ///
-    /// # Errors
-    /// A fragment: where there is none, or several that differ.
-    pub fn taken(&self, position: usize) -> Result<f64, String> {
-        let taking = self.taken.get(position).ok_or("it was not asked for")?;
-        taking.clone().one().map(|printed| printed.value)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{ComplianceTest, Latency, Metric, Round, Seeds, SystemType};
+use super::model::{ComplianceTest, Metric, Round, ScenarioRules, Seeds, SystemType};
 use crate::loadgen::Scenario;
 use retrial_document::Ordered;
 use retrial_readings::Limit;
@@ -65,23 +65,53 @@ pub struct Rules {
     pub optional: Vec<SystemType>,
 }
 
+/// Latency limits of a scenario, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Latency {
+    /// Highest 99th percentile of a query, and highest target of early stopping.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_ns: Option<u64>,
+    /// The 99th percentile of the time to the first token must lie below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttft_ns: Option<u64>,
+    /// The 99th percentile of the time per output token must lie below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpot_ns: Option<u64>,
+}
+
+impl Latency {
+    fn of(rules: &ScenarioRules) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a limit of zero or less lets nothing pass, as it is written"
+        )]
+        let nanoseconds = |milliseconds: f64| (milliseconds * 1e6).round() as u64;
+        Self {
+            query_ns: rules.query_ms.map(nanoseconds),
+            ttft_ns: rules.ttft_ms.map(nanoseconds),
+            tpot_ns: rules.tpot_ms.map(nanoseconds),
+        }
+    }
+}
+
 impl Round {
     /// What is asked of a benchmark, by any of its names, in a scenario; `None` where the round
     /// has no such benchmark or does not take it in that scenario.
     #[must_use]
     pub fn rules(&self, benchmark: &str, scenario: Scenario) -> Option<Rules> {
         let (name, benchmark) = self.benchmark(benchmark)?;
-        let (_, own) = benchmark
-            .scenarios
-            .iter()
-            .find(|(known, _)| *known == scenario)?;
-        let usual = || {
-            let mut metrics = self.metrics.iter();
-            metrics
-                .find(|(known, _)| *known == scenario)
-                .map(|(_, metric)| metric.clone())
+        let own = benchmark.scenarios.get(scenario)?;
+        let metric = match (&own.figure, &own.unit) {
+            (Some(figure), Some(unit)) => Metric {
+                figure: figure.clone(),
+                unit: unit.clone(),
+            },
+            _ => self.metrics.get(scenario)?.clone(),
         };
         let accuracy = own.accuracy.as_ref().unwrap_or(&benchmark.accuracy);
+        let min_duration_ms = u64::try_from(self.min_duration.as_millis()).ok()?;
         let usual_delta = if name.ends_with("99.9") { 0.001 } else { 0.01 };
         let delta = |figure: &String| {
             let mut deltas = benchmark.accuracy_delta.iter();
@@ -94,11 +124,11 @@ impl Round {
             file: self.file.clone(),
             benchmark: name.to_owned(),
             scenario,
-            metric: own.metric.clone().or_else(usual)?,
+            metric,
             accuracy: accuracy.clone(),
-            latency: own.latency,
+            latency: Latency::of(own),
             seeds: self.seeds,
-            min_duration_ms: (!benchmark.any_duration).then_some(self.min_duration_ms),
+            min_duration_ms: (!benchmark.any_duration).then_some(min_duration_ms),
             min_queries: own.min_queries,
             early_stopping: scenario != Scenario::Offline,
             min_samples_per_query: own.min_samples_per_query,
@@ -144,10 +174,8 @@ impl Round {
         });
         let mut missing: Vec<String> = required.map(|(scenario, _)| scenario.to_string()).collect();
         let offered = |wanted: &Scenario| {
-            benchmark
-                .scenarios
-                .iter()
-                .any(|(scenario, rules)| scenario == wanted && rules.optional.contains(&system))
+            let rules = benchmark.scenarios.get(*wanted);
+            rules.is_some_and(|rules| rules.optional.contains(&system))
         };
         let one_of = &benchmark.one_of;
         if !one_of.is_empty()

@@ -10,19 +10,17 @@
 
 mod builtin;
 mod check;
-mod fill;
 mod flatten;
-mod keys;
 mod list;
 mod model;
 mod parse;
 
 pub use builtin::{rounds, sources};
 pub use check::{Lookup, SAID_BY_LOADGEN};
-pub use flatten::Rules;
+pub use flatten::{Latency, Rules};
 pub use list::Rounds;
 pub use model::{
-    Benchmark, ComplianceTest, Latency, Layout, Metric, Round, ScenarioRules, Seeds, SystemType,
+    Benchmark, ComplianceTest, Layout, Metric, Round, ScenarioRules, Scenarios, Seeds, SystemType,
     UnknownSystemType,
 };
 pub use parse::{check, is_rules};

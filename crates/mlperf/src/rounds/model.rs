@@ -1,80 +1,107 @@
-//! A round's rules as its file has them.
+//! A round's rules as its file has them: types and keys in one declaration.
 
 use std::str::FromStr;
+use std::time::Duration;
 
+use retrial_document::{Field, FieldType, Key, Node, Object, Ordered, formats, key, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::loadgen::Scenario;
-use retrial_document::Ordered;
 use retrial_readings::Limit;
+use retrial_readings::formats::FIGURE;
 
-/// One round of the suite.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
-pub struct Round {
-    /// The suite, `mlperf-inference`.
-    pub suite: String,
-    /// The round, `v6.0`.
-    pub round: String,
-    /// The file that says so, as the user knows it.
-    pub file: String,
-    /// Where the rules were published.
-    pub sources: Vec<String>,
+const COUNT: FieldType = FieldType::Text(formats::COUNT);
+const LINE: FieldType = FieldType::Text(formats::LINE);
+const LINES: FieldType = FieldType::List(&LINE, 1);
+const LIMITS: FieldType = FieldType::Map(FIGURE, &Limit::TYPE);
+const SYSTEMS: FieldType = FieldType::List(&SystemType::TYPE, 1);
+
+object! {
+    /// One round of the suite.
+    #[derive(Debug, Clone, PartialEq)]
+    #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
+    pub struct Round: "the rules of a round";
+    fields {
+        /// The path of its file, as the user knows it.
+        file: String = file,
+    }
+    keys {
+        /// The version of the language of rules: 1.
+        schema: u32 [required] = FieldType::Integer(1, 1),
+        /// The suite: mlperf-inference.
+        suite: String [required] = LINE,
+        /// The round, for example v6.0.
+        round: String [required] = LINE,
+        /// Where its rules were published.
+        sources: Vec<String> = LINES,
+        /// How a submission is laid out.
+        layout: Layout [required],
+        /// Results of an endpoint, without LoadGen's logs, are allowed.
+        endpoints: bool [default = "false"],
+        /// The open division may have fewer samples in Offline's query.
+        any_samples_in_open: bool [default = "false"],
+        /// The open division need not have equal_issue.
+        any_issue_in_open: bool [default = "false"],
+        /// A detail log need not contain equal_issue: the round's LoadGen may not log it.
+        unlogged_issue: bool [default = "false"],
+        /// The random seeds of every run.
+        seeds: Seeds [required],
+        /// The least duration of a performance run.
+        min_duration: Duration [required],
+        /// The figure by which each scenario is published, where the benchmark says nothing else.
+        metrics: Scenarios<Metric> [required],
+        /// The compliance tests.
+        tests: Ordered<ComplianceTest>,
+        /// The benchmarks, by their official names.
+        benchmarks: Ordered<Benchmark> [required],
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
+fn file(node: &Node) -> Option<String> {
+    Some(node.span.source.path.to_string())
+}
+
+words! {
     /// How a submission is laid out.
-    pub layout: Layout,
-    /// Whether results without `LoadGen`'s logs (Endpoints) are allowed.
-    pub endpoints: bool,
-    /// The random seeds of every run.
-    pub seeds: Seeds,
-    /// The open division may have fewer samples in Offline's query than the closed one.
-    pub any_samples_in_open: bool,
-    /// The open division need not have `equal_issue`.
-    pub any_issue_in_open: bool,
-    /// A detail log need not tell of `equal_issue`: the round's `LoadGen` may not log it.
-    pub unlogged_issue: bool,
-    /// Least duration of a performance run, ms.
-    pub min_duration_ms: u64,
-    /// The figure and unit by which a scenario is published, where the benchmark says nothing else.
-    pub metrics: Vec<(Scenario, Metric)>,
-    /// The compliance tests.
-    pub tests: Ordered<ComplianceTest>,
-    /// The benchmarks, by their official names.
-    pub benchmarks: Ordered<Benchmark>,
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Layout {
+        /// measurements/, compliance/ and code/ stand next to results/ (v4.1 to v5.1).
+        Beside = "beside",
+        /// All of a result lies in its own folder below results/, the code in src/ (v6.0 on).
+        Together = "together",
+    }
 }
 
-/// How a submission is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Layout {
-    /// `measurements/`, `compliance/` and `code/` stand beside `results/` (v4.1 to v5.1).
-    Beside,
-    /// All of a result lies in its own folder below `results/`, the code in `src/` (v6.0 on).
-    Together,
+object! {
+    /// The random seeds of a round.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Seeds: "the seeds";
+    keys {
+        /// qsl_rng_seed
+        qsl: u64 [required] = COUNT,
+        /// sample_index_rng_seed
+        sample_index: u64 [required] = COUNT,
+        /// schedule_rng_seed
+        schedule: u64 [required] = COUNT,
+    }
 }
 
-/// The random seeds of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seeds {
-    /// `qsl_rng_seed`
-    pub qsl: u64,
-    /// `sample_index_rng_seed`
-    pub sample_index: u64,
-    /// `schedule_rng_seed`
-    pub schedule: u64,
-}
-
-/// By which figure a scenario is published.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Metric {
-    /// Its name, as the log parsers have it: `completed_tokens_per_second`. Times are in `unit`.
-    pub figure: String,
-    /// Its unit as published, in small letters: `tokens/s`, `samples/s`, `queries/s`, `ms`, `s`.
-    pub unit: String,
+object! {
+    /// The figure by which a scenario is published.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Metric: "a metric";
+    keys {
+        /// The figure by which it is published, for example tokens_per_second.
+        figure: String [required] = FieldType::Text(FIGURE),
+        /// Its unit as published, in small letters: tokens/s, samples/s, queries/s, ms, s.
+        unit: String [required] = LINE,
+    }
 }
 
 impl Metric {
-    /// The figure's name in the unit that it is published in: times are logged in ns, and
+    /// Returns the figure's name in the unit that it is published in: times are logged in ns, and
     /// published in ms or s.
     #[must_use]
     pub fn name(&self) -> String {
@@ -85,102 +112,100 @@ impl Metric {
     }
 }
 
-/// A test of the audit.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ComplianceTest {
-    /// The seeds of its run, where they are others than the round's (TEST05).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seeds: Option<Seeds>,
-    /// Its performance may be lower or higher than the submitted run's by this share.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub within: Option<f64>,
-    /// Its performance may be better than the submitted run's by this share; worse is no harm.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub above: Option<f64>,
-    /// Limits of what it measures itself: TEST07's accuracy, TEST09's mean output tokens.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub limits: Ordered<Limit>,
+object! {
+    /// A test of the audit.
+    #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(default)]
+    pub struct ComplianceTest: "a compliance test";
+    keys {
+        /// The seeds of its run, where they are others than the round's (TEST05).
+        seeds: Option<Seeds>,
+        /// By how much its performance may differ from the submitted run's, a share.
+        within: Option<f64> = FieldType::Fraction,
+        /// By how much its performance may be better, a share; worse is no harm.
+        above: Option<f64> = FieldType::Fraction,
+        /// Limits of what the test itself measures: TEST07's accuracy, TEST09's mean output tokens.
+        limits: Ordered<Limit> = LIMITS,
+    }
 }
 
-/// The rules of one benchmark.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Benchmark {
-    /// Other names under which submitters have it.
-    pub names: Vec<String>,
-    /// Parts of names by which the official checker guesses what an open submission is.
-    pub like: Vec<String>,
-    /// Limits of its accuracy figures, the first the one that is published first.
-    pub accuracy: Ordered<Limit>,
-    /// Samples of the data set.
-    pub dataset: Option<u64>,
-    /// Least number of samples held for performance.
-    pub performance_samples: u64,
-    /// Samples of the accuracy run, where they are not the data set's.
-    pub accuracy_samples: Option<u64>,
-    /// Token latencies must be measured (LLMs).
-    pub token_latencies: bool,
-    /// An Offline query must be put together from whole permutations of the samples.
-    pub equal_issue: bool,
-    /// A run may be shorter than the round's least duration.
-    pub any_duration: bool,
-    /// Of these optional scenarios a datacenter result needs one at least.
-    pub one_of: Vec<Scenario>,
-    /// Its compliance tests, for the closed division.
-    pub compliance: Vec<String>,
-    /// By how much TEST01's two accuracies may differ, a share, by figure where it is not the
-    /// benchmark's usual one.
-    pub accuracy_delta: Ordered<f64>,
-    /// The scenarios that may be submitted.
-    pub scenarios: Vec<(Scenario, ScenarioRules)>,
+object! {
+    /// The rules of one benchmark.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Benchmark: "a benchmark";
+    keys {
+        /// Other names under which submitters have it.
+        names: Vec<String> = LINES,
+        /// Parts of names by which an open submission is known, where its name says nothing else.
+        like: Vec<String> = LINES,
+        /// The limits of its accuracy figures, the published one first.
+        accuracy: Ordered<Limit> [required] = LIMITS,
+        /// Samples of the data set.
+        dataset: Option<u64> = COUNT,
+        /// The least number of samples held for performance.
+        performance_samples: u64 [required] = COUNT,
+        /// Samples of the accuracy run, where they are not the data set's.
+        accuracy_samples: Option<u64> = COUNT,
+        /// Token latencies must be measured.
+        token_latencies: bool [default = "false"],
+        /// Offline's query must be put together from whole permutations (sample_concatenate_permutation).
+        equal_issue: bool [default = "false"],
+        /// A run may be shorter than min_duration: it goes once through the data set.
+        any_duration: bool [default = "false"],
+        /// Of these optional scenarios a datacenter result needs one at least.
+        one_of: Vec<Scenario> = FieldType::List(&Scenario::TYPE, 2),
+        /// Its compliance tests, in the closed division.
+        compliance: Vec<String> = FieldType::List(&FieldType::Text(formats::NAME), 1),
+        /// By how much TEST01's accuracies may differ; none: 1 %, 0.1 % for a 99.9 benchmark.
+        accuracy_delta: Ordered<f64> = FieldType::Map(FIGURE, &FieldType::Fraction),
+        /// The scenarios that may be submitted.
+        scenarios: Scenarios<ScenarioRules> [required],
+    }
 }
 
-/// The rules of one scenario of a benchmark.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ScenarioRules {
-    /// For which types of systems it is required.
-    pub required: Vec<SystemType>,
-    /// For which it is optional.
-    pub optional: Vec<SystemType>,
-    /// By what it is published, where that is not the round's usual figure.
-    pub metric: Option<Metric>,
-    /// Latency limits.
-    pub latency: Latency,
-    /// Least number of queries, where early stopping does not stand for it.
-    pub min_queries: Option<u64>,
-    /// Least number of samples in Offline's query.
-    pub min_samples_per_query: Option<u64>,
-    /// In place of the benchmark's.
-    pub accuracy: Option<Ordered<Limit>>,
-    /// In place of the benchmark's.
-    pub accuracy_samples: Option<u64>,
+object! {
+    /// The rules of one scenario of a benchmark.
+    #[derive(Debug, Clone, Default, PartialEq)]
+    pub struct ScenarioRules: "a scenario";
+    keys {
+        /// The types of systems for which it is required.
+        required: Vec<SystemType> = SYSTEMS,
+        /// The types of systems for which it is optional.
+        optional: Vec<SystemType> = SYSTEMS,
+        /// The figure by which it is published, where that is not the round's usual one.
+        figure: Option<String> = FieldType::Text(FIGURE),
+        /// Its unit as published.
+        unit: Option<String> = LINE,
+        /// The highest 99th percentile of a query's latency, and highest target of early stopping, ms.
+        query_ms: Option<f64>,
+        /// The 99th percentile of the time to the first token lies below, ms.
+        ttft_ms: Option<f64>,
+        /// The 99th percentile of the time per output token lies below, ms.
+        tpot_ms: Option<f64>,
+        /// The least number of queries, where early stopping does not stand for it.
+        min_queries: Option<u64> = COUNT,
+        /// The least number of samples in Offline's one query.
+        min_samples_per_query: Option<u64> = COUNT,
+        /// The limits of the accuracy figures, in place of the benchmark's.
+        accuracy: Option<Ordered<Limit>> = LIMITS,
+        /// Samples of the accuracy run, in place of the benchmark's.
+        accuracy_samples: Option<u64> = COUNT,
+    }
 }
 
-/// Latency limits of a scenario, ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Latency {
-    /// Highest 99th percentile of a query, and highest target of early stopping.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_ns: Option<u64>,
-    /// The 99th percentile of the time to the first token must lie below.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttft_ns: Option<u64>,
-    /// The 99th percentile of the time per output token must lie below.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tpot_ns: Option<u64>,
-}
-
-/// What a system was submitted as: it decides which scenarios are required.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum SystemType {
-    /// `datacenter`
-    Datacenter,
-    /// `edge`
-    Edge,
-    /// `datacenter,edge`
-    Both,
+words! {
+    /// The category that a system was submitted in: it decides which scenarios are required.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    )]
+    pub enum SystemType {
+        /// Systems of the datacenter category.
+        Datacenter = "datacenter",
+        /// Systems of the edge category.
+        Edge = "edge",
+        /// Systems that were submitted as datacenter,edge.
+        Both = "both",
+    }
 }
 
 /// A word that is no type of system.
@@ -193,15 +218,63 @@ impl FromStr for SystemType {
 
     /// Reads a systems file's `system_type`.
     fn from_str(text: &str) -> Result<Self, UnknownSystemType> {
-        let words: Vec<String> = text
-            .split(',')
-            .map(|word| word.trim().to_ascii_lowercase())
-            .collect();
-        match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        let lower = text.to_ascii_lowercase();
+        let words: Vec<&str> = lower.split(',').map(str::trim).collect();
+        match words[..] {
             ["datacenter"] => Ok(Self::Datacenter),
             ["edge"] => Ok(Self::Edge),
             ["datacenter", "edge"] | ["edge", "datacenter"] => Ok(Self::Both),
             _ => Err(UnknownSystemType(text.to_owned())),
         }
+    }
+}
+
+/// Values by scenario, in the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenarios<T>(Vec<(Scenario, T)>);
+
+impl<T> Scenarios<T> {
+    /// Returns the scenarios with their values, in the order of the file.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(Scenario, T)> {
+        self.0.iter()
+    }
+
+    /// Returns the value of a scenario.
+    #[must_use]
+    pub fn get(&self, scenario: Scenario) -> Option<&T> {
+        self.iter()
+            .find(|(known, _)| *known == scenario)
+            .map(|(_, value)| value)
+    }
+}
+
+impl<T: Field> Scenarios<T> {
+    const KEYS: [Key; 5] = {
+        let FieldType::Words(words) = Scenario::TYPE else {
+            panic!("the scenarios are words")
+        };
+        let mut keys = [key("", T::TYPE, ""); 5];
+        let mut at = 0;
+        while at < keys.len() {
+            keys[at] = key(words[at].name, T::TYPE, words[at].doc);
+            at += 1;
+        }
+        keys
+    };
+
+    const OBJECT: Object = Object {
+        what: "the scenarios",
+        one_of: &[],
+        groups: &[&Self::KEYS],
+    };
+}
+
+impl<T: Field> Field for Scenarios<T> {
+    const TYPE: FieldType = FieldType::Object(&Self::OBJECT);
+
+    fn read(node: &Node, _: &FieldType) -> Option<Self> {
+        let all = node.named();
+        let all = all.map(|(name, value)| Some((name.parse().ok()?, T::read(value, &T::TYPE)?)));
+        all.collect::<Option<Vec<_>>>().map(Self)
     }
 }

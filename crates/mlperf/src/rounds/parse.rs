@@ -1,13 +1,8 @@
 //! From a rules file's text to a checked round.
 
-use super::fill::fill;
-use super::keys::ROUND;
 use super::model::{Benchmark, Round};
 use crate::loadgen::Scenario;
-use retrial_document::Node;
-use retrial_document::parse;
-use retrial_document::{Diagnostic, Diagnostics, Source, nearest};
-use retrial_document::{Plain, Validator};
+use retrial_document::{Diagnostics, Keys as _, Node, Plain, Source, Validator, nearest, parse};
 
 impl Round {
     /// Reads a rules file.
@@ -66,12 +61,12 @@ pub fn is_rules(source: &Source) -> bool {
 fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     let node = parse(source, problems)?;
     let top = source.span(0..0);
-    let checked = Validator::new(&mut Plain, problems).object(&node, &ROUND, &top);
+    let checked = Validator::new(&mut Plain, problems).object(&node, Round::OBJECT, &top);
     consistent(&checked, problems);
     if problems.has_errors() {
         return None;
     }
-    fill(&checked, &source.path)
+    Round::from_keys(&checked)
 }
 
 /// What one key says about another.
@@ -92,8 +87,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
                     |near| format!("did you mean `{near}`?"),
                 );
                 let message = format!("`{name}` is no test of this round");
-                let problem = Diagnostic::error("unknown-value", message, test.span.clone());
-                problems.push(problem.help(help));
+                problems.error("unknown-value", message, &test.span, help);
             }
         }
         for entry in benchmark.get("scenarios").map_or(&[][..], Node::entries) {
@@ -107,15 +101,14 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
             };
             if lacks {
                 let message = format!("nothing says by what {} is published", entry.key);
-                let problem = Diagnostic::error("missing-key", message, entry.key_span.clone());
-                problems.push(problem.help("write `figure` and `unit` here, or under `metrics`"));
+                let help = "write `figure` and `unit` here, or under `metrics`";
+                problems.error("missing-key", message, &entry.key_span, help);
             }
             if Scenario::from_word(&entry.key) != Some(Scenario::Offline)
                 && let Some(wrong) = scenario.entry("min_samples_per_query")
             {
                 let message = "only Offline has a least number of samples per query";
-                let problem = Diagnostic::error("conflict", message, wrong.key_span.clone());
-                problems.push(problem.help("take the key out"));
+                problems.error("conflict", message, &wrong.key_span, "take the key out");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Figures that something gives, ways of reading them that go together, and expectations and limits
 //! that can be met.
 
-use super::{Checks, entries};
+use super::Checks;
 use crate::keys::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 use crate::model::{entry_name, figure_name};
 use retrial_document::{Entry, Node, Span, nearest};
@@ -15,18 +15,18 @@ impl Checks<'_> {
             (true, true) => ACCURACY_FIGURES,
             (true, false) => LOADGEN_FIGURES,
         };
-        for figure in entries(measurement, "figures") {
+        for figure in measurement.entries_at("figures") {
             self.figure(figure);
             self.file(measurement, figure);
         }
-        for name in entries(measurement, "expect") {
+        for name in measurement.entries_at("expect") {
             self.given(measurement, usual, name, &|node| {
                 node.get("values").is_some()
             });
             self.expectation(name);
         }
         self.one_official(measurement);
-        for limit in entries(measurement, "limits") {
+        for limit in measurement.entries_at("limits") {
             self.given(measurement, usual, limit, &|_| false);
             self.limit(limit);
         }
@@ -39,7 +39,7 @@ impl Checks<'_> {
         if let Some(pattern) = node.get("pattern") {
             self.pattern(node, pattern);
         }
-        let trained = node.get("mllog").and_then(Node::text) == Some("time_to_train");
+        let trained = node.text_at("mllog") == Some("time_to_train");
         let misplaced = [
             ("value", node.get("json").is_some(), "json"),
             ("by", node.get("mllog").is_none(), "pattern, json or csv"),
@@ -47,13 +47,9 @@ impl Checks<'_> {
             ("rcp", trained, "mllog: time_to_train"),
         ];
         for (key, fits, beside) in misplaced {
-            if let Some(entry) = node.entry(key).filter(|_| !fits && !self.partial) {
-                self.problems.error(
-                    "conflict",
-                    format!("`{key}` stands beside `{beside}` only"),
-                    &entry.key_span,
-                    "take it out",
-                );
+            if !fits {
+                let message = format!("`{key}` goes with `{beside}` only");
+                self.misplaced(node, key, &message, "remove it");
             }
         }
         if self.partial || node.get("json").is_none() {
@@ -68,7 +64,7 @@ impl Checks<'_> {
             ),
             (None, Some(value)) => self.problems.error(
                 "conflict",
-                "`value` says nothing without `by`",
+                "`value` has no effect without `by`",
                 &value.key_span,
                 "without a table the path itself leads to the figure",
             ),
@@ -82,7 +78,7 @@ impl Checks<'_> {
             return;
         };
         let written = file.text().unwrap_or_default();
-        let help = match measurement.get("results").and_then(Node::text) {
+        let help = match measurement.text_at("results") {
             None => "say which directory is fetched: `results: /path/in/the/container`".to_owned(),
             Some(results) => {
                 let root = results.trim_end_matches('/');
@@ -109,7 +105,7 @@ impl Checks<'_> {
             return;
         };
         let named: Vec<&str> = regex.capture_names().flatten().collect();
-        let by = figure.get("by").map_or(&[][..], Node::items);
+        let by = figure.items_at("by");
         for group in by {
             let text = group.text().unwrap_or_default();
             if !named.contains(&text) || matches!(text, "value" | "unit") {
@@ -157,7 +153,7 @@ impl Checks<'_> {
         named: &Entry,
         has_values: &dyn Fn(&Node) -> bool,
     ) {
-        let own = entries(measurement, "figures");
+        let own = measurement.entries_at("figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
             Some((table, entry)) => (table, Some(entry)),
@@ -206,7 +202,7 @@ impl Checks<'_> {
                 (true, false, true) | (true, true, false) | (false, false, false) => continue,
                 (true, true, true) => format!("`{}` is one entry: it has one `value`", named.key),
                 (true, false, false) => format!("`{name}` is a table"),
-                (false, ..) => format!("`{name}` is no table"),
+                (false, ..) => format!("`{name}` is not a table"),
             };
             let help = if table {
                 format!("name its entries: `{name}: {{values: {{ENTRY: …}}}}`, or `{name}[ENTRY]`")
@@ -250,7 +246,7 @@ impl Checks<'_> {
     /// One official value a figure, wherever it stands.
     fn one_official(&mut self, measurement: &Node) {
         let mut known: Vec<String> = Vec::new();
-        for entry in entries(measurement, "expect") {
+        for entry in measurement.entries_at("expect") {
             for expectation in several(&entry.value) {
                 let Some(kind) = expectation
                     .get("kind")
@@ -275,7 +271,7 @@ impl Checks<'_> {
     }
 
     fn limit(&mut self, entry: &Entry) {
-        let bound = |key: &str| -> Option<f64> { entry.value.get(key)?.text()?.parse().ok() };
+        let bound = |key: &str| -> Option<f64> { entry.value.text_at(key)?.parse().ok() };
         let most = bound("max")
             .into_iter()
             .chain(bound("below"))
@@ -284,7 +280,7 @@ impl Checks<'_> {
             (None, None) if entry.value.entries().is_empty() && !self.partial => {
                 self.problems.error(
                     "missing-key",
-                    format!("the limit of `{}` says nothing", entry.key),
+                    format!("the limit of `{}` has no bounds", entry.key),
                     &entry.key_span,
                     "give min, max or below",
                 );

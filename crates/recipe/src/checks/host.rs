@@ -1,7 +1,7 @@
 //! What is asked of the host: requests for GPUs that nothing can meet, limits the wrong way round,
 //! secrets.
 
-use super::{Checks, entries};
+use super::Checks;
 use crate::formats::split_mount;
 use retrial_document::Node;
 
@@ -10,21 +10,13 @@ const SECRET: &str = "HF_TOKEN";
 
 impl Checks<'_> {
     pub(super) fn host(&mut self) {
-        if let Some(gpus) = self
-            .recipe
-            .get("requires")
-            .and_then(|requires| requires.get("gpus"))
-        {
+        if let Some(gpus) = self.recipe.at(&["requires", "gpus"]) {
             self.gpus(gpus);
         }
         if let Some(container) = self.recipe.get("container") {
             self.container(container);
         }
-        let secrets: Vec<Node> = self
-            .recipe
-            .get("secrets")
-            .map_or(&[][..], Node::items)
-            .to_vec();
+        let secrets: Vec<Node> = self.recipe.items_at("secrets").to_vec();
         for secret in secrets {
             if let Some(name) = secret.text().filter(|name| *name != SECRET) {
                 let help = format!(
@@ -41,7 +33,7 @@ impl Checks<'_> {
     }
 
     fn gpus(&mut self, gpus: &Node) {
-        let vendor = gpus.get("vendor").and_then(Node::text).unwrap_or("");
+        let vendor = gpus.text_at("vendor").unwrap_or("");
         if let Some(partition) = gpus.entry("partition").filter(|_| vendor == "nvidia") {
             self.problems.error(
                 "gpus",
@@ -50,7 +42,7 @@ impl Checks<'_> {
                 "take `partition` out; NVIDIA's MIG is the host's to set up",
             );
         }
-        for model in gpus.get("models").map_or(&[][..], Node::items) {
+        for model in gpus.items_at("models") {
             let name = model.text().unwrap_or("");
             match maker(name) {
                 Some(maker) if !vendor.is_empty() && maker != vendor => {
@@ -68,8 +60,8 @@ impl Checks<'_> {
     }
 
     fn container(&mut self, container: &Node) {
-        for entry in entries(container, "ulimits") {
-            let limit = |key: &str| -> Option<i64> { entry.value.get(key)?.text()?.parse().ok() };
+        for entry in container.entries_at("ulimits") {
+            let limit = |key: &str| -> Option<i64> { entry.value.text_at(key)?.parse().ok() };
             if let (Some(soft), Some(hard)) = (limit("soft"), limit("hard"))
                 && hard != -1
                 && (soft == -1 || soft > hard)
@@ -84,10 +76,10 @@ impl Checks<'_> {
             }
         }
         let mut targets: Vec<String> = Vec::new();
-        for mount in container.get("mounts").map_or(&[][..], Node::items) {
+        for mount in container.items_at("mounts") {
             let target = match mount.text().and_then(split_mount) {
                 Some((_, target, _)) => target,
-                None => mount.get("target").and_then(Node::text).unwrap_or(""),
+                None => mount.text_at("target").unwrap_or(""),
             };
             let target = target.trim_end_matches('/').to_owned();
             if !target.is_empty() && targets.contains(&target) {

@@ -1,8 +1,9 @@
 //! The image: what moves is warned about, what is put together from parts is refused.
 
+use retrial_container::ImageRef;
+
 use super::Checks;
 use crate::expression;
-use crate::formats::split_tag;
 use retrial_document::Node;
 
 impl Checks<'_> {
@@ -14,14 +15,11 @@ impl Checks<'_> {
             return;
         };
         let pinned = image.get("digest").is_some();
-        if let Some(digest) = image
-            .entry("digest")
-            .filter(|_| image.get("ref").is_none() && !self.partial)
-        {
-            self.problems.error(
-                "conflict",
+        if image.get("ref").is_none() {
+            self.misplaced(
+                image,
+                "digest",
                 "a digest needs a `ref`",
-                &digest.key_span,
                 "write `image: {ref: …, digest: …}`",
             );
         }
@@ -38,11 +36,13 @@ impl Checks<'_> {
     }
 
     fn floating(&mut self, node: &Node, pinned: bool) {
-        let reference = node.text().unwrap_or("");
-        if pinned || reference.contains('@') {
+        let Ok(reference) = ImageRef::parse(node.text().unwrap_or("")) else {
+            return;
+        };
+        if pinned || reference.is_pinned() {
             return;
         }
-        let what = match split_tag(reference).1 {
+        let what = match reference.tag.as_deref() {
             None => "has no tag, which means `latest`",
             Some("latest") => "has the tag `latest`, which moves",
             Some(_) => return,

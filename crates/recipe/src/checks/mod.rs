@@ -9,7 +9,7 @@ mod steps;
 
 use super::Templates;
 use super::formats;
-use retrial_document::{Diagnostics, Entry, Node, Span};
+use retrial_document::{Diagnostics, Node, Span};
 
 /// What the checks share.
 pub struct Checks<'a> {
@@ -35,6 +35,14 @@ impl Checks<'_> {
         self.problems
     }
 
+    /// Reports a key that has no meaning where it is, unless a template's user may give it one.
+    fn misplaced(&mut self, node: &Node, key: &str, message: &str, help: &str) {
+        if let Some(entry) = node.entry(key).filter(|_| !self.partial) {
+            self.problems
+                .error("conflict", message, &entry.key_span, help);
+        }
+    }
+
     /// A file beside the recipe.
     fn companion(&mut self, relative: &str, span: &Span) {
         if formats::RELATIVE_PATH.mismatch(relative).is_some() {
@@ -44,15 +52,10 @@ impl Checks<'_> {
         if self.templates.companion_exists(clean) == Some(false) {
             self.problems.error(
                 "missing-file",
-                format!("there is no `{clean}` beside the recipe"),
+                format!("there is no `{clean}` next to the recipe"),
                 span,
                 "paths are relative to the recipe's directory",
             );
         }
     }
-}
-
-/// The entries of a map under a key.
-fn entries<'a>(node: &'a Node, key: &str) -> &'a [Entry] {
-    node.get(key).map_or(&[], Node::entries)
 }

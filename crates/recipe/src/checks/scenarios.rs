@@ -1,6 +1,6 @@
 //! Scenarios: modes that measure something, commands that are there, trials.
 
-use super::{Checks, entries};
+use super::Checks;
 use crate::model::loadgen_name;
 use retrial_document::{Entry, Node, did_you_mean};
 
@@ -61,7 +61,7 @@ impl Checks<'_> {
             else {
                 continue;
             };
-            let message = format!("`{key}` says nothing beside `from`");
+            let message = format!("`{key}` has no effect with `from`");
             self.problems.warning(
                 "conflict",
                 message,
@@ -69,21 +69,17 @@ impl Checks<'_> {
                 "the shared command runs once for all; write it there, under `commands`",
             );
         }
-        let check = measurement.get("check").is_some();
-        if let Some(entry) = measurement
-            .entry("check_timeout")
-            .filter(|_| !check && !self.partial)
-        {
-            self.problems.error(
-                "conflict",
-                "`check_timeout` stands without `check`",
-                &entry.key_span,
-                "take it out, or write the check",
+        if measurement.get("check").is_none() {
+            self.misplaced(
+                measurement,
+                "check_timeout",
+                "`check_timeout` needs `check`",
+                "remove it, or write the check",
             );
         }
         self.figures(measurement, mode.key == "accuracy");
         if let Some(entry) = measurement.entry("trials") {
-            let bound = |key: &str| -> Option<u32> { entry.value.get(key)?.text()?.parse().ok() };
+            let bound = |key: &str| -> Option<u32> { entry.value.text_at(key)?.parse().ok() };
             if let (Some(min), Some(max)) = (bound("min"), bound("max"))
                 && min > max
             {
@@ -96,7 +92,7 @@ impl Checks<'_> {
             }
         }
         let gives =
-            measurement.get("results").is_some() || !entries(measurement, "figures").is_empty();
+            measurement.get("results").is_some() || !measurement.entries_at("figures").is_empty();
         if mode.key == "performance" && !gives && !self.partial {
             self.problems.warning(
                 "no-figure",
@@ -109,7 +105,7 @@ impl Checks<'_> {
 
     fn command(&mut self, from: &Node) {
         let name = from.text().unwrap_or("");
-        let commands = entries(self.recipe, "commands");
+        let commands = self.recipe.entries_at("commands");
         if !commands.iter().any(|command| command.key == name) {
             let help = did_you_mean(
                 name,

@@ -1,22 +1,22 @@
 //! Models, datasets, setup steps, shared commands, companions.
 
-use super::{Checks, entries};
-use crate::model::is_commit;
-use retrial_document::{Entry, Node};
+use super::Checks;
+use retrial_document::Entry;
 
 impl Checks<'_> {
     pub(super) fn steps(&mut self) {
         let recipe = self.recipe;
-        for model in entries(recipe, "models") {
+        for model in recipe.entries_at("models") {
             self.model(model);
         }
-        for step in entries(recipe, "datasets")
+        for step in recipe
+            .entries_at("datasets")
             .iter()
-            .chain(entries(recipe, "setup"))
+            .chain(recipe.entries_at("setup"))
         {
             self.setup(step);
         }
-        for file in entries(recipe, "files") {
+        for file in recipe.entries_at("files") {
             self.companion(&file.key, &file.key_span);
         }
         self.unused_commands();
@@ -27,29 +27,16 @@ impl Checks<'_> {
         let Some(source) = model.value.get("source") else {
             return;
         };
-        for key in ["revision", "allow", "ignore"] {
-            if let Some(entry) = source
-                .entry(key)
-                .filter(|_| source.get("hub").is_none() && !self.partial)
-            {
-                self.problems.error(
-                    "conflict",
-                    format!("`{key}` stands without `hub`"),
-                    &entry.key_span,
-                    "it says what to fetch from the hub",
-                );
-            }
-        }
         let hub_cache = model.value.get("as").is_some();
-        if let Some(cache) = model
-            .value
-            .entry("as")
-            .filter(|_| source.get("hub").is_none() && !self.partial)
-        {
-            self.problems.error(
-                "conflict",
+        if source.get("hub").is_none() {
+            for key in ["revision", "allow", "ignore"] {
+                let message = format!("`{key}` needs `hub`");
+                self.misplaced(source, key, &message, "it says what to fetch from the hub");
+            }
+            self.misplaced(
+                &model.value,
+                "as",
                 "`as: hub-cache` needs a model of the hub",
-                &cache.key_span,
                 "write `source: {hub: owner/name}`",
             );
         }
@@ -69,9 +56,8 @@ impl Checks<'_> {
             Some(node) => (node.text().unwrap_or(""), &node.span),
             None => ("main", &hub.span),
         };
-        let commit = is_commit(revision);
         // A tag or a short commit may be fixed; these two names are branches on every repository.
-        if !commit && matches!(revision, "main" | "master") {
+        if matches!(revision, "main" | "master") {
             let message = format!("the revision `{revision}` is a branch, which moves");
             self.problems.warning(
                 "floating-revision",
@@ -83,38 +69,32 @@ impl Checks<'_> {
     }
 
     fn setup(&mut self, step: &Entry) {
-        if let Some(writable) = step
-            .value
-            .entry("writable")
-            .filter(|_| step.value.get("cache").is_none() && !self.partial)
-        {
-            self.problems.error(
-                "conflict",
+        if step.value.get("cache").is_none() {
+            self.misplaced(
+                &step.value,
+                "writable",
                 "`writable` applies to `cache`, which is missing",
-                &writable.key_span,
                 "write `cache: {path, key}`, or remove it",
             );
         }
-        let host = step.value.get("on").and_then(Node::text) == Some("host");
-        for key in ["user", "shell"] {
-            if let Some(entry) = step.value.entry(key).filter(|_| host && key == "user") {
-                self.problems.error(
-                    "conflict",
-                    "a step on the host runs as whoever runs retrial",
-                    &entry.key_span,
-                    "take `user` out",
-                );
-            }
+        let host = step.value.text_at("on") == Some("host");
+        if let Some(user) = step.value.entry("user").filter(|_| host) {
+            self.problems.error(
+                "conflict",
+                "a step on the host runs as the user who runs retrial",
+                &user.key_span,
+                "remove `user`",
+            );
         }
         for file in step
             .value
             .get("cache")
-            .map_or(&[][..], |cache| entries(cache, "files"))
+            .map_or(&[][..], |cache| cache.entries_at("files"))
         {
             if file.value.entries().is_empty() {
                 self.problems.warning(
                     "unchecked-file",
-                    format!("nothing is said about `{}` but its name", file.key),
+                    format!("`{}` has neither size nor sha256", file.key),
                     &file.key_span,
                     "give its size or sha256",
                 );
@@ -126,11 +106,12 @@ impl Checks<'_> {
     fn cached_once(&mut self) {
         let recipe = self.recipe;
         let mut keys: Vec<(&str, &str)> = Vec::new();
-        for step in entries(recipe, "datasets")
+        for step in recipe
+            .entries_at("datasets")
             .iter()
-            .chain(entries(recipe, "setup"))
+            .chain(recipe.entries_at("setup"))
         {
-            let Some(key) = step.value.get("cache").and_then(|cache| cache.get("key")) else {
+            let Some(key) = step.value.at(&["cache", "key"]) else {
                 continue;
             };
             let text = key.text().unwrap_or("");
@@ -148,12 +129,13 @@ impl Checks<'_> {
             return;
         }
         let recipe = self.recipe;
-        let named: Vec<&str> = entries(recipe, "scenarios")
+        let named: Vec<&str> = recipe
+            .entries_at("scenarios")
             .iter()
             .flat_map(|scenario| scenario.value.entries())
-            .filter_map(|mode| mode.value.get("from").and_then(Node::text))
+            .filter_map(|mode| mode.value.text_at("from"))
             .collect();
-        for command in entries(recipe, "commands") {
+        for command in recipe.entries_at("commands") {
             if !named.contains(&command.key.as_str()) {
                 let message = format!("no scenario uses the command `{}`", command.key);
                 self.problems.warning(

@@ -7,18 +7,18 @@ use thiserror::Error;
 pub enum DockerRunError {
     /// There is none.
     #[error(
-        "there is no `docker run` in it\n  give the command line as the guide prints it, in single quotes, or a file of it"
+        "no `docker run` in it\n  give the command line as the guide prints it, in single quotes, or a file of it"
     )]
     NoRun,
     /// More than one.
-    #[error("there are {count} `docker run` in it\n  a recipe has one container: give one of them")]
+    #[error("{count} `docker run` in it\n  a recipe has one container: give one of them")]
     ManyRuns {
         /// How many.
         count: usize,
     },
-    /// A character that nobody sees.
+    /// An invisible character.
     #[error(
-        "a character that nobody sees, U+{:04X}, in the command line\n  copy it again as plain text",
+        "invisible character U+{:04X} in the command line\n  copy it again as plain text",
         u32::from(*.character)
     )]
     Control {
@@ -33,15 +33,15 @@ pub enum DockerRunError {
         /// Where it begins.
         near: String,
     },
-    /// What the shell would have to run.
-    #[error("`{text}` is a shell's to run\n  write in its place what it prints")]
+    /// A command substitution.
+    #[error("`{text}` needs a shell\n  write what it prints in its place")]
     Substitution {
         /// As written.
         text: String,
     },
     /// A pipe, a redirection.
     #[error(
-        "`{text}` belongs to the shell, not to `docker run`\n  leave it out, or put the command into `bash -c '…'`"
+        "`{text}` belongs to the shell, not to `docker run`\n  remove it, or put the command into `bash -c '…'`"
     )]
     Shell {
         /// As written.
@@ -56,7 +56,7 @@ pub enum DockerRunError {
         near: Option<String>,
     },
     /// A flag without its value.
-    #[error("{flag} lacks its value")]
+    #[error("{flag} needs a value")]
     NoValue {
         /// As written.
         flag: String,
@@ -101,7 +101,7 @@ pub enum DockerRunError {
         because: String,
     },
     /// A value from the shell where a recipe takes none.
-    #[error("{flag}: `${{{name}}}` cannot stand here\n  write its value")]
+    #[error("{flag}: `${{{name}}}` is not possible here\n  write its value")]
     Variable {
         /// The flag, or what it stands in.
         flag: String,
@@ -110,7 +110,7 @@ pub enum DockerRunError {
     },
     /// A token as it is.
     #[error(
-        "{flag}: a token of the Hugging Face hub stands in it\n  write $HF_TOKEN in its place: a recipe holds no secrets"
+        "{flag}: it contains a token of the Hugging Face hub\n  write $HF_TOKEN in its place: a recipe contains no secrets"
     )]
     Token {
         /// The flag, or what it stands in.
@@ -118,7 +118,7 @@ pub enum DockerRunError {
     },
     /// A secret where it would be written down.
     #[error(
-        "{flag}: `${{{name}}}` looks like a secret, and would stand in the recipe\n  hand it on by --env {name}"
+        "{flag}: `${{{name}}}` looks like a secret, and would be written to the recipe\n  pass it on by --env {name}"
     )]
     Secret {
         /// The flag, or what it stands in.

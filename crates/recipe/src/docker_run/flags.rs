@@ -5,8 +5,8 @@
 pub enum Treatment {
     /// A key of the recipe says it.
     Key,
-    /// It makes no difference to the benchmark, or Retrial does it: left out, and told why.
-    LeftOut(&'static str),
+    /// It makes no difference to the benchmark, or Retrial does it: dropped, with a note why.
+    Dropped(&'static str),
     /// It may make a difference, and no key says it.
     Refused,
 }
@@ -49,18 +49,18 @@ impl Flag {
     }
 }
 
-use Treatment::{Key, LeftOut, Refused};
+use Treatment::{Dropped, Key, Refused};
 
 const TERMINAL: &str = "steps run without a terminal";
 const OUTPUT: &str = "Retrial follows the output itself";
-const PORTS: &str = "nobody outside of the container asks for its ports: all steps run in it";
-const HEALTH: &str = "nothing looks at the container's health";
+const PORTS: &str = "nothing outside the container uses its ports: all steps run in it";
+const HEALTH: &str = "Retrial does not check the container's health";
 
 /// Every flag of `docker run`.
 pub const FLAGS: &[Flag] = &[
     value("add-host", Key),
     value("annotation", Refused),
-    value("attach", LeftOut(OUTPUT)).short('a'),
+    value("attach", Dropped(OUTPUT)).short('a'),
     value("blkio-weight", Refused),
     value("blkio-weight-device", Refused),
     value("cap-add", Key),
@@ -69,7 +69,7 @@ pub const FLAGS: &[Flag] = &[
     value("cgroupns", Key),
     value(
         "cidfile",
-        LeftOut("the run's journal has the container's id"),
+        Dropped("the run's journal has the container's id"),
     ),
     value("cpu-count", Refused),
     value("cpu-percent", Refused),
@@ -81,8 +81,8 @@ pub const FLAGS: &[Flag] = &[
     value("cpus", Key),
     value("cpuset-cpus", Key),
     value("cpuset-mems", Key),
-    switch("detach", LeftOut("the container is always detached")).short('d'),
-    value("detach-keys", LeftOut(TERMINAL)),
+    switch("detach", Dropped("the container is always detached")).short('d'),
+    value("detach-keys", Dropped(TERMINAL)),
     value("device", Key),
     value("device-cgroup-rule", Refused),
     value("device-read-bps", Refused),
@@ -91,7 +91,7 @@ pub const FLAGS: &[Flag] = &[
     value("device-write-iops", Refused),
     switch(
         "disable-content-trust",
-        LeftOut("images are verified by digest"),
+        Dropped("images are verified by digest"),
     ),
     value("dns", Key),
     value("dns-option", Refused),
@@ -102,19 +102,19 @@ pub const FLAGS: &[Flag] = &[
     value("env-file", Key),
     value(
         "expose",
-        LeftOut("it says what an image listens on, and opens nothing"),
+        Dropped("it says what an image listens on, and opens nothing"),
     ),
     value("gpus", Key),
     value("group-add", Key),
-    value("health-cmd", LeftOut(HEALTH)),
-    value("health-interval", LeftOut(HEALTH)),
-    value("health-retries", LeftOut(HEALTH)),
-    value("health-start-interval", LeftOut(HEALTH)),
-    value("health-start-period", LeftOut(HEALTH)),
-    value("health-timeout", LeftOut(HEALTH)),
+    value("health-cmd", Dropped(HEALTH)),
+    value("health-interval", Dropped(HEALTH)),
+    value("health-retries", Dropped(HEALTH)),
+    value("health-start-interval", Dropped(HEALTH)),
+    value("health-start-period", Dropped(HEALTH)),
+    value("health-timeout", Dropped(HEALTH)),
     value("hostname", Key).short('h'),
     switch("init", Key),
-    switch("interactive", LeftOut(TERMINAL)).short('i'),
+    switch("interactive", Dropped(TERMINAL)).short('i'),
     value("io-maxbandwidth", Refused),
     value("io-maxiops", Refused),
     value("ip", Refused),
@@ -124,62 +124,62 @@ pub const FLAGS: &[Flag] = &[
     value("kernel-memory", Refused),
     value(
         "label",
-        LeftOut("labels change nothing in the container; Retrial sets its own"),
+        Dropped("labels change nothing in the container; Retrial sets its own"),
     )
     .short('l'),
     value(
         "label-file",
-        LeftOut("labels change nothing in the container; Retrial sets its own"),
+        Dropped("labels change nothing in the container; Retrial sets its own"),
     ),
     value("link", Refused),
     value("link-local-ip", Refused),
-    value("log-driver", LeftOut(OUTPUT)),
-    value("log-opt", LeftOut(OUTPUT)),
+    value("log-driver", Dropped(OUTPUT)),
+    value("log-opt", Dropped(OUTPUT)),
     value("mac-address", Refused),
     value("memory", Key).short('m'),
     value("memory-reservation", Refused),
     value("memory-swap", Refused),
     value("memory-swappiness", Refused),
     value("mount", Key),
-    value("name", LeftOut("Retrial names its containers")),
+    value("name", Dropped("Retrial names its containers")),
     value("network", Key),
     value("network-alias", Refused),
-    switch("no-healthcheck", LeftOut(HEALTH)),
+    switch("no-healthcheck", Dropped(HEALTH)),
     switch("oom-kill-disable", Refused),
     value("oom-score-adj", Refused),
     value("pid", Key),
     value("pids-limit", Key),
     value("platform", Refused),
     switch("privileged", Key),
-    value("publish", LeftOut(PORTS)).short('p'),
-    switch("publish-all", LeftOut(PORTS)).short('P'),
+    value("publish", Dropped(PORTS)).short('p'),
+    switch("publish-all", Dropped(PORTS)).short('P'),
     value(
         "pull",
-        LeftOut("`retrial run --pull` says when an image is pulled"),
+        Dropped("`retrial run --pull` says when an image is pulled"),
     ),
-    switch("quiet", LeftOut(OUTPUT)).short('q'),
+    switch("quiet", Dropped(OUTPUT)).short('q'),
     switch("read-only", Key),
-    value("restart", LeftOut("a container that ends ends its run")),
+    value("restart", Dropped("a container that ends ends its run")),
     switch(
         "rm",
-        LeftOut("Retrial removes its container at the end (`--keep` keeps it)"),
+        Dropped("Retrial removes its container at the end (`--keep` keeps it)"),
     ),
     value("runtime", Key),
     value("security-opt", Key),
     value("shm-size", Key),
-    switch("sig-proxy", LeftOut(TERMINAL)),
+    switch("sig-proxy", Dropped(TERMINAL)),
     value(
         "stop-signal",
-        LeftOut("the container's first process is Retrial's"),
+        Dropped("the container's first process is Retrial's"),
     ),
     value(
         "stop-timeout",
-        LeftOut("the container's first process is Retrial's"),
+        Dropped("the container's first process is Retrial's"),
     ),
     value("storage-opt", Refused),
     value("sysctl", Key),
     value("tmpfs", Key),
-    switch("tty", LeftOut(TERMINAL)).short('t'),
+    switch("tty", Dropped(TERMINAL)).short('t'),
     value("ulimit", Key),
     switch("use-api-socket", Refused),
     value("user", Key).short('u'),

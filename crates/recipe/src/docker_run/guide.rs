@@ -1,97 +1,63 @@
-//! A guide's block sorted: the one `docker run`, what is executed in the container, what the
-//! shell was told before, and the rest.
+//! A guide's block sorted: the one `docker run`, what is executed in the container, the variables
+//! that are set before, and the rest.
 
 use super::error::DockerRunError;
-use super::flags::{Flag, Treatment, long};
-use super::line::{Given, Line, line};
+use super::line::{Line, line};
 use super::secret;
 use super::words::{Word, is_name};
 
-/// A block of a guide.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What stands around the `docker run` of a guide's block.
+#[derive(Debug, Default)]
 pub(super) struct Guide {
-    pub run: Line,
-    /// `docker exec` lines.
-    pub execs: Vec<Exec>,
-    /// `docker pull` lines' images.
+    runs: Vec<Line>,
+    /// `docker exec` lines; what `run` has as its image is the container's name here.
+    pub execs: Vec<Line>,
+    /// Images of `docker pull` lines.
     pub pulls: Vec<Word>,
     /// Variables that were set before.
     pub variables: Vec<(String, Word)>,
     /// Everything else, as written.
     pub rest: Vec<String>,
-}
-
-/// A `docker exec`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Exec {
-    pub flags: Vec<Given>,
-    pub command: Vec<Word>,
-}
-
-/// Sorts the commands.
-pub(super) fn guide(commands: Vec<Vec<Word>>) -> Result<Guide, Vec<DockerRunError>> {
-    let mut sorter = Sorter::default();
-    for command in commands {
-        sorter.command(&command);
-    }
-    let mut problems = sorter.problems;
-    let count = sorter.runs.len();
-    match (sorter.runs.pop(), count) {
-        (Some(run), 1) if problems.is_empty() => Ok(Guide {
-            run,
-            execs: sorter.execs,
-            pulls: sorter.pulls,
-            variables: sorter.variables,
-            rest: sorter.rest,
-        }),
-        (_, 2..) => {
-            problems.insert(0, DockerRunError::ManyRuns { count });
-            Err(problems)
-        }
-        _ => {
-            if problems.is_empty() {
-                problems.push(DockerRunError::NoRun);
-            }
-            Err(problems)
-        }
-    }
-}
-
-#[derive(Default)]
-struct Sorter {
-    runs: Vec<Line>,
-    execs: Vec<Exec>,
-    pulls: Vec<Word>,
-    variables: Vec<(String, Word)>,
-    rest: Vec<String>,
     problems: Vec<DockerRunError>,
 }
 
-impl Sorter {
+/// Sorts the commands into the one `docker run` and the others.
+pub(super) fn guide(commands: &[Vec<Word>]) -> Result<(Line, Guide), Vec<DockerRunError>> {
+    let mut guide = Guide::default();
+    for command in commands {
+        guide.command(command);
+    }
+    let mut problems = std::mem::take(&mut guide.problems);
+    let count = guide.runs.len();
+    if count > 1 {
+        problems.insert(0, DockerRunError::ManyRuns { count });
+    }
+    match guide.runs.pop() {
+        Some(run) if problems.is_empty() => Ok((run, guide)),
+        None if problems.is_empty() => Err(vec![DockerRunError::NoRun]),
+        _ => Err(problems),
+    }
+}
+
+impl Guide {
     fn command(&mut self, words: &[Word]) {
         let begin = start(words);
         let assigned: Vec<_> = words[..begin].iter().filter_map(assignment).collect();
-        let plain: Vec<&str> = words[begin..]
-            .iter()
-            .map_while(Word::plain)
-            .take(3)
-            .collect();
-        let after = |count: usize| &words[begin + count..];
+        let words = &words[begin..];
+        let plain: Vec<&str> = words.iter().map_while(Word::plain).take(3).collect();
         match plain.as_slice() {
-            ["docker", "run", ..] => self.run(after(2)),
-            ["docker", "container", "run", ..] => self.run(after(3)),
-            ["docker", "exec", ..] => self.exec(after(2)),
-            ["docker", "container", "exec"] => self.exec(after(3)),
-            ["docker", "pull", ..] => self.pulls.extend(after(2).last().cloned()),
-            ["docker", "image", "pull"] => self.pulls.extend(after(3).last().cloned()),
-            ["export", ..] if after(1).iter().all(|word| assignment(word).is_some()) => {
-                self.variables
-                    .extend(after(1).iter().filter_map(assignment));
+            ["docker", "run", ..] => self.run(&words[2..]),
+            ["docker", "container", "run", ..] => self.run(&words[3..]),
+            ["docker", "exec", ..] => self.exec(&words[2..]),
+            ["docker", "container", "exec"] => self.exec(&words[3..]),
+            ["docker", "pull", ..] => self.pulls.extend(words[2..].last().cloned()),
+            ["docker", "image", "pull"] => self.pulls.extend(words[3..].last().cloned()),
+            ["export", ..] if words[1..].iter().all(|word| assignment(word).is_some()) => {
+                let exported = words[1..].iter().filter_map(assignment);
+                self.variables.extend(exported);
             }
-            [] if begin == words.len() => {}
-            _ => {
-                self.rest.push(secret::shown(words));
-            }
+            [] if words.is_empty() => {}
+            _ => self.rest.push(secret::shown(words)),
         }
         self.variables.extend(assigned);
     }
@@ -104,12 +70,8 @@ impl Sorter {
     }
 
     fn exec(&mut self, words: &[Word]) {
-        // Its flags are some of run's; what `run` has as its image is the container's name here.
         match line(words) {
-            Ok(line) => self.execs.push(Exec {
-                flags: line.flags,
-                command: line.command,
-            }),
+            Ok(line) => self.execs.push(line),
             Err(problems) => self.problems.extend(problems),
         }
     }
@@ -117,34 +79,17 @@ impl Sorter {
 
 /// Where a command begins, behind assignments, `sudo` and its switches.
 fn start(words: &[Word]) -> usize {
-    let mut at = 0;
     let mut sudo = false;
-    for word in words {
+    let is_command = |word: &Word| {
         let plain = word.plain().unwrap_or_default();
-        if plain == "sudo" {
-            sudo = true;
-        } else if assignment(word).is_none() && !(sudo && plain.starts_with('-')) {
-            break;
-        }
-        at += 1;
-    }
-    at
+        sudo |= plain == "sudo";
+        plain != "sudo" && assignment(word).is_none() && !(sudo && plain.starts_with('-'))
+    };
+    words.iter().position(is_command).unwrap_or(words.len())
 }
 
 fn assignment(word: &Word) -> Option<(String, Word)> {
     let (name, value) = word.split_once('=')?;
     let name = name.plain()?;
     is_name(name).then(|| (name.to_owned(), value))
-}
-
-/// What `docker exec` says of a flag, for a step.
-pub(super) fn exec_key(flag: &Flag) -> Option<&'static str> {
-    let key = match flag.name {
-        "env" => "env",
-        "workdir" => "workdir",
-        "user" => "user",
-        _ => return None,
-    };
-    long(key).filter(|flag| flag.treatment == Treatment::Key)?;
-    Some(key)
 }

@@ -30,7 +30,7 @@ impl Given {
 /// A `docker run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// In their order; switches that are set to false are left out.
+    /// In their order; without switches that are set to false.
     pub flags: Vec<Given>,
     /// The image.
     pub image: Word,
@@ -94,7 +94,7 @@ fn read_long(
         });
     };
     let value = match value {
-        None if flag.takes_value => Some(following(&name, rest)?),
+        None if flag.takes_value => Some(following(&format!("--{name}"), rest)?),
         value => value,
     };
     push(flag, value, flags)
@@ -137,12 +137,9 @@ fn read_short(
 }
 
 fn following(flag: &str, rest: &mut Words<'_>) -> Result<Word, DockerRunError> {
-    let flag = if flag.starts_with('-') {
-        flag.to_owned()
-    } else {
-        format!("--{flag}")
-    };
-    rest.next().cloned().ok_or(DockerRunError::NoValue { flag })
+    rest.next().cloned().ok_or_else(|| DockerRunError::NoValue {
+        flag: flag.to_owned(),
+    })
 }
 
 fn push(
@@ -226,7 +223,7 @@ mod tests {
         assert!(
             read("--ipc").unwrap_err()[0]
                 .to_string()
-                .contains("--ipc lacks its value")
+                .contains("--ipc needs a value")
         );
         assert_eq!(read("-it").unwrap_err(), [DockerRunError::NoImage]);
     }

@@ -4,7 +4,7 @@
 //! block of a guide ──words──▶ commands ──line──▶ flags, image, command ──translate──▶ recipe (YAML)
 //! ```
 //!
-//! Nothing is lost silently: a flag has a key of the recipe, or is left out with a word why it
+//! Nothing is lost silently: a flag has a key of the recipe, or is dropped with a note why it
 //! makes no difference, or is refused by name. What the shell would have put in ([`Surroundings`])
 //! becomes a param of the recipe.
 
@@ -13,6 +13,7 @@ mod flags;
 mod guide;
 mod line;
 mod mounts;
+mod nodes;
 mod parts;
 mod secret;
 mod text;
@@ -49,13 +50,13 @@ impl Surroundings for Nothing {
     }
 }
 
-/// A recipe, and what it says otherwise than the command line.
+/// A recipe, and its differences from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// The recipe's text; it holds what was told as comments, too.
+    /// The recipe's text; it has the notes as comments.
     pub recipe: String,
-    /// What was left out or is done differently, a line each.
-    pub told: Vec<String>,
+    /// Differences from the command line, a line each.
+    pub notes: Vec<String>,
 }
 
 /// Reads the block of a guide that has a `docker run` in it. `name` becomes the recipe's title.
@@ -68,11 +69,11 @@ pub fn read(
     surroundings: &dyn Surroundings,
 ) -> Result<Reading, Vec<DockerRunError>> {
     let commands = commands(block).map_err(|error| vec![error])?;
-    let guide = guide::guide(commands)?;
-    let parts = translate::parts(guide, surroundings)?;
+    let (run, guide) = guide::guide(&commands)?;
+    let parts = translate::parts(&run, guide, surroundings)?;
     let recipe = text::recipe(name, &parts);
     Ok(Reading {
         recipe,
-        told: parts.told,
+        notes: parts.notes,
     })
 }

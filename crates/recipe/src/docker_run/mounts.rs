@@ -25,8 +25,8 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
             "ro" | "readonly" => read_only = true,
             // What they say is what is done anyhow, or said to Docker Desktop only.
             "rw" | "rprivate" => {}
-            "cached" | "delegated" | "consistent" => parts.tell(format!(
-                "--volume {shown}: `{option}` is Docker Desktop's; left out"
+            "cached" | "delegated" | "consistent" => parts.note(format!(
+                "--volume {shown}: dropped `{option}`, which is Docker Desktop's"
             )),
             "z" | "Z" => {
                 parts.refuse("volume", &shown, format!("`{option}` relabels the directory for SELinux, and a recipe cannot say that: label it yourself, or give --security-opt label=disable"));
@@ -76,13 +76,13 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
     }
     match (kind.as_str(), source, target) {
         ("bind", Some(source), Some(target)) => {
-            parts.tell(format!("--mount {shown}: an engine that lacks the directory makes an empty one, as with --volume"));
+            parts.note(format!("--mount {shown}: an engine without the directory makes an empty one, as with --volume"));
             bind(parts, "mount", &source, &target, read_only);
         }
         ("tmpfs", None, Some(target)) => {
             if let Some(target) = parts.say("--mount", &target, false) {
                 let options = tmpfs.join(",");
-                parts.append("tmpfs", if options.is_empty() { target } else { format!("{target}:{options}") });
+                parts.set("tmpfs", if options.is_empty() { target } else { format!("{target}:{options}") });
             }
         }
         _ => parts.refuse(
@@ -111,7 +111,7 @@ fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_on
         }
         Some(Piece::Variable { .. }) => parts.say(&format!("--{flag}"), source, true),
         _ => {
-            parts.refuse(flag, &shown, "recipes mount directories, no volumes by name: write an absolute path, or ./ for one beside the recipe");
+            parts.refuse(flag, &shown, "recipes mount directories, no volumes by name: write an absolute path, or ./ for one next to the recipe");
             return;
         }
     };
@@ -123,8 +123,8 @@ fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_on
         return;
     }
     if source.starts_with("./") {
-        parts.tell(format!(
-            "--{flag} {shown}: the directory lies beside the recipe"
+        parts.note(format!(
+            "--{flag} {shown}: the directory is next to the recipe"
         ));
     }
     // `a//b/` and `a/b` are one directory, and a container has one mount at each.
@@ -133,5 +133,5 @@ fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_on
         trimmed => trimmed.to_owned(),
     };
     let ending = if read_only { ":ro" } else { "" };
-    parts.append("mounts", format!("{source}:{target}{ending}"));
+    parts.set("volume", format!("{source}:{target}{ending}"));
 }

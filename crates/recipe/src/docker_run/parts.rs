@@ -1,24 +1,16 @@
 //! What the recipe will say, as it is collected; words of the shell become texts with params.
 
-use retrial_document::quoted;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::Surroundings;
 use super::error::DockerRunError;
+use super::nodes::{list, map, plain, text};
 use super::secret::{is_secret, token_in};
 use super::words::{Piece, Word};
+use crate::model::Container;
 use crate::quote::quote;
-
-/// A value of the recipe.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
-    /// Numbers and truths, as they stand.
-    Bare(String),
-    Text(String),
-    List(Vec<String>),
-    Map(Vec<(String, Value)>),
-}
+use retrial_document::{FieldType, Key, Keys as _, Node, Value};
 
 /// A param that stands for a variable of the shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,20 +22,22 @@ pub(super) struct Param {
 }
 
 /// A command in the container.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Step {
     pub run: String,
-    pub keys: Vec<(&'static str, Value)>,
+    pub keys: Vec<(&'static str, Node)>,
 }
 
 /// Everything that the recipe will say.
 pub(super) struct Parts<'a> {
-    pub told: Vec<String>,
+    /// Differences from the command line.
+    pub notes: Vec<String>,
     pub params: Vec<Param>,
     pub image: String,
     /// NVIDIA GPUs that were asked for.
     pub gpus: Option<u32>,
-    pub container: BTreeMap<&'static str, Value>,
+    /// Keys of the container, by their position in its declaration.
+    pub container: BTreeMap<usize, (&'static str, Node)>,
     /// Whether `HF_TOKEN` is handed on.
     pub token: bool,
     /// In their order; the last is measured.
@@ -56,7 +50,7 @@ pub(super) struct Parts<'a> {
 impl<'a> Parts<'a> {
     pub(super) fn new(set: Vec<(String, Word)>, surroundings: &'a dyn Surroundings) -> Self {
         Self {
-            told: Vec::new(),
+            notes: Vec::new(),
             params: Vec::new(),
             image: String::new(),
             gpus: None,
@@ -69,10 +63,11 @@ impl<'a> Parts<'a> {
         }
     }
 
-    pub(super) fn tell(&mut self, text: impl Into<String>) {
+    /// Notes a difference from the command line, once.
+    pub(super) fn note(&mut self, text: impl Into<String>) {
         let text = text.into();
-        if !self.told.contains(&text) {
-            self.told.push(text);
+        if !self.notes.contains(&text) {
+            self.notes.push(text);
         }
     }
 
@@ -82,41 +77,35 @@ impl<'a> Parts<'a> {
 
     /// A word as a recipe says it: variables are params. `path` where such a param is one.
     pub(super) fn say(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
+        let flag = flag.to_owned();
         let mut said = String::new();
         for (at, piece) in word.pieces.iter().enumerate() {
-            match piece {
+            let problem = match piece {
                 Piece::Text(text) if text.contains("${{") => {
                     let text = text.clone();
-                    self.problems.push(DockerRunError::Expression { text });
-                    return None;
+                    DockerRunError::Expression { text }
                 }
-                Piece::Text(text) if token_in(text).is_some() => {
-                    self.problems.push(DockerRunError::Token {
-                        flag: flag.to_owned(),
-                    });
-                    return None;
-                }
+                Piece::Text(text) if token_in(text).is_some() => DockerRunError::Token { flag },
                 Piece::Variable { name, .. } if is_secret(name) => {
-                    self.problems.push(DockerRunError::Secret {
-                        flag: flag.to_owned(),
-                        name: name.clone(),
-                    });
-                    return None;
-                }
-                Piece::Text(text) => said.push_str(text),
-                Piece::Variable { name, default } => {
-                    let is_path = path && at == 0;
-                    let param = self.param(name, default.as_deref(), is_path);
-                    let _ = write!(said, "${{{{ params.{param} }}}}");
+                    let name = name.clone();
+                    DockerRunError::Secret { flag, name }
                 }
                 Piece::Here => {
-                    self.problems.push(DockerRunError::Variable {
-                        flag: flag.to_owned(),
-                        name: "PWD".to_owned(),
-                    });
-                    return None;
+                    let name = "PWD".to_owned();
+                    DockerRunError::Variable { flag, name }
                 }
-            }
+                Piece::Text(text) => {
+                    said.push_str(text);
+                    continue;
+                }
+                Piece::Variable { name, default } => {
+                    let param = self.param(name, default.as_deref(), path && at == 0);
+                    let _ = write!(said, "${{{{ params.{param} }}}}");
+                    continue;
+                }
+            };
+            self.problems.push(problem);
+            return None;
         }
         Some(said)
     }
@@ -164,7 +153,7 @@ impl<'a> Parts<'a> {
         if name == "HF_TOKEN" {
             self.token = true;
         } else {
-            self.tell(format!(
+            self.note(format!(
                 "${name}: a secret; `retrial run --secret {name}` hands it on to the steps that name it"
             ));
         }
@@ -201,29 +190,45 @@ impl<'a> Parts<'a> {
         name
     }
 
-    pub(super) fn scalar(&mut self, key: &'static str, value: Value) {
-        self.container.insert(key, value);
+    /// Returns whether the key of a flag is set.
+    pub(super) fn has(&self, flag: &str) -> bool {
+        key(flag).is_some_and(|(position, _)| self.container.contains_key(&position))
     }
 
-    pub(super) fn append(&mut self, key: &'static str, text: String) {
-        let list = self
+    /// Sets the key of a flag, as its declaration has it: a truth value, one more of a list, or the
+    /// value in place of an earlier one.
+    pub(super) fn set(&mut self, flag: &'static str, value: String) {
+        let Some((position, key)) = key(flag) else {
+            // A flag of the table that nobody reads would be lost.
+            return self.refuse(flag, &value, "a recipe cannot say this yet");
+        };
+        let value = match key.field_type {
+            FieldType::Bool | FieldType::Integer(..) | FieldType::Number => plain(value),
+            _ => text(value),
+        };
+        let (_, node) = self
             .container
-            .entry(key)
-            .or_insert_with(|| Value::List(Vec::new()));
-        if let Value::List(list) = list {
-            list.push(text);
+            .entry(position)
+            .or_insert((key.name, list(Vec::new())));
+        match &mut node.value {
+            Value::List(items) if matches!(key.field_type, FieldType::List(..)) => {
+                items.push(value)
+            }
+            _ => *node = value,
         }
     }
 
-    /// A later value of a name takes the place of an earlier one, as Docker has it.
-    pub(super) fn put(&mut self, key: &'static str, name: String, value: Value) {
-        let map = self
-            .container
-            .entry(key)
-            .or_insert_with(|| Value::Map(Vec::new()));
-        if let Value::Map(map) = map {
-            map.retain(|(known, _)| *known != name);
-            map.push((name, value));
+    /// Sets one name of the map that is the key of a flag. A later value of a name takes the place
+    /// of an earlier one, as Docker has it.
+    pub(super) fn put(&mut self, flag: &'static str, name: &str, value: Node) {
+        let Some((position, key)) = key(flag) else {
+            return self.refuse(flag, name, "a recipe cannot say this yet");
+        };
+        let none = Node::map(Vec::new(), value.span.clone());
+        let (_, node) = self.container.entry(position).or_insert((key.name, none));
+        if let Value::Map(entries) = &mut node.value {
+            entries.retain(|known| known.key != name);
+            entries.extend_from_slice(map([(name, value)]).entries());
         }
     }
 
@@ -252,12 +257,15 @@ fn usable_path(default: Option<&str>) -> bool {
     default.is_none_or(|path| path.starts_with('/') || path.starts_with("./"))
 }
 
-/// A text as YAML.
-pub(super) fn yaml(text: &str) -> String {
-    quoted(text, false)
-}
-
-/// A key as YAML.
-pub(super) fn yaml_key(text: &str) -> String {
-    quoted(text, true)
+/// Returns the container's key of a flag, and its position in the declaration.
+fn key(flag: &str) -> Option<(usize, &'static Key)> {
+    let name = match flag {
+        "device" => "devices".to_owned(),
+        "sysctl" => "sysctls".to_owned(),
+        "ulimit" => "ulimits".to_owned(),
+        "volume" | "mount" => "mounts".to_owned(),
+        other => other.replace('-', "_"),
+    };
+    let mut keys = Container::OBJECT.keys().enumerate();
+    keys.find(|(_, key)| key.name == name)
 }

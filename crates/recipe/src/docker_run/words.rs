@@ -256,10 +256,6 @@ impl Reader {
         }
     }
 
-    fn near(&self, from: usize) -> String {
-        self.letters[from..].iter().take(20).collect()
-    }
-
     /// `<HOST_DIR>`, as guides mark what the reader has to fill in, is a variable.
     fn is_placeholder(&mut self) -> bool {
         let rest = &self.letters[self.at..];
@@ -277,17 +273,7 @@ impl Reader {
     }
 
     fn single(&mut self) -> Result<(), DockerRunError> {
-        let from = self.at;
-        let open = || DockerRunError::OpenQuote {
-            quote: '\'',
-            near: self.near(from - 1),
-        };
-        let length = self.letters[from..]
-            .iter()
-            .position(|&letter| letter == '\'');
-        let length = length.ok_or_else(open)?;
-        let text: String = self.letters[from..from + length].iter().collect();
-        self.at += length + 1;
+        let text = self.until('\'')?;
         self.push(&text);
         Ok(())
     }
@@ -297,12 +283,7 @@ impl Reader {
         self.push("");
         loop {
             match self.next() {
-                None => {
-                    return Err(DockerRunError::OpenQuote {
-                        quote: '"',
-                        near: self.near(from - 1),
-                    });
-                }
+                None => return Err(self.open('"', from)),
                 Some('"') => return Ok(()),
                 Some('\\') => match self.next() {
                     Some('\n') | None => {}
@@ -372,17 +353,21 @@ impl Reader {
         Ok(())
     }
 
+    /// Reads up to a letter, which is left out.
     fn until(&mut self, end: char) -> Result<String, DockerRunError> {
         let from = self.at;
         let length = self.letters[from..]
             .iter()
             .position(|&letter| letter == end);
-        let length = length.ok_or_else(|| DockerRunError::OpenQuote {
-            quote: end,
-            near: self.near(from),
-        })?;
+        let length = length.ok_or_else(|| self.open(end, from))?;
         self.at += length + 1;
         Ok(self.letters[from..from + length].iter().collect())
+    }
+
+    /// The error of a quote that begins before this letter.
+    fn open(&self, quote: char, from: usize) -> DockerRunError {
+        let near = self.letters[from - 1..].iter().take(20).collect();
+        DockerRunError::OpenQuote { quote, near }
     }
 }
 

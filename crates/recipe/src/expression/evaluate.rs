@@ -1,101 +1,50 @@
 //! The value of one expression, and the names in it.
 
-use std::fmt;
-use std::ops::Range;
-
 use minijinja::value::ValueKind;
-use minijinja::{Environment, UndefinedBehavior, Value};
+use minijinja::{Environment, Expression, UndefinedBehavior, Value};
+use retrial_document::Scalar;
 
 use super::Scope;
-use crate::model::ParamValue;
 
-/// The value of an expression, with its type.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Evaluated {
-    Bool(bool),
-    Int(i64),
-    Number(f64),
-    Text(String),
-}
-
-impl From<&ParamValue> for Evaluated {
-    fn from(value: &ParamValue) -> Self {
-        match value {
-            ParamValue::Bool(value) => Self::Bool(*value),
-            ParamValue::Int(value) => Self::Int(*value),
-            ParamValue::Text(value) => Self::Text(value.clone()),
-        }
-    }
-}
-
-impl fmt::Display for Evaluated {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bool(value) => value.fmt(formatter),
-            Self::Int(value) => value.fmt(formatter),
-            Self::Number(value) => value.fmt(formatter),
-            Self::Text(value) => value.fmt(formatter),
-        }
-    }
-}
-
-/// The value of an expression, or what is wrong with it.
-pub fn evaluate(expression: &str, scope: &Scope) -> Result<Evaluated, String> {
-    let trimmed = expression.trim();
-    if trimmed.is_empty() {
-        return Err("there is nothing between `${{` and `}}`".into());
-    }
+/// Returns the value of an expression, or what is wrong with it. One of text is not plain.
+pub(crate) fn evaluate(expression: &str, scope: &Scope) -> Result<Scalar, String> {
+    let trimmed = filled(expression)?;
     if is_path(trimmed) {
         return scope
             .get(trimmed)
             .ok_or_else(|| format!("`{trimmed}` is not defined"));
     }
     let environment = environment();
-    let compiled = environment
-        .compile_expression(trimmed)
-        .map_err(|error| describe(&error))?;
-    let value = compiled
-        .eval(scope.context())
-        .map_err(|error| describe(&error))?;
-    read(&value)
+    let value = compile(&environment, trimmed)?.eval(scope.context());
+    read(&value.map_err(|error| describe(&error))?)
 }
 
-/// A name in an expression, and where it stands in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference {
-    pub path: String,
-    pub range: Range<usize>,
-}
-
-/// The names in an expression, or what is wrong with it. Needs no values.
-pub fn references(expression: &str) -> Result<Vec<Reference>, String> {
-    let trimmed = expression.trim();
-    if trimmed.is_empty() {
-        return Err("there is nothing between `${{` and `}}`".into());
-    }
-    let start = expression.len() - expression.trim_start().len();
+/// Returns the names in an expression in their order, or what is wrong with it. Needs no values.
+pub(crate) fn references(expression: &str) -> Result<Vec<String>, String> {
+    let trimmed = filled(expression)?;
     if is_path(trimmed) {
-        let range = start..start + trimmed.len();
-        return Ok(vec![Reference {
-            path: trimmed.to_owned(),
-            range,
-        }]);
+        return Ok(vec![trimmed.to_owned()]);
     }
     let environment = environment();
-    let compiled = environment
-        .compile_expression(trimmed)
-        .map_err(|error| describe(&error))?;
-    let mut found: Vec<_> = compiled
-        .undeclared_variables(true)
-        .into_iter()
-        .map(|path| {
-            // minijinja tells names without their places.
-            let range = find_word(expression, &path).unwrap_or(start..start + trimmed.len());
-            Reference { path, range }
-        })
-        .collect();
-    found.sort_by_key(|reference| reference.range.start);
-    Ok(found)
+    let names = compile(&environment, trimmed)?.undeclared_variables(true);
+    let mut names: Vec<String> = names.into_iter().collect();
+    names.sort_by_key(|name| (trimmed.find(name.as_str()), name.clone()));
+    Ok(names)
+}
+
+fn filled(expression: &str) -> Result<&str, String> {
+    match expression.trim() {
+        "" => Err("there is nothing between `${{` and `}}`".into()),
+        trimmed => Ok(trimmed),
+    }
+}
+
+fn compile<'e>(
+    environment: &'e Environment<'_>,
+    expression: &'e str,
+) -> Result<Expression<'e, 'e>, String> {
+    let compiled = environment.compile_expression(expression);
+    compiled.map_err(|error| describe(&error))
 }
 
 /// A dotted path of names; a name may hold hyphens, as keys of a recipe do.
@@ -111,16 +60,6 @@ fn is_path(text: &str) -> bool {
         && !matches!(text, "true" | "false" | "none")
 }
 
-fn find_word(text: &str, word: &str) -> Option<Range<usize>> {
-    let is_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.');
-    text.match_indices(word).find_map(|(at, _)| {
-        let end = at + word.len();
-        let before = text[..at].chars().next_back().is_some_and(is_name);
-        let after = text[end..].chars().next().is_some_and(is_name);
-        (!before && !after).then_some(at..end)
-    })
-}
-
 fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -134,19 +73,26 @@ fn describe(error: &minijinja::Error) -> String {
     }
 }
 
-fn read(value: &Value) -> Result<Evaluated, String> {
-    match value.kind() {
-        ValueKind::Bool => Ok(Evaluated::Bool(value.is_true())),
-        ValueKind::Number => match i64::try_from(value.clone()) {
-            Ok(integer) => Ok(Evaluated::Int(integer)),
-            Err(_) => f64::try_from(value.clone())
-                .map(Evaluated::Number)
-                .map_err(|error| error.to_string()),
-        },
-        ValueKind::String => Ok(Evaluated::Text(value.to_string())),
-        ValueKind::Undefined => Err("it gives an undefined value".into()),
-        kind => Err(format!(
-            "it gives a {kind}, not text, a number or a truth value"
-        )),
-    }
+fn read(value: &Value) -> Result<Scalar, String> {
+    let plain = match value.kind() {
+        ValueKind::Bool => true,
+        ValueKind::Number => {
+            let text = match i64::try_from(value.clone()) {
+                Ok(integer) => integer.to_string(),
+                Err(_) => f64::try_from(value.clone())
+                    .map_err(|error| error.to_string())?
+                    .to_string(),
+            };
+            return Ok(Scalar { text, plain: true });
+        }
+        ValueKind::String => false,
+        ValueKind::Undefined => return Err("it gives an undefined value".into()),
+        kind => {
+            return Err(format!(
+                "it gives a {kind}, not text, a number or a truth value"
+            ));
+        }
+    };
+    let text = value.to_string();
+    Ok(Scalar { text, plain })
 }

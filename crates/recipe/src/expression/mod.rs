@@ -8,8 +8,8 @@ mod evaluate;
 mod scan;
 mod scope;
 
-pub use evaluate::{Evaluated, evaluate, references};
-pub use scan::scan;
+pub(crate) use evaluate::{evaluate, references};
+pub(crate) use scan::scan;
 pub use scope::Scope;
 
 use super::model::Template;
@@ -26,7 +26,7 @@ pub struct ExpressionError {
     pub offset: usize,
 }
 
-/// The template with each expression replaced by its value.
+/// Returns the template with each expression replaced by its value.
 ///
 /// # Errors
 /// An expression that is not closed, is not understood, or names what `scope` does not have.
@@ -47,7 +47,7 @@ pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionEr
             message,
             offset: expression.outer.start,
         })?;
-        out.push_str(&value.to_string());
+        out.push_str(&value.text);
         done = expression.outer.end;
     }
     out.push_str(&text[done..]);

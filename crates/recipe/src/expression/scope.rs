@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use minijinja::Value;
+use retrial_document::Scalar;
 
-use super::evaluate::Evaluated;
 use crate::model::{Mode, ParamValue, Recipe};
 
 /// The values that expressions may name. What is `None` is not defined.
@@ -41,19 +41,27 @@ impl Scope {
     }
 
     /// The value of a path, for example `params.results`.
-    pub(super) fn get(&self, path: &str) -> Option<Evaluated> {
+    pub(super) fn get(&self, path: &str) -> Option<Scalar> {
+        let text = |text: String| Scalar { text, plain: false };
+        let number = |number: u32| Scalar {
+            text: number.to_string(),
+            plain: true,
+        };
         let (root, rest) = path.split_once('.').unwrap_or((path, ""));
         match (root, rest) {
-            ("scenario", "") => self.scenario.clone().map(Evaluated::Text),
-            ("mode", "") => self.mode.map(|mode| Evaluated::Text(mode.to_string())),
-            ("trial", "") => self.trial.map(|trial| Evaluated::Int(trial.into())),
-            ("gpus", "count") => self.gpus.map(|count| Evaluated::Int(count.into())),
-            ("params", name) => self.params.get(name).map(Evaluated::from),
-            ("variant", axis) => self.variant.get(axis).cloned().map(Evaluated::Text),
+            ("scenario", "") => self.scenario.clone().map(text),
+            ("mode", "") => self.mode.map(|mode| text(mode.to_string())),
+            ("trial", "") => self.trial.map(number),
+            ("gpus", "count") => self.gpus.map(number),
+            ("params", name) => self.params.get(name).map(|value| Scalar {
+                text: value.to_string(),
+                plain: !matches!(value, ParamValue::Text(_)),
+            }),
+            ("variant", axis) => self.variant.get(axis).cloned().map(text),
             ("models", rest) => {
                 let name = rest.strip_suffix(".commit")?;
                 let commit = self.models.get(name).or(self.models_later.get(name));
-                commit.cloned().map(Evaluated::Text)
+                commit.cloned().map(text)
             }
             _ => None,
         }

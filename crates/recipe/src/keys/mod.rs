@@ -18,6 +18,7 @@ pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "uns
 pub const SCHEMA: i64 = 1;
 
 /// The keys of a recipe.
+#[must_use]
 pub fn recipe() -> &'static Object {
     Recipe::OBJECT
 }
@@ -49,7 +50,7 @@ pub static PARAM: Object = Object {
 pub const PARAM_TYPES: &[Word] = &[
     word("string", "Text."),
     word("int", "A whole number."),
-    word("path", "An absolute path, or ./ beside the recipe."),
+    word("path", "An absolute path, or ./ next to the recipe."),
     word("enum", "One of `values`."),
     word("bool", "true or false."),
 ];

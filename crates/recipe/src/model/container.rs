@@ -15,9 +15,9 @@ object! {
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
     pub struct Container: "a container", last ExtraFlags::KEYS;
     fields {
-        /// Rarer settings.
+        /// Rarer flags.
         #[serde(default, skip_serializing_if = "ExtraFlags::is_empty")]
-        further: ExtraFlags = ExtraFlags::from_keys,
+        extra: ExtraFlags = ExtraFlags::from_keys,
     }
     keys {
         /// Full access to the host's devices.

@@ -3,6 +3,7 @@
 use retrial_document::{Field, FieldType as T, Node, Scope, object};
 use std::collections::BTreeMap;
 
+use retrial_container::ImageRef;
 use serde::{Deserialize, Serialize};
 
 use crate::formats;
@@ -13,7 +14,7 @@ use crate::formats;
 pub enum Image {
     /// Pulled from a registry; with a digest it is exactly that image.
     Pull {
-        /// `rocm/amd-mlperf:tag`
+        /// `rocm/amd-mlperf:tag`, without the digest.
         reference: String,
         /// `sha256:…`
         digest: Option<String>,
@@ -65,6 +66,21 @@ impl Written {
     }
 }
 
+impl Image {
+    /// Returns the full reference of an image that is pulled: with its digest, where it has one.
+    #[must_use]
+    pub fn reference(&self) -> Option<String> {
+        match self {
+            Self::Pull {
+                reference,
+                digest: Some(digest),
+            } => Some(format!("{reference}@{digest}")),
+            Self::Pull { reference, .. } => Some(reference.clone()),
+            Self::Build { .. } => None,
+        }
+    }
+}
+
 impl Field for Image {
     const TYPE: T = Written::TYPE;
 
@@ -78,10 +94,12 @@ impl Field for Image {
             });
         }
         // `name:tag@sha256:…` says with one text what `{ref, digest}` says with two.
-        let (reference, inline) = match written.reference.split_once('@') {
-            Some((reference, digest)) => (reference.to_owned(), Some(digest.to_owned())),
-            None => (written.reference, None),
-        };
+        let mut reference = written.reference;
+        let parsed = ImageRef::parse(&reference).ok();
+        let inline = parsed.and_then(|parsed| parsed.digest);
+        if let Some(digest) = &inline {
+            reference.truncate(reference.len() - digest.len() - "@".len());
+        }
         Some(Self::Pull {
             reference,
             digest: written.digest.or(inline),

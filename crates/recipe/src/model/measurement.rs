@@ -1,7 +1,6 @@
 //! What is measured: scenarios, modes, trials.
 
-use retrial_document::{Field, FieldType as T, Key, Keys, Node, key, object};
-use std::fmt;
+use retrial_document::{Field, FieldType as T, Key, Node, Object, key, object, words};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -22,31 +21,26 @@ pub struct Scenario {
     pub modes: Vec<(Mode, Measurement)>,
 }
 
-object! {
-    /// The modes that a scenario may have.
-    pub struct Modes: "a scenario";
-    keys {
-        /// How fast.
-        performance: Option<Measurement>,
-        /// How right.
-        accuracy: Option<Measurement>,
-        /// The audit's tests.
-        compliance: Option<Measurement>,
-    }
-}
+/// The modes that a scenario may have.
+static MODES: Object = Object {
+    what: "a scenario",
+    one_of: &[],
+    groups: &[&[
+        key("performance", Measurement::TYPE, "How fast."),
+        key("accuracy", Measurement::TYPE, "How right."),
+        key("compliance", Measurement::TYPE, "The audit's tests."),
+    ]],
+};
+
+/// The scenarios of a recipe, by name.
+pub(super) const SCENARIOS: T = T::Map(formats::NAME, &T::Object(&MODES));
 
 impl Scenario {
     pub(super) fn all(node: &Node) -> Option<Ordered<Self>> {
         let scenario = |(name, node): (&str, &Node)| {
-            let mut written = Modes::from_keys(node)?;
-            let modes = node.named().map(|(name, _)| match name {
-                "performance" => Some((Mode::Performance, written.performance.take()?)),
-                "accuracy" => Some((Mode::Accuracy, written.accuracy.take()?)),
-                _ => Some((Mode::Compliance, written.compliance.take()?)),
-            });
             let scenario = Self {
                 loadgen: loadgen_name(name).map(str::to_owned),
-                modes: modes.collect::<Option<_>>()?,
+                modes: Field::read(node, &<Vec<(Mode, Measurement)>>::TYPE)?,
             };
             Some((name.to_owned(), scenario))
         };
@@ -55,6 +49,7 @@ impl Scenario {
 }
 
 /// `LoadGen`'s spelling of a scenario, if the key is one of MLPerf's in any spelling.
+#[must_use]
 pub fn loadgen_name(key: &str) -> Option<&'static str> {
     let plain: String = key
         .chars()
@@ -70,27 +65,20 @@ pub fn loadgen_name(key: &str) -> Option<&'static str> {
     }
 }
 
-/// MLPerf's modes.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// How fast.
-    Performance,
-    /// How right.
-    Accuracy,
-    /// The audit's tests.
-    Compliance,
-}
-
-impl fmt::Display for Mode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Performance => "performance",
-            Self::Accuracy => "accuracy",
-            Self::Compliance => "compliance",
-        })
+words! {
+    /// MLPerf's modes.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        strum::Display, strum::EnumString,
+    )]
+    #[strum(serialize_all = "lowercase")]
+    pub enum Mode {
+        /// How fast.
+        Performance = "performance",
+        /// How right.
+        Accuracy = "accuracy",
+        /// The audit's tests.
+        Compliance = "compliance",
     }
 }
 
@@ -150,7 +138,7 @@ pub enum MeasurementCommand {
 
 impl MeasurementCommand {
     fn read(node: &Node) -> Option<Self> {
-        let text = |key: &str| Some(node.get(key)?.text()?.to_owned());
+        let text = |key: &str| Some(node.text_at(key)?.to_owned());
         let from = text("from").map(Self::From);
         from.or_else(|| Some(Self::Run(Template(text("run")?))))
     }

@@ -52,7 +52,7 @@ object! {
         /// Where it is mounted in the container, absolute.
         mount: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// How it is mounted; none: a directory of real files.
-        hub_cache: bool [key = "as", read = stands] = T::Words(MOUNTS),
+        hub_cache: bool [key = "as", read = present] = T::Words(MOUNTS),
         /// Sub-directories that a setup step writes into.
         writable: Vec<String> = T::List(&T::Text(formats::RELATIVE_PATH), 0),
     }
@@ -64,7 +64,7 @@ const MOUNTS: &[Word] = &[word(
 )];
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader")]
-fn stands(_: &Node) -> Option<bool> {
+fn present(_: &Node) -> Option<bool> {
     Some(true)
 }
 

@@ -1,22 +1,29 @@
-//! The live view on an emulated terminal.
+//! The live view as an emulated terminal shows it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use jiff::Timestamp;
 
 use super::super::Reporter;
 use super::super::live::{Live, Shared};
-use super::{Stderr, Terminal};
-use crate::report::progress::fit;
+use super::{Screen, Stderr, Terminal};
 use crate::report::progress::tests::script;
+use crate::report::progress::view::View;
 use crate::store::journal::{Event, What};
 
-/// An emulated terminal that many may hold.
+/// An emulated terminal that can be shared.
 #[derive(Clone)]
 struct Emulated {
     parser: Arc<Mutex<vt100::Parser>>,
     written: Arc<Mutex<Vec<String>>>,
+}
+
+impl std::fmt::Debug for Emulated {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Emulated").finish_non_exhaustive()
+    }
 }
 
 impl Emulated {
@@ -27,7 +34,7 @@ impl Emulated {
         }
     }
 
-    /// What is to be seen, without the blanks at the lines' ends.
+    /// The visible text, without blanks at the ends of lines.
     fn screen(&self) -> String {
         let parser = self.parser.lock().unwrap();
         let (_, columns) = parser.screen().size();
@@ -37,6 +44,78 @@ impl Emulated {
             .map(|row| row.trim_end().to_owned())
             .collect();
         rows.join("\n").trim_end().to_owned()
+    }
+}
+
+impl Emulated {
+    /// Makes it narrower. The emulator cuts lines where terminals break them: here by hand.
+    fn narrow(&self, columns: u16) {
+        let screen = self.screen();
+        let lines = screen.lines().flat_map(|line| {
+            let characters: Vec<char> = line.chars().collect();
+            let parts = characters.chunks(columns.into());
+            parts
+                .map(|part| part.iter().collect())
+                .collect::<Vec<String>>()
+        });
+        let mut text = lines.collect::<Vec<_>>().join("\r\n");
+        let mut parser = self.parser.lock().unwrap();
+        if parser.screen().cursor_position().1 == 0 {
+            text.push_str("\r\n");
+        }
+        *parser = vt100::Parser::new(parser.screen().size().0, columns, 0);
+        parser.process(text.as_bytes());
+    }
+}
+
+/// A terminal that does what indicatif asks for.
+#[derive(Debug)]
+struct Obedient(Emulated);
+
+impl Obedient {
+    fn escape(&self, number: usize, escape: &str) -> std::io::Result<()> {
+        match number {
+            0 => Ok(()),
+            _ => self.write_str(&format!("\u{1b}[{number}{escape}")),
+        }
+    }
+}
+
+impl TermLike for Obedient {
+    fn width(&self) -> u16 {
+        u16::try_from(self.0.size().0).unwrap()
+    }
+
+    fn move_cursor_up(&self, number: usize) -> std::io::Result<()> {
+        self.escape(number, "A")
+    }
+
+    fn move_cursor_down(&self, number: usize) -> std::io::Result<()> {
+        self.escape(number, "B")
+    }
+
+    fn move_cursor_right(&self, number: usize) -> std::io::Result<()> {
+        self.escape(number, "C")
+    }
+
+    fn move_cursor_left(&self, number: usize) -> std::io::Result<()> {
+        self.escape(number, "D")
+    }
+
+    fn write_line(&self, text: &str) -> std::io::Result<()> {
+        self.write_str(&format!("{text}\r\n"))
+    }
+
+    fn write_str(&self, text: &str) -> std::io::Result<()> {
+        self.0.clone().write(text)
+    }
+
+    fn clear_line(&self) -> std::io::Result<()> {
+        self.write_str("\r\u{1b}[2K")
+    }
+
+    fn flush(&self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -59,7 +138,7 @@ impl Terminal for Emulated {
 
 /// The screen after all events up to a moment, drawn ten times a second.
 fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String {
-    let mut live = Shared::new(terminal.clone(), false, false);
+    let mut live = Shared::new(terminal.clone(), View::new(false, false));
     let until = script::at(
         milliseconds,
         None,
@@ -133,12 +212,27 @@ fn a_scenario_at_three_widths() {
 #[test]
 fn a_run_that_is_over_leaves_its_steps() {
     let terminal = Emulated::new(80, 40);
-    let mut live = Live::begin(terminal.clone(), false, false);
+    let mut live = Live::start(terminal.clone(), View::new(false, false));
     for event in &script::run() {
         live.event(event);
     }
     live.finish();
     insta::assert_snapshot!(terminal.screen());
+}
+
+#[test]
+fn a_narrow_terminal_keeps_the_lines_above() {
+    for columns in [10, 20, 30, 40, 50] {
+        let terminal = Emulated::new(columns, 200);
+        let mut live = Shared::new(terminal.clone(), View::new(false, false));
+        for event in script::run() {
+            live.take(&event);
+            live.draw(event.time);
+            let screen = terminal.screen();
+            assert!(screen.starts_with("run 20"), "{columns}: {screen}");
+            assert!(screen.matches("⠋").count() <= 1, "{columns}: {screen}");
+        }
+    }
 }
 
 #[test]
@@ -153,7 +247,7 @@ fn a_resumed_run_says_what_was_done_before() {
 #[test]
 fn a_low_terminal_shows_the_end() {
     insta::assert_snapshot!(screen_at(&script::run(), 560_000, &Emulated::new(80, 5)), @r"
-    ⠋ 05 offline-performance  8m 36s, timeout 1h         step 5 of 9, 9m 20s in all
+    ⠙ 05 offline-performance  8m 36s, timeout 1h         step 5 of 9, 9m 20s in all
       python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inferenc…
       │ query 0171 of 2000
       │ query 0172 of 2000
@@ -170,7 +264,7 @@ fn every_line_of_a_frame_fits_and_no_escape_of_others_gets_through() {
     ] {
         for columns in [1, 20, 60] {
             let terminal = Emulated::new(columns, 24);
-            let mut live = Shared::new(terminal.clone(), false, verbose);
+            let mut live = Shared::new(terminal.clone(), View::new(verbose, false));
             for event in &events {
                 live.take(event);
                 live.draw(event.time);
@@ -179,7 +273,8 @@ fn every_line_of_a_frame_fits_and_no_escape_of_others_gets_through() {
                 let frame = text.split("\u{1b}[?7l").nth(1).unwrap();
                 for line in frame.lines() {
                     assert!(
-                        fit::width(&ours.replace_all(line, "")) <= usize::from(columns),
+                        console::measure_text_width(&ours.replace_all(line, ""))
+                            <= usize::from(columns),
                         "{line:?}"
                     );
                 }
@@ -210,29 +305,12 @@ fn a_terminal_made_narrower_keeps_one_frame() {
         ])
         .collect();
     let terminal = Emulated::new(100, 24);
-    let mut live = Shared::new(terminal.clone(), false, false);
+    let mut live = Shared::new(terminal.clone(), View::new(false, false));
     for event in &events {
         live.take(event);
     }
     live.draw(events[2].time);
-    // The emulator cuts lines where others break them: broken here by hand, as they do.
-    let broken: Vec<String> = terminal
-        .screen()
-        .lines()
-        .flat_map(|line| {
-            let characters: Vec<char> = line.chars().collect();
-            characters
-                .chunks(60)
-                .map(|part| part.iter().collect::<String>())
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    *terminal.parser.lock().unwrap() = vt100::Parser::new(24, 60, 0);
-    terminal
-        .parser
-        .lock()
-        .unwrap()
-        .process((broken.join("\r\n") + "\r\n").as_bytes());
+    terminal.narrow(60);
     live.draw(events[2].time + Duration::from_millis(500));
     let screen = terminal.screen();
     assert_eq!(screen.matches("offline-performance").count(), 1, "{screen}");
@@ -242,7 +320,75 @@ fn a_terminal_made_narrower_keeps_one_frame() {
     );
 }
 
+/// How often a line of two bars is on the terminal after it was made narrower and drawn on again.
+fn copies(terminal: &Emulated, target: ProgressDrawTarget, show: impl Fn()) -> usize {
+    let multi = MultiProgress::with_draw_target(target);
+    let bars = ["first", "second"].map(|name| {
+        let style = ProgressStyle::with_template("{msg}").unwrap();
+        let bar = multi.add(ProgressBar::hidden().with_style(style));
+        bar.set_message(format!("{name} {}", "x".repeat(40)));
+        bar
+    });
+    show();
+    terminal.narrow(30);
+    for bar in &bars {
+        bar.set_message("short");
+        bar.set_message("first");
+    }
+    bars[1].set_message("second");
+    show();
+    terminal.screen().matches("first").count()
+}
+
+#[test]
+fn indicatif_alone_leaves_copies_on_a_terminal_made_narrower() {
+    let terminal = Emulated::new(60, 24);
+    let obedient = ProgressDrawTarget::term_like(Box::new(Obedient(terminal.clone())));
+    assert!(
+        copies(&terminal, obedient, || ()) > 1,
+        "this screen may be needless now"
+    );
+    let terminal = Emulated::new(60, 24);
+    let screen = Screen::new(terminal.clone());
+    let ours = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+    assert_eq!(copies(&terminal, ours, || screen.show(&[])), 1);
+}
+
+#[test]
+fn an_echo_of_the_terminal_damages_nothing() {
+    let terminal = Emulated::new(80, 24);
+    let mut live = Shared::new(terminal.clone(), View::new(false, false));
+    let events = script::pull((1, "pull"), 0);
+    for event in &events[..100] {
+        live.take(event);
+    }
+    live.draw(events[100].time);
+    terminal.parser.lock().unwrap().process(b"^C");
+    live.draw(events[100].time + Duration::from_millis(100));
+    let screen = terminal.screen();
+    assert!(
+        screen.contains("01 pull") && !screen.contains("^C"),
+        "{screen}"
+    );
+    assert_eq!(screen.lines().count(), 4, "{screen}");
+}
+
+#[test]
+fn a_drawing_of_many_bars_is_one_write() {
+    let terminal = Emulated::new(80, 24);
+    let mut live = Shared::new(terminal.clone(), View::new(false, false));
+    let events = script::pull((1, "pull"), 0);
+    for event in &events[..100] {
+        live.take(event);
+    }
+    for tenth in 1..=10 {
+        live.draw(events[100].time + Duration::from_millis(100 * tenth));
+    }
+    assert_eq!(terminal.written.lock().unwrap().len(), 10);
+}
+
 /// A terminal whose window was closed.
+#[derive(Debug)]
 struct Gone(Arc<Mutex<usize>>);
 
 impl Terminal for Gone {
@@ -265,7 +411,7 @@ impl Terminal for Gone {
 #[test]
 fn a_terminal_that_is_gone_is_left_alone() {
     let writes = Arc::new(Mutex::new(0));
-    let mut live = Live::begin(Gone(Arc::clone(&writes)), true, true);
+    let mut live = Live::start(Gone(Arc::clone(&writes)), View::new(true, false));
     for event in script::run() {
         live.event(&event);
     }
@@ -278,7 +424,8 @@ fn colours_only_where_they_are_wanted() {
     let colour = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     for wanted in [true, false] {
         let terminal = Emulated::new(80, 24);
-        let mut live = Shared::new(terminal.clone(), wanted, false);
+        console::set_colors_enabled(wanted);
+        let mut live = Shared::new(terminal.clone(), View::new(false, false));
         for event in script::run() {
             live.take(&event);
             live.draw(event.time);
@@ -297,11 +444,9 @@ fn play_on_the_terminal() {
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(1.0);
-    let mut live = Live::begin(
-        Stderr::default(),
-        std::env::var_os("NO_COLOR").is_none(),
-        std::env::var_os("VERBOSE").is_some(),
-    );
+    console::set_colors_enabled(std::env::var_os("NO_COLOR").is_none());
+    let verbose = std::env::var_os("VERBOSE").is_some();
+    let mut live = Live::start(Stderr, View::new(verbose, false));
     let events = script::run();
     let (first, began) = (events[0].time, Timestamp::now());
     for mut event in events {

@@ -1,28 +1,29 @@
-//! A batch's figures over releases: a line for what is alike in all else.
+//! A batch's figures over releases: a line for the cells that differ only in the release.
+
+use std::collections::BTreeMap;
 
 use super::Shown;
 use crate::batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
-use crate::report::charts::{Chart, Kind, Lines, Series};
+use crate::report::charts::{Chart, Kind, Lines, Series, extent};
 use crate::report::document::clean;
 use crate::results::verdict::number;
 
 /// More lines cannot be distinguished.
 const LINES: usize = 6;
 
-/// The lines, where there are releases.
-pub(super) fn lines(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
-    let axis = releases(batch)?;
-    let mut series = series(batch, axis, shown);
+/// The lines, if an axis has releases.
+pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
+    let axis = releases(shown.batch)?;
+    let mut series = series(axis, shown);
     let count = series.len();
     series.truncate(LINES);
-    let several = |one: &Series| {
+    let known = |one: &Series| {
         one.points
             .iter()
             .filter(|(_, value)| value.is_some())
             .count()
-            > 1
     };
-    if !series.iter().any(several) {
+    if series.iter().all(|one| known(one) < 2) {
         return None;
     }
     let some = if count > LINES {
@@ -30,35 +31,30 @@ pub(super) fn lines(batch: &BatchVerdict, shown: &Shown) -> Option<Chart> {
     } else {
         String::new()
     };
-    let what = format!(
-        " over {}{some}; whiskers: lowest and highest trial",
-        axis.name
-    );
-    let values: Vec<String> = series
-        .iter()
-        .map(|one| {
-            let points = one.points.iter().zip(&axis.values);
-            let points = points.filter_map(|((_, value), place)| {
-                Some(format!(
-                    "{place} {}",
-                    number::figure((*value)?, &shown.unit)
-                ))
-            });
-            format!("{}: {}", one.name, points.collect::<Vec<_>>().join(", "))
-        })
-        .collect();
+    let name = &axis.name;
+    let what = format!(" over {name}{some}");
+    let values = series.iter().map(|one| {
+        let points = one.points.iter().zip(&axis.values);
+        let points = points.filter_map(|((_, value), release)| {
+            Some(format!(
+                "{release} {}",
+                number::figure((*value)?, shown.unit)
+            ))
+        });
+        format!("{}: {}", one.name, points.collect::<Vec<_>>().join(", "))
+    });
+    let values: Vec<String> = values.collect();
     let lines = Lines {
         over: axis.name.clone(),
         places: axis.values.clone(),
-        unit: shown.unit.clone(),
-        from_zero: false,
+        unit: shown.unit.to_owned(),
         series,
         ..Lines::default()
     };
-    Some(shown.chart(batch, &what, &values, Kind::Lines(lines)))
+    Some(shown.chart(&what, &values, Kind::Lines(lines)))
 }
 
-/// The axis that lines go along: one whose values are versions.
+/// The axis whose values are releases.
 fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
     let is_release = |value: &String| {
         value.contains('.') && value.starts_with(|first: char| first.is_ascii_digit())
@@ -67,52 +63,42 @@ fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
     axes.find(|axis| axis.values.iter().all(is_release))
 }
 
-fn series(batch: &BatchVerdict, axis: &BatchAxis, shown: &Shown) -> Vec<Series> {
-    let mut all: Vec<(String, Series)> = Vec::new();
-    for cell in &batch.cells {
-        let at = cell.axes.get(&axis.name);
-        let at = at.and_then(|at| axis.values.iter().position(|value| value == at));
-        let (Some(at), Some(given)) = (at, shown.in_cell(cell)) else {
+fn series(axis: &BatchAxis, shown: &Shown<'_>) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
+    for cell in &shown.batch.cells {
+        let release = cell.axes.get(&axis.name);
+        let at = release.and_then(|at| axis.values.iter().position(|value| value == at));
+        let (Some(at), Some(found)) = (at, shown.in_cell(cell)) else {
             continue;
         };
+        let value = found.value;
         let name = others(cell, axis);
-        let found = all.iter().position(|(known, _)| *known == name);
-        let position = found.unwrap_or_else(|| {
-            let points = (0_u32..)
-                .zip(&axis.values)
-                .map(|(at, _)| (f64::from(at), None));
-            let one = Series {
+        let position = *by_name.entry(name.clone()).or_insert_with(|| {
+            let places = (0_u32..).zip(&axis.values);
+            all.push(Series {
                 name: if name.is_empty() {
-                    shown.figure.clone()
+                    shown.figure.to_owned()
                 } else {
-                    name.clone()
+                    name
                 },
-                points: points.collect(),
-                // What is not known has no extent: it must not pull the axis to zero.
-                band: vec![(given.value, given.value); axis.values.len()],
+                points: places.map(|(at, _)| (f64::from(at), None)).collect(),
+                // The extent of an unknown value must not stretch the axis to zero.
+                band: vec![(value, value); axis.values.len()],
                 marked: true,
-            };
-            all.push((name, one));
+            });
             all.len() - 1
         });
-        let one = &mut all[position].1;
-        if let (Some(point), Some(band)) = (one.points.get_mut(at), one.band.get_mut(at)) {
-            point.1 = Some(given.value);
-            let trials = given.trials.iter().copied();
-            *band = (
-                trials.clone().fold(given.value, f64::min),
-                trials.fold(given.value, f64::max),
-            );
-        }
+        let one = &mut all[position];
+        one.points[at].1 = Some(value);
+        one.band[at] = extent(found.trials.into_iter().chain([value]));
     }
-    all.into_iter().map(|(_, one)| one).collect()
+    all
 }
 
-/// What tells a line from the others: `backend migraphx`.
+/// The cell's values on the other axes: `backend migraphx`.
 fn others(cell: &CellVerdict, axis: &BatchAxis) -> String {
     let others = cell.axes.iter().filter(|(name, _)| *name != axis.name);
-    let others: Vec<String> = others
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect();
-    clean(&others.join(", "))
+    let others = others.map(|(name, value)| format!("{name} {value}"));
+    clean(&others.collect::<Vec<_>>().join(", "))
 }

@@ -55,19 +55,34 @@ fn as_many_columns_as_there_is_room_for() {
         head.split_whitespace().map(str::to_owned).collect()
     };
     let all = [
-        "run", "outcome", "what", "with", "figure", "ratio", "started", "duration", "host",
+        "run",
+        "outcome",
+        "benchmark",
+        "variant",
+        "figure",
+        "ratio",
+        "started",
+        "duration",
+        "host",
     ];
     assert_eq!(heads(200), all);
     assert_eq!(
         heads(140),
         [
-            "run", "outcome", "what", "with", "figure", "ratio", "duration", "host"
+            "run",
+            "outcome",
+            "benchmark",
+            "variant",
+            "figure",
+            "ratio",
+            "duration",
+            "host"
         ]
     );
     assert_eq!(heads(120), &all[..6]);
-    assert_eq!(heads(100), ["run", "outcome", "with", "figure", "ratio"]);
-    assert_eq!(heads(80), ["run", "outcome", "with", "ratio"]);
-    assert_eq!(heads(60), ["run", "outcome", "with"]);
+    assert_eq!(heads(100), ["run", "outcome", "variant", "figure", "ratio"]);
+    assert_eq!(heads(80), ["run", "outcome", "variant", "ratio"]);
+    assert_eq!(heads(60), ["run", "outcome", "variant"]);
 }
 
 #[test]

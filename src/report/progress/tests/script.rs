@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::store::journal::{
-    AbortReason, Event, SkipReason, StepEnd, StepFault, TransferState, What,
+    AbortReason, Event, SkipReason, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What,
 };
 
 const BEGAN: i64 = 1_750_000_000_000;
@@ -38,14 +38,15 @@ pub fn done(seconds: f64) -> What {
     }
 }
 
-/// A layer moves on.
-pub fn layer(id: &str, status: &str, bytes: Option<(u64, u64)>) -> What {
-    What::Layer {
-        id: id.to_owned(),
-        status: status.to_owned(),
+/// Progress of a layer.
+pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> What {
+    What::Transfer(Transfer {
+        unit: TransferUnit::Layer,
+        part: id.to_owned(),
+        state,
         current: bytes.map(|(done, _)| done),
-        total: bytes.map(|(_, all)| all),
-    }
+        total: bytes.map(|(_, total)| total),
+    })
 }
 
 /// A line of output.
@@ -82,9 +83,9 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
     )];
     let mut add = |time: i64, what: What| events.push(at(from + time, Some(step), what));
     add(100, output("Pulling from rocm/amd-mlperf"));
-    add(100, layer("5e0a6e3b1c2d", "Already exists", None));
+    add(100, layer("5e0a6e3b1c2d", TransferState::Cached, None));
     for (id, _) in SIZES {
-        add(120, layer(id, "Pulling fs layer", None));
+        add(120, layer(id, TransferState::Waiting, None));
     }
     for tick in 1..=100_u64 {
         let time = 120 + i64::try_from(tick).unwrap() * 200;
@@ -92,16 +93,22 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
             let done = tick * 30_000_000;
             let before = done - 30_000_000;
             if done < size {
-                add(time, layer(id, "Downloading", Some((done, size))));
+                add(
+                    time,
+                    layer(id, TransferState::Downloading, Some((done, size))),
+                );
             } else if before < size {
-                add(time, layer(id, "Download complete", None));
+                add(time, layer(id, TransferState::Downloaded, None));
             }
         }
     }
     for (index, (id, size)) in SIZES.into_iter().enumerate() {
         let time = 21_000 + i64::try_from(index).unwrap() * 1000;
-        add(time, layer(id, "Extracting", Some((size / 2, size))));
-        add(time + 800, layer(id, "Pull complete", None));
+        add(
+            time,
+            layer(id, TransferState::Extracting, Some((size / 2, size))),
+        );
+        add(time + 800, layer(id, TransferState::Done, None));
     }
     add(
         24_000,
@@ -123,13 +130,14 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
         Some(step),
         began("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
     )];
-    let mut file = |time: i64, path: &str, stand: TransferState, current: u64, total: u64| {
-        let what = What::File {
-            path: path.to_owned(),
-            stand,
-            current,
-            total,
-        };
+    let mut file = |time: i64, path: &str, state: TransferState, current: u64, total: u64| {
+        let what = What::Transfer(Transfer {
+            unit: TransferUnit::File,
+            part: path.to_owned(),
+            state,
+            current: Some(current),
+            total: Some(total),
+        });
         events.push(at(from + time, Some(step), what));
     };
     let shard = |index: u32| format!("model-0000{index}-of-00004.safetensors");
@@ -406,7 +414,7 @@ pub fn hostile() -> Vec<Event> {
         },
         began(&bad, None),
         output(&bad),
-        layer(&bad, "Downloading", Some((1, 2))),
+        layer(&bad, TransferState::Downloading, Some((1, 2))),
         failed.ended(1.0),
         StepEnd::Skipped {
             reason: SkipReason::Option {

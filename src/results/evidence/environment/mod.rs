@@ -14,12 +14,13 @@ use crate::results::verdict::comparison::{Fact, FactGroup};
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
 use crate::store::journal::{Event, State};
+use retrial_container::ImageRef;
 
 pub(crate) use host::models as gpus;
 pub use packages::of_run as packages;
 
-/// Stands in place of a value that was not kept.
-const SECRET: &str = "(set, and not kept: it may be a secret)";
+/// Stands for a value that was not recorded.
+const SECRET: &str = "(set, not recorded: it may be a secret)";
 
 /// Everything that is known of a run, in the order in which it is told.
 #[must_use]
@@ -64,7 +65,7 @@ fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
 /// The image's own digest, wherever it was pulled from; its id where it was built.
 pub(crate) fn digest(state: &State) -> String {
     let mut digests = state.digests.iter();
-    let digest = digests.find_map(|digest| Some(digest.split_once('@')?.1.to_owned()));
+    let digest = digests.find_map(|digest| ImageRef::parse(digest).ok()?.digest);
     digest.or_else(|| state.image.clone()).unwrap_or_default()
 }
 
@@ -87,8 +88,8 @@ fn parameters(plan: Option<&Plan>, state: &State) -> Vec<Fact> {
 /// The container's environment, and what the commands that measured were given besides.
 fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     let fact = |name: &str, value: &str| Fact::new(FactGroup::Variables, name, value);
-    let kept = host.pointer("/container/variables");
-    let mut facts: Vec<Fact> = kept
+    let recorded = host.pointer("/container/variables");
+    let mut facts: Vec<Fact> = recorded
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
@@ -101,8 +102,8 @@ fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     let Some(plan) = plan else {
         return facts;
     };
-    // A run that was made before this was kept has what its recipe gave.
-    if kept.is_none() {
+    // A run from before this was recorded has what its recipe gave.
+    if recorded.is_none() {
         let given = plan.container.env.iter();
         facts.extend(given.map(|(name, value)| fact(name, value)));
     }
@@ -150,7 +151,7 @@ mod tests {
             shown,
             [
                 "label version: 6.4",
-                "HF_TOKEN: (set, and not kept: it may be a secret)",
+                "HF_TOKEN: (set, not recorded: it may be a secret)",
                 "PATH: /bin",
                 "EMPTY: (empty)",
             ]

@@ -1,10 +1,10 @@
 //! Verdicts on the results of one benchmark on one system, and on the benchmark as a whole.
 
-use super::files::{self, Missing};
-use super::gather::{Gathered, gather};
+use super::gather::gather;
 use super::submission::{Benchmark, ScenarioFolder};
-use super::{JudgeContext, accuracy, required, system};
-use crate::results::verdict::{self, BenchmarkVerdict, Context, Evidence, Verdict};
+use super::system::{self, System};
+use super::{JudgeContext, accuracy, files, required};
+use crate::results::verdict::{self, BenchmarkVerdict, Context, Verdict};
 use retrial_recipe::model::{Mode, Submission};
 
 /// The suite of all submission trees.
@@ -17,17 +17,6 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The benchmark as a whole: its scenarios, its system.
     pub benchmark: BenchmarkVerdict,
-}
-
-/// Reads and judges a benchmark's places.
-#[must_use]
-pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged {
-    let gathered = benchmark
-        .scenarios
-        .iter()
-        .map(|place| gather(place, judge_context))
-        .collect();
-    judge_gathered(benchmark, gathered, judge_context)
 }
 
 /// What holds for a benchmark on a system, whatever its scenarios measured.
@@ -55,47 +44,35 @@ pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Conte
     }
 }
 
-/// Judges what was read of a benchmark's places, in their order.
+/// Reads and judges the scenarios of a benchmark, in their order.
 #[must_use]
-pub fn judge_gathered(
-    benchmark: &Benchmark,
-    gathered: Vec<Gathered>,
-    judge_context: &JudgeContext<'_>,
-) -> Judged {
-    let system = system::read(benchmark);
-    let official = gathered.iter().find_map(|one| one.rules.as_ref());
-    let official = official.map(|rules| rules.benchmark.clone());
-    let mut rules = system.checks;
-    let missing: Vec<Missing> = gathered
-        .iter()
-        .flat_map(|one| one.missing.clone())
-        .collect();
-    rules.extend(
-        gathered
-            .iter()
-            .flat_map(|one| one.rules_of_benchmark.clone()),
-    );
+pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged {
+    let System { kind, checks } = system::read(benchmark);
+    let (mut rules, mut missing, mut evidence) = (checks, Vec::new(), Vec::new());
+    let mut official = None;
+    for scenario in &benchmark.scenarios {
+        let gathered = gather(scenario, judge_context);
+        official = official.or(gathered.rules.map(|rules| rules.benchmark));
+        rules.extend(gathered.rules_of_benchmark);
+        missing.extend(gathered.missing);
+        evidence.extend(gathered.evidence);
+    }
     rules.extend(files::check(&missing, &benchmark.relative()));
-    let evidence: Vec<Evidence> = gathered.into_iter().flat_map(|one| one.evidence).collect();
-    let submitter = &benchmark.submitter;
+    rules.extend(required::check(benchmark, kind, judge_context));
     let context = context(benchmark, judge_context);
-    rules.extend(required::check(benchmark, system.kind, judge_context));
     let verdict = verdict::judge(&context, &evidence);
+    let mut results = verdict.results.iter();
+    let is_valid = results.all(|result| result.valid || result.mode == Mode::Compliance);
     let benchmark = BenchmarkVerdict {
         path: benchmark.relative().display().to_string(),
         round: context.submission.round,
-        division: Some(submitter.division.clone()),
-        submitter: Some(submitter.name.clone()),
+        division: context.submission.division,
+        submitter: context.submission.submitter,
         system: benchmark.system.clone(),
-        system_type: system.kind,
+        system_type: kind,
         benchmark: benchmark.name.clone(),
         official,
-        valid: rules.iter().all(|rule| rule.passed)
-            && verdict
-                .results
-                .iter()
-                .filter(|result| result.mode != Mode::Compliance)
-                .all(|result| result.valid),
+        valid: is_valid && rules.iter().all(|rule| rule.passed),
         rules,
     };
     Judged { verdict, benchmark }

@@ -124,8 +124,8 @@ fn other_mode(logs: &Logs) -> Option<RuleCheck> {
         .run
         .mode()
         .filter(|mode| *mode != loadgen::Mode::Performance)?;
-    let asked = loadgen::Mode::Performance.to_string();
-    Some(RuleCheck::failed("mode", mode.to_string(), asked))
+    let required = loadgen::Mode::Performance.to_string();
+    Some(RuleCheck::failed("mode", mode.to_string(), required))
 }
 
 /// Runs beside the one that counts are told, so that nobody takes them for it.

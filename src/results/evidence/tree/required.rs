@@ -48,8 +48,7 @@ pub(crate) fn check(
         .filter_map(super::ScenarioFolder::scenario)
         .collect();
     for scenario in &found {
-        let known = rules.scenarios.iter().find(|(known, _)| known == scenario);
-        let taken = known.is_some_and(|(_, rules)| {
+        let taken = rules.scenarios.get(*scenario).is_some_and(|rules| {
             system.is_none_or(|system| {
                 rules.required.contains(&system) || rules.optional.contains(&system)
             })

@@ -22,12 +22,12 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
     let submitter = &benchmark.submitter;
     let file = submitter.system_file(&benchmark.system);
     let rule = file.display().to_string();
-    let asked = "a description of the system";
+    let required = "a description of the system";
     let object = match object(&submitter.root, &file) {
         Ok(object) => object,
         Err(because) => {
             return System {
-                checks: vec![RuleCheck::failed(&rule, because, asked)],
+                checks: vec![RuleCheck::failed(&rule, because, required)],
                 ..System::default()
             };
         }
@@ -37,10 +37,10 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
     match text("system_type").parse() {
         Ok(kind) => system.kind = Some(kind),
         Err(error) => {
-            let asked = "system_type datacenter, edge or both";
+            let required = "system_type datacenter, edge or both";
             system
                 .checks
-                .push(RuleCheck::failed(&rule, error.to_string(), asked));
+                .push(RuleCheck::failed(&rule, error.to_string(), required));
         }
     }
     let checks = submission::check_system(&object, &submitter.division, &submitter.name);

@@ -6,14 +6,13 @@ use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{Measured, Pair};
 use super::{FailIf, Subject, sentence};
+use crate::results::verdict::qualifier::PRINTED_RATE;
 use crate::results::verdict::{ExitCode, number};
 use retrial_recipe::model::Mode;
 use retrial_stats::{Decision, step_down};
 
 /// Version of the document.
 const SCHEMA: u32 = 1;
-/// Rates that differ by less are one: `LoadGen` prints six digits.
-const PRINTED_RATE: f64 = 1e-5;
 /// Answers of other runs of one model differ in length by some tenths of a per cent.
 const LENGTH: f64 = 0.01;
 
@@ -211,7 +210,7 @@ fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
     let (ours, theirs) = (one.measured.target_qps?, other.measured.target_qps?);
     ((ours - theirs).abs() > PRINTED_RATE * ours.abs()).then(|| {
         format!(
-            "{}: {} was asked for {} queries/s and {} for {}: throughput follows what is asked for",
+            "{}: the target rate of {} is {} queries/s and of {} {}: throughput follows the target rate",
             one.measured.scenario,
             one.letter,
             number::grouped(ours),

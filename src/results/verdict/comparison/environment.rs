@@ -9,7 +9,7 @@ use super::fact::{Fact, FactGroup};
 use super::stacks;
 use crate::format::first;
 
-/// The most differing facts of one group that are kept; an image has a few thousand packages.
+/// The most differing facts of one group that are listed; an image has a few thousand packages.
 const MOST: usize = 20_000;
 /// Measured numbers that differ by less are alike: another run of one thing differs by as much.
 const CLOSE: f64 = 0.05;
@@ -27,7 +27,7 @@ pub struct EnvironmentGroup {
     pub alike: Vec<AlikeFact>,
     /// Letters of the subjects of which nothing of this is known: they have no say in what differs.
     pub not_known: Vec<String>,
-    /// How many more facts differ than are kept here.
+    /// How many more facts differ than are listed here.
     pub left_out: usize,
 }
 

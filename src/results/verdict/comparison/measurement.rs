@@ -1,5 +1,5 @@
 //! What one scenario in one mode gave, as far as a comparison needs it: from evidence that was just
-//! judged, or from what an index has kept of a verdict.
+//! judged, or from what an index has stored of a verdict.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub struct Measurement {
     pub scenario: String,
     /// The mode.
     pub mode: Mode,
-    /// The benchmark's own rules were kept.
+    /// The benchmark's own rules passed.
     pub valid: bool,
     /// Its own outcome.
     pub outcome: Outcome,
@@ -94,7 +94,7 @@ impl Measurement {
     /// Of evidence and the verdict on it.
     #[must_use]
     pub fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
-        let figures = told(evidence, result.deciding.as_deref());
+        let figures = comparable(evidence, result.deciding.as_deref());
         Self {
             benchmark: result.benchmark.clone(),
             scenario: evidence.scenario.clone(),
@@ -176,7 +176,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// The figures that are worth comparing, in order of their weight.
-fn told<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
+fn comparable<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
     let mut names: Vec<&str> = evidence.published_metric.as_deref().into_iter().collect();
     names.extend(evidence.expect.iter().map(|(name, _)| name.as_str()));
     names.extend(deciding);

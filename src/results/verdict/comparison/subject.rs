@@ -34,6 +34,19 @@ pub struct Subject {
 }
 
 impl Subject {
+    fn new(name: impl Into<String>, title: String, environment: Vec<Fact>) -> Self {
+        Self {
+            name: name.into(),
+            title,
+            outcome: Outcome::Measured,
+            runs: 0,
+            measured: Vec::new(),
+            environment,
+            notes: Vec::new(),
+            notice: None,
+        }
+    }
+
     /// Of evidence; each group is judged by itself.
     #[must_use]
     pub fn of(
@@ -41,38 +54,31 @@ impl Subject {
         groups: &[(Context, Vec<Evidence>)],
         environment: Vec<Fact>,
     ) -> Self {
-        let mut measured = Vec::new();
-        let mut titles = Vec::new();
-        let mut outcome = Outcome::Measured;
-        for (context, evidence) in groups {
-            let verdict = judge(context, evidence);
-            outcome = outcome.max(verdict.outcome);
-            titles.push(title(&context.submission, &context.variant));
-            let results = evidence.iter().zip(&verdict.results);
-            measured.extend(results.map(|(one, result)| Measurement::of(context, one, result)));
-        }
+        let titles = groups.iter();
+        let mut titles: Vec<String> = titles
+            .map(|(context, _)| title(&context.submission, &context.variant))
+            .collect();
         titles.dedup();
         let title = match titles.as_slice() {
             [] => String::new(),
             [one] => one.clone(),
             several => format!("{} benchmarks", several.len()),
         };
-        let mut contexts = groups.iter().map(|(context, _)| context);
-        Self {
-            name: name.into(),
-            title,
-            outcome,
-            runs: 0,
-            measured,
-            environment,
-            notes: Vec::new(),
-            notice: contexts.find_map(|context| notice(&context.submission)),
+        let mut subject = Self::new(name, title, environment);
+        for (context, evidence) in groups {
+            let verdict = judge(context, evidence);
+            subject.outcome = subject.outcome.max(verdict.outcome);
+            let results = evidence.iter().zip(&verdict.results);
+            let measured = results.map(|(one, result)| Measurement::of(context, one, result));
+            subject.measured.extend(measured);
+            subject.notice = subject.notice.or(verdict.notice);
         }
+        subject
     }
 
-    /// Of a run, by what was kept of its verdict.
+    /// Of a run, by what an index stored of its verdict.
     #[must_use]
-    pub fn kept(
+    pub fn of_run(
         name: impl Into<String>,
         (submission, variant): (&Submission, &BTreeMap<String, String>),
         measured: Vec<Measurement>,
@@ -80,36 +86,26 @@ impl Subject {
     ) -> Self {
         let outcomes = measured.iter().map(|measured| measured.outcome);
         Self {
-            name: name.into(),
-            title: title(submission, variant),
             outcome: outcomes.max().unwrap_or(Outcome::Failed),
             runs: 1,
             measured,
-            environment,
-            notes: Vec::new(),
             notice: notice(submission),
+            ..Self::new(name, title(submission, variant), environment)
         }
     }
 
-    /// The trials of several runs one after the other, in the order in which they are given. What a
-    /// run broke the rules in is left out, as long as another run kept them: that is told.
+    /// The trials of several runs one after the other, in the order in which they are given. A
+    /// measurement that violated the rules is excluded if another run has a valid one; a note says so.
     #[must_use]
     pub fn pooled(name: impl Into<String>, runs: Vec<Self>) -> Self {
         let facts: Vec<&[Fact]> = runs.iter().map(|run| run.environment.as_slice()).collect();
         let (environment, several) = merged(&facts);
         let count = runs.len();
+        let title = runs.first().map(|run| run.title.clone());
         let mut pool = Self {
-            name: name.into(),
-            title: runs
-                .first()
-                .map(|run| run.title.clone())
-                .unwrap_or_default(),
-            outcome: Outcome::Measured,
             runs: count,
-            measured: Vec::new(),
-            environment,
-            notes: Vec::new(),
             notice: runs.iter().find_map(|run| run.notice.clone()),
+            ..Self::new(name, title.unwrap_or_default(), environment)
         };
         if runs.iter().any(|run| run.title != pool.title) {
             pool.notes.push(format!(
@@ -124,31 +120,31 @@ impl Subject {
                 first(&several, SHOWN)
             ));
         }
-        let mut broken = Vec::new();
+        let mut invalid = Vec::new();
         for run in runs {
             pool.notes.extend(run.notes);
             for measured in run.measured {
                 if measured.valid {
                     pool.add(measured);
                 } else {
-                    broken.push((run.name.clone(), measured));
+                    invalid.push((run.name.clone(), measured));
                 }
             }
         }
-        let mut left_out: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (run, measured) in broken {
+        let mut excluded: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (run, measured) in invalid {
             let mut known = pool.measured.iter();
             if known.any(|known| known.valid && known.is_like(&measured, true)) {
                 let what = format!("{} {}", measured.scenario, measured.mode);
-                let runs = left_out.entry(what).or_default();
+                let runs = excluded.entry(what).or_default();
                 runs.push(format!("{run} ({})", measured.outcome));
             } else {
                 pool.add(measured);
             }
         }
-        for (what, runs) in left_out {
+        for (what, runs) in excluded {
             pool.notes.push(format!(
-                "{what} of {} leaves out {} of its {count} runs: {}",
+                "{what} of {} excludes {} of its {count} runs: {}",
                 pool.name,
                 runs.len(),
                 first(&runs, SHOWN)

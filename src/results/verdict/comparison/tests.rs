@@ -210,7 +210,7 @@ fn other_target_rates_are_noted() {
     };
     let subjects = [subject("before", at(10.0)), subject("after", at(12.0))];
     let comparison = compare(&subjects, &Options::default());
-    assert!(comparison.notes[0].contains("asked for 10 queries/s and B for 12"));
+    assert!(comparison.notes[0].contains("of A is 10 queries/s and of B 12"));
 }
 
 #[rstest]
@@ -295,7 +295,7 @@ fn a_run_that_broke_the_rules_is_left_out_of_a_pool_and_told() {
         pool.notes,
         [
             "the 3 runs of cell differ among themselves in host",
-            "Offline performance of cell leaves out 1 of its 3 runs: two (invalid)"
+            "Offline performance of cell excludes 1 of its 3 runs: two (invalid)"
         ]
     );
     // Of nothing but broken ones nothing is compared.

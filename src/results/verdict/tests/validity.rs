@@ -15,7 +15,7 @@ fn because(text: &str) -> String {
 }
 
 #[rstest]
-#[case(StepOutcome::Failed { because: because("no GPU"), code: Some(3) }, Outcome::Failed, 4, "exit code 3: no GPU")]
+#[case(StepOutcome::Failed { because: because("no GPU"), code: Some(3) }, Outcome::Failed, 4, "the step failed: no GPU")]
 #[case(StepOutcome::Failed { because: because("out of memory"), code: None }, Outcome::Failed, 4, "out of memory")]
 #[case(StepOutcome::TimedOut { because: because("after 2 h") }, Outcome::Failed, 4, "ran out of time: after 2 h")]
 #[case(StepOutcome::NotRun { because: because("setup failed") }, Outcome::Failed, 4, "did not run: setup failed")]

@@ -1,29 +1,29 @@
-//! Which results the runs have between them, each once.
+//! Collects the results of the runs, each once.
 
 use std::collections::BTreeMap;
 
 use super::choose::{Chosen, choose};
-use super::model::{ExportRequest, Refusal, RunRead};
+use super::model::{ExportError, ExportRequest, SourceRun};
 use super::names;
-use super::result::SUMMARY;
 use super::system::difference;
+use crate::results::evidence::folder::SUMMARY;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::Round;
 use retrial_recipe::model::Mode;
 
 /// The results of one benchmark in one scenario.
 #[derive(Debug, Default)]
-pub(super) struct OfScenario<'a> {
+pub(super) struct ScenarioResults<'a> {
     pub performance: Option<Chosen<'a>>,
     pub accuracy: Option<Chosen<'a>>,
-    /// By the test's name: the run, and where the test's folder lies in what was collected.
+    /// By the test's name: the run, and the test's folder among its results.
     pub tests: BTreeMap<String, (Chosen<'a>, String)>,
-    /// Runs of the audit that left no test's folder.
+    /// Runs of the audit without a test's folder.
     pub without_test: Vec<Chosen<'a>>,
 }
 
-impl<'a> OfScenario<'a> {
-    /// All of its runs.
+impl<'a> ScenarioResults<'a> {
+    /// Returns all of its runs.
     pub fn chosen(&self) -> impl Iterator<Item = &Chosen<'a>> {
         let measured = self.performance.iter().chain(&self.accuracy);
         let tests = self.tests.values().map(|(chosen, _)| chosen);
@@ -31,32 +31,32 @@ impl<'a> OfScenario<'a> {
     }
 }
 
-/// A benchmark as it is filed.
+/// The results of one benchmark.
 #[derive(Debug)]
-pub(super) struct OfBenchmark<'a> {
+pub(super) struct BenchmarkResults<'a> {
     /// Its folder.
     pub folder: String,
-    /// Its official name; none where the round has no such benchmark.
+    /// Its official name; none if the round has no such benchmark.
     pub official: Option<String>,
     /// By scenario.
-    pub scenarios: BTreeMap<Scenario, OfScenario<'a>>,
+    pub scenarios: BTreeMap<Scenario, ScenarioResults<'a>>,
 }
 
-impl OfBenchmark<'_> {
-    /// A folder's name that the round does not know needs a mapping.
+impl BenchmarkResults<'_> {
+    /// Returns whether the folder's name needs a mapping, since the round does not have it.
     pub fn is_mapped(&self, round: &Round) -> bool {
         self.official.is_some() && round.benchmark(&self.folder).is_none()
     }
 }
 
-/// Puts the runs' results together.
-pub(super) fn gather<'a>(
-    runs: &'a [RunRead],
-    asked: &ExportRequest,
+/// Collects the runs' results.
+pub(super) fn collect<'a>(
+    runs: &'a [SourceRun],
+    request: &ExportRequest,
     round: &Round,
-) -> Result<Vec<OfBenchmark<'a>>, Refusal> {
+) -> Result<Vec<BenchmarkResults<'a>>, ExportError> {
     one_system(runs)?;
-    let mut benchmarks: Vec<OfBenchmark<'_>> = Vec::new();
+    let mut benchmarks: Vec<BenchmarkResults<'_>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         let mut has_any = false;
         for (measurement, measured) in run.plan.measurements.iter().enumerate() {
@@ -66,14 +66,14 @@ pub(super) fn gather<'a>(
             let Some(chosen) = choose(index, run, measurement) else {
                 continue;
             };
-            if measured.mode != Mode::Compliance && !chosen.found.files.contains_key(SUMMARY) {
+            if measured.mode != Mode::Compliance && !chosen.files.files.contains_key(SUMMARY) {
                 continue;
             }
             has_any = true;
             let own = &run.plan.submission.benchmark;
             let known = benchmarks.iter().position(|one| one.folder == *own);
             let at = known.unwrap_or_else(|| {
-                benchmarks.push(OfBenchmark {
+                benchmarks.push(BenchmarkResults {
                     folder: own.clone(),
                     official: round.benchmark(own).map(|(name, _)| name.to_owned()),
                     scenarios: BTreeMap::new(),
@@ -84,19 +84,23 @@ pub(super) fn gather<'a>(
             put(of, chosen, own)?;
         }
         if !has_any {
-            return Err(Refusal::Nothing {
+            return Err(ExportError::Nothing {
                 run: run.id.clone(),
-                because: run.verdict.sentence.clone(),
+                reason: run.verdict.sentence.clone(),
             });
         }
     }
-    rename(&mut benchmarks, asked, round)?;
+    rename(&mut benchmarks, request, round)?;
     Ok(benchmarks)
 }
 
-fn put<'a>(of: &mut OfScenario<'a>, chosen: Chosen<'a>, benchmark: &str) -> Result<(), Refusal> {
+fn put<'a>(
+    of: &mut ScenarioResults<'a>,
+    chosen: Chosen<'a>,
+    benchmark: &str,
+) -> Result<(), ExportError> {
     let scenario = &chosen.measured.scenario;
-    let twice = |what: &str, before: &Chosen<'_>| Refusal::Conflict {
+    let twice = |what: &str, before: &Chosen<'_>| ExportError::Conflict {
         what: format!("{benchmark} {scenario} {what}"),
         runs: vec![before.run.id.clone(), chosen.run.id.clone()],
     };
@@ -104,14 +108,14 @@ fn put<'a>(of: &mut OfScenario<'a>, chosen: Chosen<'a>, benchmark: &str) -> Resu
         Mode::Performance => &mut of.performance,
         Mode::Accuracy => &mut of.accuracy,
         Mode::Compliance => {
-            for (test, folder) in &chosen.found.tests {
+            for (test, folder) in &chosen.files.tests {
                 if let Some((before, _)) = of.tests.get(test) {
                     return Err(twice(test, before));
                 }
                 let entry = (chosen.clone(), folder.clone());
                 of.tests.insert(test.clone(), entry);
             }
-            if chosen.found.tests.is_empty() {
+            if chosen.files.tests.is_empty() {
                 of.without_test.push(chosen);
             }
             return Ok(());
@@ -124,8 +128,8 @@ fn put<'a>(of: &mut OfScenario<'a>, chosen: Chosen<'a>, benchmark: &str) -> Resu
     Ok(())
 }
 
-/// One tree describes one system.
-fn one_system(runs: &[RunRead]) -> Result<(), Refusal> {
+/// Checks that all runs are of one system, as a tree describes one.
+fn one_system(runs: &[SourceRun]) -> Result<(), ExportError> {
     let Some(first) = runs.first() else {
         return Ok(());
     };
@@ -134,7 +138,7 @@ fn one_system(runs: &[RunRead]) -> Result<(), Refusal> {
         .find_map(|run| Some((run, difference(first, run)?)));
     match other {
         None => Ok(()),
-        Some((second, differs)) => Err(Refusal::Systems {
+        Some((second, differs)) => Err(ExportError::Systems {
             first: first.id.clone(),
             second: second.id.clone(),
             differs,
@@ -142,15 +146,15 @@ fn one_system(runs: &[RunRead]) -> Result<(), Refusal> {
     }
 }
 
-/// `--benchmark`: the folder's own name stays where the round does not know it, and is mapped.
+/// `--benchmark`: a folder's name that the round does not have stays, and is mapped.
 fn rename(
-    benchmarks: &mut [OfBenchmark<'_>],
-    asked: &ExportRequest,
+    benchmarks: &mut [BenchmarkResults<'_>],
+    request: &ExportRequest,
     round: &Round,
-) -> Result<(), Refusal> {
-    if let Some(name) = &asked.benchmark {
+) -> Result<(), ExportError> {
+    if let Some(name) = &request.benchmark {
         if benchmarks.len() > 1 {
-            return Err(Refusal::SeveralBenchmarks {
+            return Err(ExportError::SeveralBenchmarks {
                 asked: name.clone(),
                 benchmarks: benchmarks.iter().map(|one| one.folder.clone()).collect(),
             });
@@ -171,13 +175,13 @@ fn rename(
     Ok(())
 }
 
-fn unknown(asked: &str, round: &Round) -> Refusal {
+fn unknown(asked: &str, round: &Round) -> ExportError {
     let known: Vec<&str> = round.benchmarks.iter().map(|(name, _)| &**name).collect();
     let help = match retrial_recipe::nearest(asked, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are: {}", known.join(", ")),
+        None => format!("known are: {}", known.join(", ")),
     };
-    Refusal::UnknownBenchmark {
+    ExportError::UnknownBenchmark {
         asked: asked.to_owned(),
         round: round.round.clone(),
         help,

@@ -1,18 +1,18 @@
-//! What a failed pull means, from the engine's words: 20.10 answers most of them with status
-//! 500, so the words are all there is. Pure.
+//! Why a pull failed, from the engine's words: 20.10 answers most failures with status 500, so the
+//! words are all there is. Pure.
 
 use crate::error::EngineError;
 use retrial_container::ImageRef;
 
 use super::fault::is_no_space;
 
-/// What became of a pull.
+/// Why a pull failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// The registry or the way to it stumbled: again may help.
-    Passing,
-    /// The registry refuses more pulls for now: again may help, later.
-    Limited,
+pub enum PullFailure {
+    /// The registry or the way to it failed: another try may help.
+    Transient,
+    /// The registry refuses more pulls for now: a later try may help.
+    RateLimited,
     /// No such repository, tag or digest.
     NotFound,
     /// Credentials are missing, wrong, or not enough.
@@ -31,8 +31,8 @@ pub enum Fate {
     Other,
 }
 
-/// Each: any of these words (lower case), then this fate. The first that fits counts.
-const WORDS: &[(&[&str], Fate)] = &[
+/// Each: any of these words (lower case), then this failure. The first that fits counts.
+const WORDS: &[(&[&str], PullFailure)] = &[
     (
         &[
             "no matching manifest",
@@ -40,9 +40,12 @@ const WORDS: &[(&[&str], Fate)] = &[
             "does not provide the specified platform",
             "operating system",
         ],
-        Fate::WrongPlatform,
+        PullFailure::WrongPlatform,
     ),
-    (&["toomanyrequests", "too many requests"], Fate::Limited),
+    (
+        &["toomanyrequests", "too many requests"],
+        PullFailure::RateLimited,
+    ),
     (
         &[
             "unexpected http status: 5",
@@ -53,7 +56,7 @@ const WORDS: &[(&[&str], Fate)] = &[
             "504 gateway time",
             "service unavailable",
         ],
-        Fate::Passing,
+        PullFailure::Transient,
     ),
     (
         &[
@@ -63,7 +66,7 @@ const WORDS: &[(&[&str], Fate)] = &[
             "incorrect username or password",
             "403 forbidden",
         ],
-        Fate::Unauthorized,
+        PullFailure::Unauthorized,
     ),
     (
         &[
@@ -74,15 +77,15 @@ const WORDS: &[(&[&str], Fate)] = &[
             "repository name not known",
             "no such image",
         ],
-        Fate::NotFound,
+        PullFailure::NotFound,
     ),
-    (&["denied"], Fate::Unauthorized),
-    (&["x509", "certificate"], Fate::Certificate),
+    (&["denied"], PullFailure::Unauthorized),
+    (&["x509", "certificate"], PullFailure::Certificate),
     (
         &["server gave http response to https client"],
-        Fate::PlainHttp,
+        PullFailure::PlainHttp,
     ),
-    (&["no such host"], Fate::UnknownHost),
+    (&["no such host"], PullFailure::UnknownHost),
     (
         &[
             "connection reset",
@@ -103,71 +106,76 @@ const WORDS: &[(&[&str], Fate)] = &[
             "unexpected commit digest",
             "failed size validation",
         ],
-        Fate::Passing,
+        PullFailure::Transient,
     ),
 ];
 
 /// Reads the engine's words.
-pub fn fate(message: &str) -> Fate {
+pub fn classify(message: &str) -> PullFailure {
     // Of a file on the engine's side it says nothing about the registry.
     let lower = message
         .trim()
         .to_lowercase()
         .replace("permission denied", "");
     if is_no_space(&lower) {
-        return Fate::NoSpace;
+        return PullFailure::NoSpace;
     }
     if lower.ends_with("eof") {
-        return Fate::Passing;
+        return PullFailure::Transient;
     }
     WORDS
         .iter()
         .find(|(words, _)| words.iter().any(|word| lower.contains(word)))
-        .map_or(Fate::Other, |(_, fate)| *fate)
+        .map_or(PullFailure::Other, |(_, failure)| *failure)
 }
 
-impl Fate {
+impl PullFailure {
     /// Whether to try again.
-    pub fn is_passing(self) -> bool {
-        matches!(self, Self::Passing | Self::Limited)
+    pub fn is_transient(self) -> bool {
+        matches!(self, Self::Transient | Self::RateLimited)
     }
 
-    /// The error that the user reads.
-    pub fn error(self, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
+    /// The error of a pull, from the engine's words.
+    pub(super) fn error(self, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
         let because = message.trim().to_owned();
-        let registry = reference.registry.clone();
-        let full = reference.to_string();
-        let hint = match self {
-            Self::NotFound => {
-                return EngineError::ImageNotFound {
-                    reference: full,
-                    registry,
-                    because,
-                };
-            }
+        if self == Self::NoSpace {
+            return EngineError::NoSpace {
+                operation: format!("pull {reference}"),
+                because,
+            };
+        }
+        EngineError::Pull {
+            reference: Box::new(reference.clone()),
+            failure: self,
+            tries,
+            because,
+        }
+    }
+
+    /// What the user reads: what failed, the engine's words, and what to do.
+    pub(crate) fn describe(self, reference: &ImageRef, tries: u32, because: &str) -> String {
+        let registry = &reference.registry;
+        let failed = match self {
+            Self::NotFound => format!("there is no image {reference} in {registry}"),
+            Self::Unauthorized => format!("{registry} does not let you pull {reference}"),
+            Self::WrongPlatform => format!("{reference} is not built for this machine"),
+            _ if tries > 1 => format!("pulling {reference} from {registry} failed {tries} times"),
+            _ => format!("pulling {reference} from {registry} failed"),
+        };
+        let help = match self {
+            Self::NotFound => format!(
+                "check the name and the tag; if the repository is private, `docker login {registry}` first"
+            ),
             Self::Unauthorized => {
-                return EngineError::Unauthorized {
-                    reference: full,
-                    registry,
-                    because,
-                };
+                format!("`docker login {registry}` with an account that may, then try again")
             }
             Self::WrongPlatform => {
-                return EngineError::WrongPlatform {
-                    reference: full,
-                    because,
-                };
+                "choose a tag for this machine's architecture, or another engine".to_owned()
             }
-            Self::NoSpace => {
-                return EngineError::NoSpace {
-                    operation: format!("pull {full}"),
-                    because,
-                };
-            }
-            Self::Passing => format!(
+            Self::Transient => format!(
                 "can the engine reach it? (`curl -I https://{registry}/v2/`; a proxy is set where the engine starts, not in this shell)"
             ),
-            Self::Limited => format!(
+            Self::RateLimited => format!(
                 "the registry limits pulls: wait a while, or `docker login {registry}` for a higher limit"
             ),
             Self::Certificate => format!(
@@ -179,15 +187,11 @@ impl Fate {
             Self::UnknownHost => {
                 format!("is `{registry}` spelt right? does this machine's DNS know it?")
             }
-            Self::Other => format!("`docker pull {full}` shows the same from the command line"),
+            Self::NoSpace | Self::Other => {
+                format!("`docker pull {reference}` shows the same from the command line")
+            }
         };
-        EngineError::Registry {
-            reference: full,
-            registry,
-            tries,
-            because,
-            hint,
-        }
+        format!("{failed}: {because}\n  {help}")
     }
 }
 
@@ -200,68 +204,74 @@ mod tests {
         let cases = [
             (
                 "manifest for 127.0.0.1:5000/a:no not found: manifest unknown: manifest unknown",
-                Fate::NotFound,
+                PullFailure::NotFound,
             ),
             (
                 "pull access denied for nope, repository does not exist or may require 'docker login': denied: requested access to the resource is denied",
-                Fate::NotFound,
+                PullFailure::NotFound,
             ),
             (
                 "Get \"https://r/v2/a/manifests/1\": no basic auth credentials",
-                Fate::Unauthorized,
+                PullFailure::Unauthorized,
             ),
-            ("unauthorized: authentication required", Fate::Unauthorized),
+            (
+                "unauthorized: authentication required",
+                PullFailure::Unauthorized,
+            ),
             (
                 "denied: requested access to the resource is denied",
-                Fate::Unauthorized,
+                PullFailure::Unauthorized,
             ),
             (
                 "no matching manifest for linux/amd64 in the manifest list entries",
-                Fate::WrongPlatform,
+                PullFailure::WrongPlatform,
             ),
             (
                 "write /var/lib/docker/tmp/x: no space left on device",
-                Fate::NoSpace,
+                PullFailure::NoSpace,
             ),
             (
                 "toomanyrequests: You have reached your pull rate limit.",
-                Fate::Limited,
+                PullFailure::RateLimited,
             ),
             (
                 "received unexpected HTTP status: 503 Service Unavailable",
-                Fate::Passing,
+                PullFailure::Transient,
             ),
             (
                 "Get \"https://r/v2/\": net/http: TLS handshake timeout",
-                Fate::Passing,
+                PullFailure::Transient,
             ),
             (
                 "read tcp 1.2.3.4:5->6.7.8.9:443: read: connection reset by peer",
-                Fate::Passing,
+                PullFailure::Transient,
             ),
-            ("Get \"http://r/v2/\": EOF", Fate::Passing),
-            ("unexpected EOF", Fate::Passing),
+            ("Get \"http://r/v2/\": EOF", PullFailure::Transient),
+            ("unexpected EOF", PullFailure::Transient),
             (
                 "Get \"https://r/v2/\": tls: failed to verify certificate: x509: certificate signed by unknown authority",
-                Fate::Certificate,
+                PullFailure::Certificate,
             ),
             (
                 "Get \"https://r/v2/\": http: server gave HTTP response to HTTPS client",
-                Fate::PlainHttp,
+                PullFailure::PlainHttp,
             ),
             (
                 "Get \"https://r/v2/\": dial tcp: lookup r on 1.1.1.1:53: no such host",
-                Fate::UnknownHost,
+                PullFailure::UnknownHost,
             ),
             (
                 "Head \"https://ghcr.io/v2/a/b\": denied",
-                Fate::Unauthorized,
+                PullFailure::Unauthorized,
             ),
-            ("open /var/lib/docker/tmp: permission denied", Fate::Other),
-            ("something new", Fate::Other),
+            (
+                "open /var/lib/docker/tmp: permission denied",
+                PullFailure::Other,
+            ),
+            ("something new", PullFailure::Other),
         ];
         for (message, expected) in cases {
-            assert_eq!(fate(message), expected, "{message}");
+            assert_eq!(classify(message), expected, "{message}");
         }
     }
 }

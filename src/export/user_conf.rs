@@ -1,16 +1,15 @@
-//! `user.conf`: the benchmark's own where it is among the results, else put together again from
-//! what `LoadGen` says that it ran with.
+//! Reconstructs `user.conf` from the settings that `LoadGen` logged, for results without their own.
 
 use std::fmt::Write as _;
 
 use retrial_mlperf::loadgen::Parameters;
 
-/// Milliseconds have so many nanoseconds.
+/// Nanoseconds per millisecond.
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The settings of a scenario as `user.conf` has them; none where the log tells none.
+/// The settings of a scenario as `user.conf` has them; none if the log has none.
 pub(super) fn from_log(scenario: &str, run: &str, parameters: &Parameters) -> Option<String> {
-    // LoadGen knows no Interactive: its settings stand under Server.
+    // LoadGen has no Interactive scenario: its settings are those of Server.
     let scenario = if scenario == "Interactive" {
         "Server"
     } else {
@@ -21,8 +20,8 @@ pub(super) fn from_log(scenario: &str, run: &str, parameters: &Parameters) -> Op
         return None;
     }
     let mut text = format!(
-        "# Put together by Retrial from the settings that LoadGen logged in run {run}:\n\
-         # the file that the benchmark read was not among its results. What stands here is what took effect.\n"
+        "# Reconstructed by Retrial from the settings that LoadGen logged in run {run}:\n\
+         # the results did not include the file that the benchmark read.\n"
     );
     for (key, value) in settings {
         let _ = writeln!(text, "*.{scenario}.{key} = {value}");
@@ -44,40 +43,24 @@ fn settings(scenario: &str, parameters: &Parameters) -> Vec<(&'static str, Strin
         }
     };
     let whole = |value: Option<u64>| value.map(|value| value.to_string());
-    // 0 means no limit, and is what LoadGen assumes.
+    // 0 means no limit, and is LoadGen's default.
     let limit = |value: Option<u64>| whole(value.filter(|value| *value > 0));
-    let rate = matches!(scenario, "Server" | "Offline");
+    let has_rate = matches!(scenario, "Server" | "Offline");
+    let rate = parameters.target_qps.filter(|_| has_rate);
+    let has_latency = |ns: &u64| scenario != "Offline" && *ns > 0;
+    let latency = parameters.target_latency_ns.filter(has_latency);
+    let is_multi = scenario == "MultiStream";
+    let samples = parameters.samples_per_query.filter(|_| is_multi);
+    let set = parameters.performance_sample_count;
     let all = [
-        (
-            "target_qps",
-            parameters
-                .target_qps
-                .filter(|_| rate)
-                .map(|value| value.to_string()),
-        ),
-        (
-            "target_latency",
-            parameters
-                .target_latency_ns
-                .filter(|ns| scenario != "Offline" && *ns > 0)
-                .map(milliseconds),
-        ),
-        (
-            "samples_per_query",
-            whole(
-                parameters
-                    .samples_per_query
-                    .filter(|_| scenario == "MultiStream"),
-            ),
-        ),
+        ("target_qps", rate.map(|rate| rate.to_string())),
+        ("target_latency", latency.map(milliseconds)),
+        ("samples_per_query", whole(samples)),
         ("min_duration", whole(parameters.min_duration_ms)),
         ("max_duration", limit(parameters.max_duration_ms)),
         ("min_query_count", whole(parameters.min_query_count)),
         ("max_query_count", limit(parameters.max_query_count)),
-        (
-            "performance_sample_count_override",
-            limit(parameters.performance_sample_count),
-        ),
+        ("performance_sample_count_override", limit(set)),
     ];
     all.into_iter()
         .filter_map(|(key, value)| Some((key, value?)))
@@ -89,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_that_it_was_put_together() {
+    fn it_says_that_it_was_reconstructed() {
         let parameters = Parameters {
             target_qps: Some(360.0),
             target_latency_ns: Some(1_500_000),
@@ -99,7 +82,7 @@ mod tests {
             ..Parameters::default()
         };
         let text = from_log("Interactive", "last", &parameters).unwrap();
-        assert!(text.starts_with("# Put together by Retrial"), "{text}");
+        assert!(text.starts_with("# Reconstructed by Retrial"), "{text}");
         let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
             lines,

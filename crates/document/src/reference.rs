@@ -1,0 +1,117 @@
+//! The keys of a document as Markdown tables, for its documentation.
+
+use std::fmt::Write as _;
+
+use super::field_type::{FieldType, Key, Object, Word};
+
+/// Returns a section for each map of a document, the top level first: a heading of level three and a
+/// table of its keys.
+#[must_use]
+pub fn markdown(top: &'static Object) -> String {
+    let mut objects = vec![top];
+    let mut at = 0;
+    while let Some(object) = objects.get(at).copied() {
+        for key in object.keys() {
+            collect(&key.field_type, &mut objects);
+        }
+        at += 1;
+    }
+    let mut out = String::new();
+    for object in objects {
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "### {}\n", heading(object));
+        out += "| key | value | meaning |\n| --- | --- | --- |\n";
+        for key in object.keys() {
+            out += &row(key, object);
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn collect(field_type: &FieldType, objects: &mut Vec<&'static Object>) {
+    match field_type {
+        FieldType::Object(object) if !objects.iter().any(|known| known.what == object.what) => {
+            objects.push(object);
+        }
+        FieldType::Either(types) => types.iter().for_each(|one| collect(one, objects)),
+        FieldType::List(of, _) | FieldType::Map(_, of) => collect(of, objects),
+        _ => {}
+    }
+}
+
+/// `a setup step` is `Setup step`.
+fn heading(object: &Object) -> String {
+    let (first, rest) = object.noun().split_at(1);
+    first.to_uppercase() + rest
+}
+
+/// The anchor of its heading, as Markdown renderers make it.
+fn anchor(object: &Object) -> String {
+    let noun = object.noun().to_lowercase();
+    noun.replace(' ', "-").replace('\'', "")
+}
+
+fn row(key: &Key, object: &Object) -> String {
+    let mut value = value(&key.field_type);
+    if key.required {
+        value += ", required";
+    } else if object.one_of.contains(&key.name) {
+        value += &format!("; exactly one of `{}`", object.one_of.join("`, `"));
+    }
+    if let Some(default) = key.default {
+        value += &format!("; default `{default}`");
+    }
+    let mut meaning = key.doc.to_owned();
+    for word in words(&key.field_type) {
+        meaning += &format!(" `{}`: {}", word.name, word.doc);
+    }
+    let cell = |text: &str| text.replace('|', "\\|");
+    format!(
+        "| `{}` | {} | {} |\n",
+        key.name,
+        cell(&value),
+        cell(&meaning)
+    )
+}
+
+/// Returns what a value is, as a reader of a table wants it.
+fn value(field_type: &FieldType) -> String {
+    match field_type {
+        FieldType::Text(_) | FieldType::Template(..) => "text".into(),
+        FieldType::Scalar(_) => "text, number or truth value".into(),
+        FieldType::Integer(low, high) if *high == i64::MAX && *low == i64::MIN => "integer".into(),
+        FieldType::Integer(low, high) if *high == i64::MAX => format!("integer from {low}"),
+        FieldType::Integer(low, high) => format!("integer from {low} to {high}"),
+        FieldType::Number => "number".into(),
+        FieldType::Fraction => "share: `5%` or `0.05`".into(),
+        FieldType::Bool => "`true` or `false`".into(),
+        FieldType::Size(_) => "size: `64G`".into(),
+        FieldType::Duration => "duration: `1h30m`".into(),
+        FieldType::Words(words) => {
+            let names: Vec<String> = words
+                .iter()
+                .map(|word| format!("`{}`", word.name))
+                .collect();
+            names.join(" or ")
+        }
+        FieldType::List(of, _) => format!("list of {}", value(of)),
+        FieldType::Map(_, of) => format!("`NAME:` {}", value(of)),
+        FieldType::Object(object) => {
+            format!("[{}](#{})", object.what, anchor(object))
+        }
+        FieldType::Either(types) => {
+            let all: Vec<String> = types.iter().map(value).collect();
+            all.join(", or ")
+        }
+        FieldType::Overlay => "keys of this document".into(),
+    }
+}
+
+fn words(field_type: &FieldType) -> &'static [Word] {
+    match field_type {
+        FieldType::Words(words) => words,
+        FieldType::List(of, _) => words(of),
+        _ => &[],
+    }
+}

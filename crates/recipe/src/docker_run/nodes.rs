@@ -1,0 +1,36 @@
+//! Nodes of a recipe that is written: they have no place in a source.
+
+use retrial_document::{Entry, Node, Source, Span, Value};
+
+fn nowhere() -> Span {
+    Source::new("docker run", "").span(0..0)
+}
+
+/// Returns a text, in quotes where it needs them.
+pub(super) fn text(text: impl Into<String>) -> Node {
+    Node::scalar(text, false, nowhere())
+}
+
+/// Returns a number or a truth value.
+pub(super) fn plain(text: impl Into<String>) -> Node {
+    Node::scalar(text, true, nowhere())
+}
+
+/// Returns a list.
+pub(super) fn list(items: Vec<Node>) -> Node {
+    Node {
+        value: Value::List(items),
+        span: nowhere(),
+    }
+}
+
+/// Returns a map.
+pub(super) fn map<Key: Into<String>>(entries: impl IntoIterator<Item = (Key, Node)>) -> Node {
+    let entries = entries.into_iter().map(|(key, value)| Entry {
+        key: key.into(),
+        key_span: nowhere(),
+        append: false,
+        value,
+    });
+    Node::map(entries.collect(), nowhere())
+}

@@ -1,0 +1,204 @@
+//! The bars of the step under way: what it does, its last lines of output, its layers or files.
+
+use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
+use jiff::Timestamp;
+
+use crate::format::{elapsed, limit, size};
+use crate::report::progress::transfers::seconds;
+use crate::report::progress::view::{ActiveStep, View};
+use crate::store::journal::{Transfer, TransferState, TransferUnit};
+
+/// Layers that are shown.
+const LAYERS: usize = 4;
+/// Files that are shown: as many as are fetched at the same time.
+const FILES: usize = 8;
+
+/// Bars of indicatif, from top to bottom.
+#[derive(Debug)]
+pub struct Bars {
+    multi: MultiProgress,
+    bars: Vec<ProgressBar>,
+}
+
+/// A bar at one moment.
+#[derive(Default)]
+struct Bar {
+    /// indicatif's.
+    template: String,
+    prefix: String,
+    message: String,
+    done: u64,
+    total: u64,
+}
+
+impl Bars {
+    /// Bars on a terminal. Every change draws: the terminal decides when that is shown.
+    pub fn new(terminal: impl TermLike + 'static) -> Self {
+        let target = ProgressDrawTarget::term_like(Box::new(terminal));
+        Self {
+            multi: MultiProgress::with_draw_target(target),
+            bars: Vec::new(),
+        }
+    }
+
+    /// Draws the step under way; nothing if there is none.
+    pub fn draw(&mut self, view: &View, now: Timestamp, columns: usize, rows: usize) {
+        let wanted = match &view.step {
+            Some(step) => bars(view, step, now, columns, rows),
+            None => Vec::new(),
+        };
+        for bar in self.bars.drain(wanted.len().min(self.bars.len())..) {
+            self.multi.remove(&bar);
+        }
+        if wanted.is_empty() {
+            let _ = self.multi.clear();
+        }
+        for (index, wanted) in wanted.into_iter().enumerate() {
+            if index == self.bars.len() {
+                self.bars.push(self.multi.add(ProgressBar::hidden()));
+            }
+            let bar = &self.bars[index];
+            let style = ProgressStyle::with_template(&wanted.template);
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("━╸─").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
+            bar.set_prefix(wanted.prefix);
+            bar.set_message(wanted.message);
+            bar.update(|state| {
+                state.set_len(wanted.total);
+                state.set_pos(wanted.done);
+            });
+        }
+    }
+}
+
+fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: usize) -> Vec<Bar> {
+    let mut bars = vec![head(view, step, now, columns)];
+    let mut lines = Vec::new();
+    if !step.doing.is_empty() {
+        lines.push(style(fit(&step.doing, columns, 2)).dim().to_string());
+    }
+    if !step.sample.is_empty() {
+        lines.push(fit(&step.sample, columns, 2));
+    }
+    for line in &mut lines {
+        line.insert_str(0, "  ");
+    }
+    if step.transfers.is_empty() {
+        let room = rows.saturating_sub(1 + lines.len());
+        let tail = step.tail.iter().skip(step.tail.len().saturating_sub(room));
+        let quote = style("  │").dim();
+        lines.extend(tail.map(|line| format!("{quote} {}", fit(line, columns, 4))));
+    }
+    bars.push(Bar {
+        template: "{msg}".to_owned(),
+        message: lines.join("\n"),
+        ..Bar::default()
+    });
+    if !step.transfers.is_empty() {
+        bars.push(sum(step, now, columns));
+        let (shown, name) = match step.transfers.sum(now).unit {
+            TransferUnit::Layer => (LAYERS, 12),
+            TransferUnit::File => (FILES, (columns / 3).clamp(12, 36)),
+        };
+        let parts = step.transfers.active().take(shown);
+        bars.extend(parts.map(|part| transfer(part, name, columns)));
+    }
+    bars
+}
+
+/// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
+fn head(view: &View, step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
+    let mut time = elapsed(seconds(step.started, now));
+    if let Some(timeout) = step.timeout_s {
+        time = format!("{time}, timeout {}", limit(timeout));
+    }
+    let prefix = format!("{}  {time}", style(&step.name).bold());
+    let prefix = fit(&prefix, columns, 2);
+    // After a resume the step may be older than the run as this process knows it.
+    let started = view.started.filter(|started| *started <= step.started);
+    let all = started.map(|started| format!(", {} in all", elapsed(seconds(started, now))));
+    let whole = format!(
+        "step {} of {}{}",
+        step.number,
+        view.steps,
+        all.unwrap_or_default()
+    );
+    let short = format!("{}/{}", step.number, view.steps);
+    let left = columns.saturating_sub(2 + measure_text_width(&prefix));
+    let fitting = [whole, short]
+        .into_iter()
+        .find(|text| measure_text_width(text) + 2 <= left);
+    Bar {
+        template: "{spinner:.cyan} {prefix}{wide_msg:>.dim}".to_owned(),
+        prefix,
+        message: fitting.unwrap_or_default(),
+        ..Bar::default()
+    }
+}
+
+/// `━━━━━━╸───  2.22 GiB of 2.84 GiB  186 MB/s  3 s left  1 of 4 layers`
+fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
+    let sum = step.transfers.sum(now);
+    let facts = [sum.facts(), vec![sum.parts()]].concat();
+    let room = columns.saturating_sub(2);
+    let bar = room.saturating_sub(measure_text_width(&facts.join("  ")) + 2);
+    let bar = bar.clamp(10, 30);
+    // No fact is cut: those without room are left out.
+    let mut left = room.saturating_sub(bar);
+    let fitting = facts.into_iter().filter(|fact| {
+        let wide = measure_text_width(fact) + 2;
+        let fits = wide <= left;
+        left -= if fits { wide } else { 0 };
+        fits
+    });
+    let message = fitting.collect::<Vec<_>>().join("  ");
+    let template = match sum.total {
+        0 => "  {msg}".to_owned(),
+        _ => format!("  {{bar:{bar}.cyan/dim}}  {{msg}}"),
+    };
+    Bar {
+        template,
+        message,
+        done: sum.done,
+        total: sum.total,
+        ..Bar::default()
+    }
+}
+
+/// `model-00001-of-00004.safetensors     downloading ━━━━━━━━╸───  3.30 GiB of 4.56 GiB`
+fn transfer(part: &Transfer, name: usize, columns: usize) -> Bar {
+    let doing = match part.state {
+        TransferState::Extracting => "extracting ",
+        TransferState::Verifying => "verifying  ",
+        _ => "downloading",
+    };
+    let name = pad_str(&part.part, name, Alignment::Left, Some("…"));
+    let prefix = format!("    {name} {doing}");
+    let Some(total) = part.total else {
+        return Bar {
+            template: "{prefix}".to_owned(),
+            prefix,
+            ..Bar::default()
+        };
+    };
+    let done = part.current.unwrap_or(0);
+    let message = format!("  {} of {}", size(done), size(total));
+    let room = columns.saturating_sub(measure_text_width(&prefix) + 1);
+    let bar = room
+        .saturating_sub(measure_text_width(&message))
+        .clamp(6, 12);
+    let fits = bar + measure_text_width(&message) <= room;
+    Bar {
+        template: format!("{{prefix}} {{bar:{bar}.cyan/dim}}{{msg}}"),
+        prefix,
+        message: if fits { message } else { String::new() },
+        done,
+        total,
+    }
+}
+
+/// The text in the columns that are left after so many.
+fn fit(text: &str, columns: usize, taken: usize) -> String {
+    truncate_str(text, columns.saturating_sub(taken), "…").into_owned()
+}

@@ -1,0 +1,117 @@
+//! What acceptance requires of a tree: scenarios, modes, tests of the audit, and a submitter.
+
+use super::build::Builder;
+use super::collect::{BenchmarkResults, ScenarioResults};
+use super::model::Division;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::SystemType;
+use retrial_recipe::model::Mode;
+
+impl Builder<'_> {
+    /// Notes the scenarios, modes and tests that a benchmark does not have.
+    pub fn missing_from(&mut self, benchmark: &BenchmarkResults<'_>) {
+        let tree = &self.tree;
+        let (root, system) = (tree.root(), &tree.system);
+        let results = format!("{root}/results/{system}/{}", benchmark.folder);
+        let is_open = tree.division == Division::Open;
+        let Some(official) = &benchmark.official else {
+            let item = format!("the benchmark of {} that it implements", self.round.round);
+            let fix = "name it with --benchmark NAME (it is written into model_mapping.json)";
+            self.missing(&results, item, fix);
+            return;
+        };
+        for (scenario, of) in &benchmark.scenarios {
+            self.missing_modes(benchmark, *scenario, of);
+            if !is_open {
+                self.missing_tests(official, benchmark, *scenario, of);
+            }
+        }
+        let system = self.request.info.system.get("system_type");
+        // An unknown type is reported among the system's fields.
+        let Some(system) = system
+            .and_then(|text| text.parse::<SystemType>().ok())
+            .filter(|_| !is_open)
+        else {
+            return;
+        };
+        let chosen = benchmark
+            .scenarios
+            .values()
+            .find_map(|one| one.chosen().next());
+        let recipe = chosen.map_or("RECIPE", |one| one.run.plan.recipe.as_str());
+        let present: Vec<Scenario> = benchmark.scenarios.keys().copied().collect();
+        for scenario in self.round.missing_scenarios(official, system, &present) {
+            let key = scenario.split(' ').next().unwrap_or_default();
+            let key = key.to_lowercase();
+            let item = format!("{scenario}: {official} needs it in the closed division");
+            let fix = format!("retrial run {recipe} --scenario {key}, and export that run too");
+            self.missing(&results, item, fix);
+        }
+    }
+
+    /// Performance without accuracy, or accuracy without performance.
+    fn missing_modes(
+        &mut self,
+        benchmark: &BenchmarkResults<'_>,
+        scenario: Scenario,
+        of: &ScenarioResults<'_>,
+    ) {
+        let path = self.tree.results(&benchmark.folder, scenario.as_str());
+        let (recipe, key) = of.chosen().next().map_or(("RECIPE", "SCENARIO"), |one| {
+            (one.run.plan.recipe.as_str(), one.measured.key.as_str())
+        });
+        for (mode, chosen) in [
+            (Mode::Performance, &of.performance),
+            (Mode::Accuracy, &of.accuracy),
+        ] {
+            if chosen.is_none() {
+                let run = format!("retrial run {recipe} --scenario {key} --mode {mode}");
+                let fix = format!("{run}, and export that run too");
+                self.missing(&path, format!("the {mode} run"), fix);
+            }
+        }
+    }
+
+    fn missing_tests(
+        &mut self,
+        official: &str,
+        benchmark: &BenchmarkResults<'_>,
+        scenario: Scenario,
+        of: &ScenarioResults<'_>,
+    ) {
+        let round = self.round;
+        let rules = round.rules(official, scenario);
+        for (test, _) in rules.iter().flat_map(|rules| &rules.compliance) {
+            if of.tests.contains_key(test) {
+                continue;
+            }
+            let fix = match of.without_test.first() {
+                Some(chosen) => format!(
+                    "run {} did the audit but collected no folder {test}: name it in `results:` under `compliance:`",
+                    chosen.run.id
+                ),
+                None => format!(
+                    "run the audit's {test} in a `compliance:` mode whose `results:` is its folder {test}"
+                ),
+            };
+            let path = self
+                .tree
+                .compliance(&benchmark.folder, scenario.as_str(), test);
+            self.missing(&path, format!("compliance test {test}"), fix);
+        }
+    }
+
+    /// A re-run is not the vendor's submission, so that the recipe's submitter is not used.
+    pub fn missing_submitter(&mut self) {
+        if self.request.submitter().is_some() {
+            return;
+        }
+        let first = self.runs.first();
+        let published = first.and_then(|run| run.plan.submission.submitter.as_deref());
+        let fix = match published {
+            Some(name) => format!("--submitter NAME ({name} published the recipe's figures)"),
+            None => "--submitter NAME".to_owned(),
+        };
+        self.missing(&self.tree.root(), "the submitter", fix);
+    }
+}
