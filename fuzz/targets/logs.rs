@@ -169,5 +169,5 @@ pub fn journal(data: &[u8]) {
             "{written}"
         );
     }
-    let _ = State::of(&events).taken_up();
+    let _ = State::of(&events).resumed();
 }

@@ -42,7 +42,7 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
     };
     let size = |bytes: u64| crate::format::size(bytes);
     let told = format!(
-        "{} is free where the engine keeps images ({}), and {} asks for {} in all\n  make room: docker image prune",
+        "{} is free where the engine keeps images ({}), and {} asks for {} in all\n  free some: docker image prune",
         size(free),
         root.display(),
         plan.recipe,

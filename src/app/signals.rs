@@ -27,7 +27,7 @@ pub trait SignalTarget: Send + Sync + 'static {
 impl SignalTarget for Arc<Session> {
     fn stop(&self) {
         let text = STOPPING.to_owned();
-        let _ = self.say(None, What::Warning { text });
+        let _ = self.record(None, What::Warning { text });
         self.stop.cancel();
     }
 
@@ -36,7 +36,7 @@ impl SignalTarget for Arc<Session> {
             "retrial logs -f {id}, or after a reboot: retrial resume {id}",
             id = self.run.id()
         );
-        let _ = self.say(None, What::Detached { resume });
+        let _ = self.record(None, What::Detached { resume });
     }
 
     fn cleanup(&self) -> String {

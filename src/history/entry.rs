@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::history::Index;
-use crate::history::{Deciding, RunSummary, Stand};
+use crate::history::{Deciding, RunState, RunSummary};
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::results::evidence::environment::{digest, gpus};
@@ -80,7 +80,7 @@ impl RunSummary {
         self.began = state.since;
         self.digest = digest(&state);
         if let Some((exit_code, reason)) = state.over {
-            self.stand = Stand::Ended;
+            self.state = RunState::Ended;
             self.ended = ended;
             self.exit_code = Some(exit_code);
             self.because = reason.map(|reason| reason.to_string());

@@ -10,4 +10,4 @@ mod run_summary;
 pub use by::{Grouped, PLACES, Together, by};
 pub use choose::{Filter, Order, STATES, order};
 pub use index::Index;
-pub use run_summary::{Deciding, RunSummary, Stand};
+pub use run_summary::{Deciding, RunState, RunSummary};

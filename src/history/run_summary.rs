@@ -57,7 +57,7 @@ pub struct RunSummary {
     /// The machine that it was imported from.
     pub imported_from: Option<String>,
     /// Whether it is over.
-    pub stand: Stand,
+    pub state: RunState,
     /// Its verdict's outcome.
     pub outcome: Option<Outcome>,
     /// What stands beside it.
@@ -95,7 +95,7 @@ pub struct Deciding {
 /// Whether a run is over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stand {
+pub enum RunState {
     /// A process follows it.
     Running {
         /// Which.
@@ -114,12 +114,12 @@ impl RunSummary {
     #[must_use]
     pub fn state(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());
-        match (self.stand, self.outcome) {
-            (Stand::Running { .. }, _) => "running",
+        match (self.state, self.outcome) {
+            (RunState::Running { .. }, _) => "running",
             (_, Some(outcome)) => outcome.word(),
-            (Stand::Ended, None) if self.exit_code == stopped => "stopped",
-            (Stand::Ended, None) => "failed",
-            (Stand::Interrupted, None) => "interrupted",
+            (RunState::Ended, None) if self.exit_code == stopped => "stopped",
+            (RunState::Ended, None) => "failed",
+            (RunState::Interrupted, None) => "interrupted",
         }
     }
 
@@ -149,14 +149,14 @@ mod tests {
     fn a_state_is_one_word_for_what_is_known() {
         let mut row = RunSummary::default();
         assert_eq!(row.state(), "interrupted");
-        row.stand = Stand::Ended;
+        row.state = RunState::Ended;
         row.exit_code = Some(3);
         assert_eq!(row.state(), "failed");
         row.exit_code = Some(130);
         assert_eq!(row.state(), "stopped");
         row.outcome = Some(Outcome::NotReproduced);
         assert_eq!(row.state(), "not reproduced");
-        row.stand = Stand::Running { pid: 1 };
+        row.state = RunState::Running { pid: 1 };
         assert_eq!(row.state(), "running");
     }
 

@@ -1,4 +1,4 @@
-//! Directories that are filled once and kept for later runs.
+//! Directories that are populated once and cached for later runs.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -7,14 +7,14 @@ use super::step::{Action, ExecStep, Plan};
 use retrial_container::Mount;
 use retrial_recipe::model::{CachedFile, Place};
 
-/// Where a directory that is being filled is mounted while the image's content is copied into it.
+/// Where a directory that is being populated is mounted while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
 
 /// Copies what the image has at `$1`. As root, with owners and rights; then any user may write. A
 /// command on the host is no user of the image: for one, all of it is given to `$2`.
 pub const SEED: &str = r#"if [ -d "$1" ]; then cp -a "$1/." /.retrial-stage/ || exit; fi; [ -z "$2" ] || chown -hR "$2" /.retrial-stage || exit; chmod a+rwx /.retrial-stage"#;
 
-/// A kept directory, as far as it is known before the image is.
+/// A cached directory, as far as it is known before the image is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedDirectory {
     /// The recipe's name for it.
@@ -23,18 +23,18 @@ pub struct CachedDirectory {
     pub path: String,
     /// Files that must be in it, as the recipe lists them.
     pub files: Vec<(String, CachedFile)>,
-    /// Steps after the one that filled it may write to it, too.
+    /// Steps after the one that populated it may write to it, too.
     pub writable: bool,
-    /// Tells apart what other commands keep under the same key.
+    /// Tells apart what other commands cache under the same key.
     pub identity: String,
     /// It is one image's own: the recipe does not say by its files what is right.
     pub of_image: bool,
 }
 
-/// A step that fills a kept directory, in a container of its own or on the host.
+/// A step that populates a cached directory, in a container of its own or on the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PopulateStep {
-    /// What it fills.
+    /// What it populates.
     pub directory: CachedDirectory,
     /// Where its command runs.
     pub on: Place,
@@ -43,9 +43,9 @@ pub struct PopulateStep {
 }
 
 impl CachedDirectory {
-    /// A directory that the command fills, from what is mounted beside it (`inputs`). The command
+    /// A directory that the command populates, from what is mounted next to it (`inputs`). The command
     /// is a part of its identity: a recipe that nobody looked at cannot put something else in the
-    /// place of what another one keeps.
+    /// place of another one's cache.
     #[must_use]
     pub fn new(
         key: String,
@@ -94,7 +94,7 @@ impl CachedDirectory {
 }
 
 impl Plan {
-    /// What is kept, in the order of filling; not what is left out: there the image's is seen.
+    /// Cached directories in the order in which they are populated; without skipped ones, where the image's own is seen.
     pub fn cached_directories(&self) -> impl Iterator<Item = (u32, &CachedDirectory)> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::Populate(fill) if !step.is_skipped() => Some((step.number, &fill.directory)),
@@ -107,7 +107,7 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn kept(files: Vec<(String, CachedFile)>, run: &str) -> CachedDirectory {
+    fn cached(files: Vec<(String, CachedFile)>, run: &str) -> CachedDirectory {
         let command = ExecStep {
             run: run.to_owned(),
             ..ExecStep::default()
@@ -128,13 +128,13 @@ mod tests {
             )]
         };
         let (one, other) = ("sha256:0123456789abcdef", "sha256:fedcba9876543210");
-        let listed = kept(file(Some("00")), "get");
+        let listed = cached(file(Some("00")), "get");
         assert_eq!(listed.name(one), listed.name(other));
-        for kept in [kept(file(None), "get"), kept(Vec::new(), "get")] {
-            assert_ne!(kept.name(one), kept.name(other));
-            assert!(kept.name(one).ends_with("-0123456789ab"));
+        for cached in [cached(file(None), "get"), cached(Vec::new(), "get")] {
+            assert_ne!(cached.name(one), cached.name(other));
+            assert!(cached.name(one).ends_with("-0123456789ab"));
         }
-        assert_ne!(listed.identity, kept(file(Some("00")), "put").identity);
-        assert_ne!(listed.identity, kept(file(Some("01")), "get").identity);
+        assert_ne!(listed.identity, cached(file(Some("00")), "put").identity);
+        assert_ne!(listed.identity, cached(file(Some("01")), "get").identity);
     }
 }

@@ -1,19 +1,19 @@
 //! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as long
-//! as the benchmark, and every user of the engine sees it. A lock guards only the time from looking
-//! to starting; a run that finds its GPUs taken waits for the other container's end.
+//! as the benchmark, and every user of the engine sees it. A lock guards only the time from the check
+//! to the start; a run whose GPUs are busy waits for the other container's end.
 
-use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::container::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use super::engine_back::with_engine;
+use super::error::Halt;
+use super::labels::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use super::session::Session;
 use crate::plan::step::Step;
 use crate::store::StoreError;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::ContainerState;
 
 /// How long another run may take to create its container.
@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_mins(10);
 const SHARED: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
 /// The lock's name in it.
 const LOCK: &str = "retrial-gpus.lock";
-/// After so long a wait for a container is begun anew: an engine may have been restarted.
-const LOOK_AGAIN: Duration = Duration::from_mins(1);
+/// After so long the engine is asked again: it may have been restarted.
+const CHECK_AGAIN: Duration = Duration::from_mins(1);
 
 /// The GPUs that the run's container claims, for its label: addresses, or `all`.
 pub fn claim_of(session: &Session) -> Option<String> {
@@ -33,86 +33,55 @@ pub fn claim_of(session: &Session) -> Option<String> {
     Some(given.map_or_else(|| "all".to_owned(), |given| given.claims().join(",")))
 }
 
-/// Held from looking whether the GPUs are free until the container runs on them.
-pub enum Claim {
-    /// The run may create its container.
-    Free(Option<File>),
-    /// It may not; this is the step's end.
-    Taken(StepEnd),
-}
-
-/// Another container with a GPU that this run wants.
-struct Holder {
-    container: String,
-    run: String,
-    user: String,
-    gpus: String,
-}
-
-/// Waits until no other container of ours has a GPU that this run wants.
-pub async fn claim(session: &Session, step: &Step) -> Result<Claim, StoreError> {
+/// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
+/// the run's own container runs on them.
+pub async fn claim(session: &Session, step: &Step) -> Result<Option<File>, Halt> {
     let Some(mine) = claim_of(session) else {
-        return Ok(Claim::Free(None));
+        return Ok(None);
     };
-    let mut told = String::new();
+    let mut reported = String::new();
     loop {
         let lock = guard(session).await?;
-        let others = with_engine(session, step, || session.engine.containers(GPU_LABEL)).await;
-        let others = match others {
-            Ok(others) => others,
-            Err(error) => return Ok(Claim::Taken(StepEnd::host(error.to_string()))),
+        let others = with_engine(session, step, || session.engine.containers(GPU_LABEL)).await?;
+        let conflict = |other: &&ContainerState| {
+            other.running
+                && label(other, RUN_LABEL) != session.run.id()
+                && overlap(&mine, label(other, GPU_LABEL))
         };
-        let Some(holder) = holder(&others, &mine, session.run.id()) else {
-            return Ok(Claim::Free(lock));
+        let Some(holder) = others.iter().find(conflict) else {
+            return Ok(lock);
         };
-        // Others may look meanwhile.
+        // Other runs may check meanwhile.
         drop(lock);
+        let run = label(holder, RUN_LABEL);
+        let user = match label(holder, USER_LABEL) {
+            "" => String::new(),
+            user => format!(" of {user}"),
+        };
         let who = format!(
-            "{} in use by run {}{}",
-            gpus(&holder.gpus),
-            holder.run,
-            holder.user
+            "{} in use by run {run}{user}",
+            gpus(label(holder, GPU_LABEL))
         );
         if session.plan.no_wait {
-            return Ok(Claim::Taken(StepEnd::failed(
-                StepFault::Host,
-                who,
-                format!(
-                    "wait for it (without --no-wait), end it (retrial stop {}), or choose others with --gpus",
-                    holder.run
-                ),
-            )));
+            let advice = format!(
+                "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
+            );
+            return Err(Halt::failed(StepFault::Host, who, advice));
         }
-        if told != who {
-            let text = format!("waits: {who}");
-            session.say(Some(step), What::Warning { text })?;
-            told = who;
+        if reported != who {
+            session.warn(step, format!("waiting: {who}"))?;
+            reported = who;
         }
         tokio::select! {
-            // Whatever it says, the next look tells.
-            _ = tokio::time::timeout(LOOK_AGAIN, session.engine.ended(&holder.container)) => {}
-            () = session.stop.cancelled() => return Ok(Claim::Taken(StepEnd::Stopped)),
+            // Whatever it answers, the next check decides.
+            _ = tokio::time::timeout(CHECK_AGAIN, session.engine.ended(&holder.id)) => {}
+            () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
         }
     }
 }
 
-fn holder(others: &[ContainerState], mine: &str, run: &str) -> Option<Holder> {
-    let label = |labels: &BTreeMap<String, String>, name| labels.get(name).cloned();
-    others
-        .iter()
-        .filter(|other| other.running)
-        .find_map(|other| {
-            let theirs = label(&other.labels, GPU_LABEL).unwrap_or_default();
-            let holder = Holder {
-                container: other.id.clone(),
-                run: label(&other.labels, RUN_LABEL).unwrap_or_default(),
-                user: label(&other.labels, USER_LABEL)
-                    .map(|user| format!(" of {user}"))
-                    .unwrap_or_default(),
-                gpus: theirs,
-            };
-            (holder.run != run && overlap(mine, &holder.gpus)).then_some(holder)
-        })
+fn label<'a>(container: &'a ContainerState, name: &str) -> &'a str {
+    container.labels.get(name).map_or("", String::as_str)
 }
 
 fn gpus(claim: &str) -> String {
@@ -164,7 +133,7 @@ fn lock_path() -> PathBuf {
 }
 
 /// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
-/// `O_CREAT` (`fs.protected_regular`), so it is made only where it is not there.
+/// `O_CREAT` (`fs.protected_regular`), so it is created only if it does not exist.
 fn open(path: &Path) -> std::io::Result<File> {
     let there = || {
         let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits());

@@ -1,22 +1,24 @@
-//! Fetches the results of a step out of the container, through the engine's archive call:
-//! it needs no mount and hides nothing. Unpacked by the store, which trusts nothing in it.
+//! Copies results out of the container through the engine's archive call, which needs no mount and
+//! hides nothing. The store unpacks them, and trusts nothing in the archive.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::engine_back::with_engine;
-use super::error::RunError;
+use super::error::Halt;
 use super::redact;
 use super::session::Session;
 use crate::plan::step::{Action, Step};
+use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
 use crate::store::run_directory::rename_synced;
-use crate::store::{StoreError, unpack};
+use crate::store::unpack::{Limits, Unpacked, unpack};
 use retrial_engine::error::EngineError;
 
-/// The most that one trial's results may hold.
-const MOST_BYTES: u64 = 16 << 30;
+/// The most bytes that are copied out at once: the results of a trial, or what a host step uses.
+pub const MAX_BYTES: u64 = 16 << 30;
 
-/// Fetches the one result directory that the step made.
+/// Collects the one result directory that the step `of` made.
 pub async fn collect(
     session: &Session,
     step: &Step,
@@ -24,171 +26,153 @@ pub async fn collect(
     trial: u32,
     of: u32,
     pattern: &str,
-) -> Result<StepEnd, RunError> {
-    let (Some(measured), Some(source)) = (
-        session.plan.measurements.get(measurement),
-        session.plan.steps.iter().find(|step| step.number == of),
-    ) else {
-        return Ok(StepEnd::failed(
-            StepFault::Request,
-            "the plan does not say what to collect".to_owned(),
-            "",
-        ));
-    };
-    let control = session.control.step(&source.directory());
-    let found: Vec<String> = control
-        .found()
-        .into_iter()
-        .filter(|(known, _)| known == pattern)
-        .map(|(_, path)| path)
-        .collect();
+) -> Result<(), Halt> {
+    let missing =
+        |because: String, advice: &str| Halt::failed(StepFault::NoResult, because, advice);
+    let found = results_of(session, of, pattern);
     let path = match &found[..] {
-        [path] => path.clone(),
+        [path] => path,
         [] => {
-            return Ok(StepEnd::failed(
-                StepFault::NoResult,
+            return Err(missing(
                 format!("the step created no directory {pattern}"),
                 "see where it writes: `results:` in the recipe must match one directory that the step makes",
             ));
         }
         several => {
-            return Ok(StepEnd::failed(
-                StepFault::NoResult,
-                format!(
-                    "{pattern} matches {} directories: {}",
-                    several.len(),
-                    several.join(", ")
-                ),
+            let (count, list) = (several.len(), several.join(", "));
+            return Err(missing(
+                format!("{pattern} matches {count} directories: {list}"),
                 "make `results:` match one directory",
             ));
         }
     };
-    let Some(container) = session.state().container else {
-        return Ok(StepEnd::failed(
-            StepFault::Host,
-            "the container is gone".to_owned(),
-            "",
-        ));
+    let Some(measured) = session.plan.measurements.get(measurement) else {
+        let because = "the plan does not say what to collect";
+        return Err(Halt::failed(StepFault::Request, because, ""));
     };
-    let relative = measured.results_directory(trial);
-    let archive = session.run.join(&format!("{}.tar", step.directory()));
-    let copied = with_engine(session, step, || {
-        session
-            .engine
-            .copy_out(&container, &path, &archive, MOST_BYTES)
-    })
-    .await;
-    let end = match copied {
-        Ok(true) => {
-            let secrets = if let Action::Exec(exec) = &source.action {
-                exec.secrets.as_slice()
-            } else {
-                &[]
-            };
-            take_over(
-                session,
-                step,
-                &Archive {
-                    path: &archive,
-                    from: &path,
-                    to: &relative,
-                    secrets,
-                },
-            )
-        }
-        Ok(false) => Ok(StepEnd::failed(
-            StepFault::NoResult,
-            format!("{path} was removed before it could be collected"),
-            "",
-        )),
-        Err(EngineError::File { path, source }) => {
-            Err(StoreError::io("write", &path)(source).into())
-        }
-        Err(error) => Ok(StepEnd::host(error.to_string())),
-    };
-    let _ = std::fs::remove_file(&archive);
-    end
+    let to = measured.results_directory(trial);
+    copy_results(session, step, of, path, &to).await
 }
 
-/// Fetches what a failed step left where its results are expected, into the step's own directory:
-/// it is evidence, and no result. What cannot be fetched is left.
-pub async fn keep_what_failed(session: &Session, step: &Step, of: u32, pattern: &str) {
-    let source = session.plan.steps.iter().find(|step| step.number == of);
-    let (Some(source), Some(container)) = (source, session.state().container) else {
-        return;
-    };
-    let found = session.control.step(&source.directory()).found();
-    let found = found.iter().filter(|(known, _)| known == pattern);
-    let secrets = match &source.action {
-        Action::Exec(exec) => exec.secrets.as_slice(),
-        _ => &[],
-    };
-    let archive = session.run.join(&format!("{}.tar", step.directory()));
-    for (index, (_, path)) in found.enumerate() {
-        let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-        let copied = session
-            .engine
-            .copy_out(&container, path, &archive, MOST_BYTES)
-            .await;
-        if let Ok(true) = copied {
-            let taken = Archive {
-                path: &archive,
-                from: path,
-                to: &to,
-                secrets,
-            };
-            let _ = take_over(session, step, &taken);
+/// Copies the results of a failed step into the step's own directory: they are evidence, no result.
+/// What cannot be copied is left.
+pub async fn collect_evidence(session: &Session, step: &Step, of: u32, pattern: &str) {
+    for (index, path) in results_of(session, of, pattern).iter().enumerate() {
+        if let Some(source) = step_of(session, of) {
+            let to = format!("steps/{}/results-{}", source.directory(), index + 1);
+            let _ = copy_results(session, step, of, path, &to).await;
         }
-        let _ = std::fs::remove_file(&archive);
     }
 }
 
-/// What came out of the container.
-struct Archive<'a> {
-    path: &'a Path,
-    from: &'a str,
-    to: &'a str,
-    /// Secrets that the step knew.
-    secrets: &'a [String],
+fn step_of(session: &Session, number: u32) -> Option<&Step> {
+    let mut steps = session.plan.steps.iter();
+    steps.find(|step| step.number == number)
 }
 
-/// Unpacks it beside its place, and renames: what is in its place is whole.
-fn take_over(session: &Session, step: &Step, archive: &Archive<'_>) -> Result<StepEnd, RunError> {
-    let target = session.run.join(archive.to);
+/// The directories that a step made and that match the pattern.
+fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<String> {
+    let found = step_of(session, of)
+        .map(|step| session.control.step(&step.directory()).found())
+        .unwrap_or_default();
+    let of_pattern = found.into_iter().filter(|(known, _)| known == pattern);
+    of_pattern.map(|(_, path)| path).collect()
+}
+
+/// Copies one result directory to `to` below the run's directory, without the step's secrets.
+async fn copy_results(
+    session: &Session,
+    step: &Step,
+    of: u32,
+    path: &str,
+    to: &str,
+) -> Result<(), Halt> {
+    let target = session.run.join(to);
     let part = target.with_extension("part");
-    for left in [&part, &target] {
-        if left.exists() {
-            std::fs::remove_dir_all(left).map_err(StoreError::io("remove", left))?;
-        }
-    }
-    let unpacked = match unpack::unpack(archive.path, &part, unpack::Limits::results(MOST_BYTES)) {
-        Ok(unpacked) => unpacked,
-        Err(error) if error.is_disk_full() => return Err(error.into()),
-        Err(error) => return Ok(StepEnd::failed(StepFault::NoResult, error.to_string(), "")),
-    };
-    if !archive.secrets.is_empty() {
+    let absent = format!("{path} was removed before it could be collected");
+    let absent = StepEnd::failed(StepFault::NoResult, absent, "");
+    let container = session.container()?;
+    let limits = Limits::results(MAX_BYTES);
+    let unpacked = extract(session, step, &container, path, &part, limits, absent).await?;
+    if let Some(Action::Exec(exec)) = step_of(session, of).map(|step| &step.action)
+        && !exec.secrets.is_empty()
+    {
         for path in files_below(&part) {
-            redact::file(&path, archive.secrets, &session.secrets)?;
+            redact::file(&path, &exec.secrets, &session.secrets)?;
         }
     }
+    remove_directory(&target)?;
     rename_synced(&part, &target)?;
+    record(session, step, path, to, unpacked)
+}
+
+/// Records what was collected.
+pub fn record(
+    session: &Session,
+    step: &Step,
+    from: &str,
+    to: &str,
+    unpacked: Unpacked,
+) -> Result<(), Halt> {
     let what = What::Collected {
-        from: archive.from.to_owned(),
-        to: archive.to.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
         left_out: unpacked.left_out,
     };
-    session.say(Some(step), what)?;
-    Ok(StepEnd::Done { exit_code: None })
+    Ok(session.record(Some(step), what)?)
 }
 
-/// Files that were unpacked: there are no links among them.
+/// Copies a path of a container to the directory `to`. `absent` is the step's end if there is no such
+/// path; its fault is also that of an archive that cannot be unpacked.
+pub async fn extract(
+    session: &Session,
+    step: &Step,
+    container: &str,
+    path: &str,
+    to: &Path,
+    limits: Limits,
+    absent: StepEnd,
+) -> Result<Unpacked, Halt> {
+    remove_directory(to)?;
+    let archive = session.run.join(&format!("{}.tar", step.directory()));
+    let copy = || {
+        session
+            .engine
+            .copy_out(container, path, &archive, MAX_BYTES)
+    };
+    let result = match with_engine(session, step, copy).await {
+        Ok(true) => unpack(&archive, to, limits).map_err(|error| match absent {
+            StepEnd::Failed { fault, .. } if !error.is_disk_full() => {
+                Halt::failed(fault, error.to_string(), "")
+            }
+            _ => error.into(),
+        }),
+        Ok(false) => Err(absent.into()),
+        Err(EngineError::File { path, source }) => {
+            Err(StoreError::io("write", &path)(source).into())
+        }
+        Err(error) => Err(error.into()),
+    };
+    let _ = fs::remove_file(&archive);
+    result
+}
+
+/// Removes a directory, if there is one.
+pub fn remove_directory(path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
+    }
+    Ok(())
+}
+
+/// Unpacked files: there are no links among them.
 fn files_below(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![directory.to_owned()];
     while let Some(directory) = directories.pop() {
-        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => directories.push(entry.path()),
                 Ok(kind) if kind.is_file() => files.push(entry.path()),

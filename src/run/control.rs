@@ -1,13 +1,16 @@
-//! The control directory: what the tool and the container's side of a step share.
+//! The control directory, which the tool and the container's side of a step share.
 //!
-//! Files are made before the step with rights that any image user can write. Nothing in
-//! here is trusted: the container's root may put links in the place of files and directories,
-//! so everything is reached through the store's [`Directory`].
+//! Files are created before the step, writable for any user of the image. Nothing in it is trusted: the
+//! container's root may replace files and directories by links, so everything is opened through the
+//! store's [`Directory`].
 
 use std::path::{Path, PathBuf};
 
+use crate::plan::shell::takes_text;
+use crate::plan::step::{ExecStep, Step};
 use crate::store::dir_handle::Directory;
 use crate::store::{RunDirectory, StoreError, open};
+use retrial_container::first_process::DEFAULT_SHELL;
 
 mod step;
 
@@ -16,14 +19,39 @@ pub use step::{StepControl, StepExit};
 const SCRIPTS: [(&str, &str); 6] = [
     ("init", include_str!("control/init")),
     ("step", include_str!("control/step")),
-    ("end", include_str!("control/end")),
-    ("look", include_str!("control/look")),
+    ("terminate", include_str!("control/terminate")),
+    ("probe", include_str!("control/probe")),
     ("processes", include_str!("control/processes")),
     ("packages", include_str!("control/packages")),
 ];
 
 /// The container's own time, in seconds, after the longest step: for collecting and judging.
 pub const GRACE_S: u64 = 15 * 60;
+
+/// The variable by which a step's processes are known.
+#[must_use]
+pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
+    let value = format!("{}/{}", run.id(), step.directory());
+    ("RETRIAL_STEP".to_owned(), value)
+}
+
+/// The program and its arguments that run a step's command under a control directory, given its path
+/// as the program sees it.
+#[must_use]
+pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<String> {
+    let script = format!("{control}/step");
+    let mut words = vec!["/bin/sh".to_owned(), script, step.directory()];
+    // The command's file becomes the last word.
+    match &command.shell {
+        None => words.extend(DEFAULT_SHELL.map(str::to_owned)),
+        Some(shell) => words.extend_from_slice(shell),
+    }
+    if command.shell.as_deref().is_some_and(takes_text) {
+        // It becomes $0 and is read by the shell itself.
+        words.push(". \"$0\"".to_owned());
+    }
+    words
+}
 
 /// One run's control directory.
 #[derive(Debug, Clone)]
@@ -57,7 +85,7 @@ impl Control {
     /// Lays out the scripts and the nonce for a new container.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full or cannot be written.
     pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
         let directory = Directory::open(&self.path)?;
         directory.set_mode(0o755)?;
@@ -79,7 +107,7 @@ impl Control {
     /// Lays out the scripts for steps on the host. A step that runs has them read.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full or cannot be written.
     pub fn lay_out_for_host(&self) -> Result<(), StoreError> {
         let steps = self.path.join("steps");
         std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))?;
@@ -108,7 +136,7 @@ impl Control {
     /// When the container ends by itself: so many seconds from now, or never.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full or cannot be written.
     pub fn set_deadline(&self, after_s: Option<u64>) -> Result<(), StoreError> {
         let text = after_s.map_or_else(
             || "never\n".to_owned(),

@@ -6,13 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::session::Session;
 use crate::plan::step::Step;
-use crate::store::journal::What;
 use retrial_engine::error::EngineError;
 
-/// Between two tries.
+/// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Does an operation; while the engine is gone, waits and does it again.
+/// Runs an operation; while the engine is gone, waits and runs it again.
 pub async fn with_engine<T, F, R>(
     session: &Session,
     step: &Step,
@@ -35,7 +34,7 @@ where
                 patience.as_secs(),
                 first_line(&error)
             );
-            let _ = session.say(Some(step), What::Warning { text });
+            let _ = session.warn(step, text);
             Instant::now()
         });
         let lost = session.engine_lost.load(Ordering::Relaxed);

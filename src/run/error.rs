@@ -1,9 +1,11 @@
-//! Why a run cannot go on at all. What goes wrong inside one step is that step's end.
+//! Why a run, or one of its steps, goes no further.
 
 use thiserror::Error;
 
 use crate::store::StoreError;
+use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::error::EngineError;
+use retrial_hub::FetchError;
 
 /// A fault of the run as a whole.
 #[derive(Debug, Error)]
@@ -16,7 +18,7 @@ pub enum RunError {
     Engine(#[from] EngineError),
     /// The run is over already.
     #[error(
-        "run {run} is over: {how}\n  see it: retrial judge {path}    begin anew: retrial run {recipe}"
+        "run {run} is over: {how}\n  see it: retrial judge {path}    start again: retrial run {recipe}"
     )]
     Over {
         /// The run.
@@ -28,4 +30,76 @@ pub enum RunError {
         /// Its recipe.
         recipe: String,
     },
+}
+
+/// Why a step went no further: `?` ends the step, or the whole run.
+#[derive(Debug)]
+pub enum Halt {
+    /// The step ended: it failed, or the run is to stop.
+    Ended(StepEnd),
+    /// The run's own files cannot be read or written, so that nothing more may be started.
+    Run(RunError),
+}
+
+impl Halt {
+    /// The step failed.
+    pub fn failed(fault: StepFault, because: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::failed(fault, because, advice))
+    }
+
+    /// The host or its services failed; the message itself says what to do.
+    pub fn host(because: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::host(because))
+    }
+
+    /// The end of a step that returned this, if the run can go on.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn end_of(result: Result<Option<i64>, Self>) -> Result<StepEnd, RunError> {
+        match result {
+            Ok(exit_code) => Ok(StepEnd::Done { exit_code }),
+            Err(Self::Ended(end)) => Ok(end),
+            Err(Self::Run(error)) => Err(error),
+        }
+    }
+}
+
+impl From<StepEnd> for Halt {
+    fn from(end: StepEnd) -> Self {
+        Self::Ended(end)
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<EngineError> for Halt {
+    fn from(error: EngineError) -> Self {
+        Self::host(error.to_string())
+    }
+}
+
+impl From<RunError> for Halt {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Engine(error) => error.into(),
+            error => Self::Run(error),
+        }
+    }
+}
+
+impl From<FetchError> for Halt {
+    fn from(error: FetchError) -> Self {
+        let fault = match &error {
+            FetchError::Stopped => return Self::Ended(StepEnd::Stopped),
+            error if error.is_request() => StepFault::Request,
+            _ => StepFault::Host,
+        };
+        // The error itself says what to do.
+        Self::failed(fault, error.to_string(), "")
+    }
 }

@@ -1,154 +1,139 @@
-//! One command of the recipe: started or taken up again, followed to its end, and what it left
-//! running is ended.
+//! One command of the recipe: prepared, started or reattached, followed to its end. What it leaves
+//! running is ended, and its output is kept.
+
+use std::fs;
 
 use super::control::{GRACE_S, StepExit};
-use super::ending::{end_left, end_step};
-use super::error::RunError;
-use super::follow::{Followed, disk_full, ended_words, follow};
+use super::error::Halt;
+use super::follow::{FREE_SPACE, MORE_MEMORY, container_ended, disk_full, follow, resume_advice};
+use super::host;
 use super::output;
-use super::place::Place;
 use super::session::Session;
+use super::target::Target;
+use super::terminate::{terminate_leftovers, terminate_step};
 use crate::plan::step::{ExecStep, Step};
+use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
 
 /// Lines of output that a failure shows.
 const LAST_LINES: usize = 12;
 
-/// Runs a step's command in the container; `again` if it may be running since before a kill of
-/// the tool.
+/// Runs a step's command in the container; `reattach` if it may be running since before a kill of
+/// the tool. Returns its exit code, 0.
 pub async fn run(
     session: &Session,
     step: &Step,
     command: &ExecStep,
-    again: bool,
-) -> Result<StepEnd, RunError> {
-    let Some(container) = session.state().container else {
-        return Ok(StepEnd::host("there is no container to run it in"));
-    };
-    let end = run_at(session, step, command, &Place::Container(container), again).await;
+    reattach: bool,
+) -> Result<i64, Halt> {
+    let target = Target::Container(session.container()?);
+    let end = run_at(session, step, command, &target, reattach).await;
     session.control.set_deadline(Some(GRACE_S))?;
     end
 }
 
-/// Runs a step's command at its place.
-pub async fn run_at(
+/// Runs a step's command on the host, as [`run`] does in the container.
+pub async fn run_on_host(
     session: &Session,
     step: &Step,
     command: &ExecStep,
-    place: &Place,
-    again: bool,
-) -> Result<StepEnd, RunError> {
-    let control = place.control(session).step(&step.directory());
-    if !(again && control.exists()) {
+    reattach: bool,
+) -> Result<i64, Halt> {
+    let files = host::files(session);
+    fs::create_dir_all(&files).map_err(StoreError::io("create", &files))?;
+    if !reattach {
+        session.host_control.lay_out_for_host()?;
+    }
+    run_at(session, step, command, &Target::Host, reattach).await
+}
+
+async fn run_at(
+    session: &Session,
+    step: &Step,
+    command: &ExecStep,
+    target: &Target,
+    reattach: bool,
+) -> Result<i64, Halt> {
+    let control = target.control(session).step(&step.directory());
+    if !(reattach && control.exists()) {
         output::begin(session, step, &control, command)?;
     }
     let mut started = None;
     if !control.started() {
-        match place.start(session, step, command).await? {
+        match target.start(session, step, command).await {
             Ok(process) => started = Some(process),
-            Err(end) => {
+            Err(halt) => {
                 output::keep(session, step, &control, command)?;
-                return Ok(end);
+                return Err(halt);
             }
         }
     }
-    let followed = follow(session, step, command, &control, place, started).await;
-    if !matches!(followed, Followed::Exited(_)) {
-        end_step(session, step, &control, place).await;
-    }
-    let left = if let Followed::Exited(exit) = &followed {
-        exit.left.clone()
-    } else {
-        Vec::new()
-    };
-    if !left.is_empty() {
-        session.say(Some(step), What::LeftRunning { processes: left })?;
-        end_left(session, step, place).await;
+    let followed = follow(session, step, command, &control, target, started).await;
+    match &followed {
+        Err(_) => terminate_step(session, step, &control, target).await,
+        Ok(exit) if exit.left.is_empty() => {}
+        Ok(exit) => {
+            let processes = exit.left.clone();
+            session.record(Some(step), What::LeftRunning { processes })?;
+            terminate_leftovers(session, step, target).await;
+        }
     }
     output::keep(session, step, &control, command)?;
-    Ok(ended(session, step, command, followed))
-}
-
-/// How the step ended, in words.
-fn ended(session: &Session, step: &Step, command: &ExecStep, followed: Followed) -> StepEnd {
-    let (fault, because, exit_code, advice) = match followed {
-        Followed::Stopped => return StepEnd::Stopped,
-        Followed::Exited(exit) if exit.terminated_by_us => {
-            let advice = format!(
-                "go on in a new container with: retrial resume {}",
-                session.run.id()
-            );
-            (StepFault::Host, ended_words(session, ""), None, advice)
+    let end = followed.and_then(|exit| verify(session, command, &exit));
+    end.map_err(|mut end| {
+        if let StepEnd::Failed { last_lines, .. } = &mut end {
+            *last_lines = output::last_lines(&session.run, step, LAST_LINES);
         }
-        Followed::Exited(exit) => match exited(session, command, &exit) {
-            None => {
-                return StepEnd::Done {
-                    exit_code: Some(exit.code),
-                };
-            }
-            Some((fault, because, advice)) => (fault, because, Some(exit.code), advice.to_owned()),
-        },
-        Followed::TimedOut { because } => {
-            let advice = "give it longer with `timeout:` (or `silence:`) in the recipe";
-            (StepFault::Timeout, because, None, advice.to_owned())
-        }
-        Followed::Died(death) => (death.fault, death.because, None, death.advice),
-    };
-    let last_lines = output::last_lines(&session.run, step, LAST_LINES);
-    StepEnd::Failed {
-        fault,
-        because,
-        exit_code,
-        last_lines,
-        advice,
-    }
-}
-
-/// What went wrong with a step that wrote its exit code, if anything did.
-fn exited(
-    session: &Session,
-    command: &ExecStep,
-    exit: &StepExit,
-) -> Option<(StepFault, String, &'static str)> {
-    let killed = exit.oom_kills.unwrap_or(0);
-    let path = session.run.path();
-    if exit.cut || disk_full(path) {
-        let because = format!(
-            "the disk of {} is full: what the step wrote may be cut off",
-            path.display()
-        );
-        return Some((
-            StepFault::Host,
-            because,
-            "make room, or keep runs elsewhere: --home DIR",
-        ));
-    }
-    if killed > 0 {
-        let processes = if killed == 1 {
-            "a process".to_owned()
-        } else {
-            format!("{killed} processes")
-        };
-        let because = format!(
-            "the kernel killed {processes} of it for want of memory (its own exit code: {})",
-            exit.code
-        );
-        return Some((
-            StepFault::Command,
-            because,
-            "give the container or the host more memory, or the benchmark a smaller batch",
-        ));
-    }
-    (exit.code != 0).then(|| {
-        (
-            StepFault::Command,
-            exit_words(exit.code),
-            advice_for(exit.code, command),
-        )
+        end.into()
     })
 }
 
-fn exit_words(code: i64) -> String {
+/// Checks whether a command that wrote its exit code succeeded.
+fn verify(session: &Session, command: &ExecStep, exit: &StepExit) -> Result<i64, StepEnd> {
+    if exit.terminated_by_us {
+        return Err(StepEnd::failed(
+            StepFault::Host,
+            container_ended(session, ""),
+            resume_advice(session),
+        ));
+    }
+    let code = exit.code;
+    let path = session.run.path();
+    let killed = exit.oom_kills.unwrap_or(0);
+    let (fault, because, advice) = if exit.cut || disk_full(path) {
+        let because = format!(
+            "the disk of {} is full: the step's output may be cut off",
+            path.display()
+        );
+        (StepFault::Host, because, FREE_SPACE)
+    } else if killed > 0 {
+        let processes = match killed {
+            1 => "a process".to_owned(),
+            _ => format!("{killed} processes"),
+        };
+        let because =
+            format!("the kernel killed {processes} of it, out of memory (its exit code: {code})");
+        (StepFault::Command, because, MORE_MEMORY)
+    } else if code != 0 {
+        let advice = if code == 127 && command.shell.is_none() {
+            "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container"
+        } else {
+            "read its output; look into the container with --keep on-failure and `retrial shell`"
+        };
+        (StepFault::Command, describe(code), advice)
+    } else {
+        return Ok(code);
+    };
+    Err(StepEnd::Failed {
+        fault,
+        because,
+        exit_code: Some(code),
+        last_lines: Vec::new(),
+        advice: advice.to_owned(),
+    })
+}
+
+fn describe(code: i64) -> String {
     match code {
         126 => "its command cannot be executed (exit code 126)".to_owned(),
         127 => "a command was not found (exit code 127)".to_owned(),
@@ -167,13 +152,5 @@ fn exit_words(code: i64) -> String {
             format!("it was ended by signal {signal}{name} (exit code {code})")
         }
         code => format!("it ended with exit code {code}"),
-    }
-}
-
-fn advice_for(code: i64, command: &ExecStep) -> &'static str {
-    if code == 127 && command.shell.is_none() {
-        "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container"
-    } else {
-        "read its output; look into the container with --keep on-failure and `retrial shell`"
     }
 }

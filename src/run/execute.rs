@@ -1,19 +1,19 @@
-//! Goes through the plan, step by step.
+//! Executes a plan, step by step.
 
 use std::time::Instant;
 
 use jiff::Timestamp;
 
-use super::error::RunError;
-use super::quiet::{self, Measuring};
+use super::course::Course;
+use super::error::{Halt, RunError};
+use super::measurement_lock::{self, Shared};
 use super::session::Session;
-use super::watching::TelemetryRecorder;
-use super::{collect, container, copy_out, exec, fill, host, image, installed, judge, models};
-use crate::plan::cached::PopulateStep;
-use crate::plan::step::{Action, Plan, Purpose, Step};
+use super::telemetry::TelemetryRecorder;
+use super::{collect, container, copy_out, exec, image, installed, judge, models, populate};
+use crate::plan::step::{Action, Plan, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
-use crate::store::journal::{AbortReason, StepEnd, StepFault, What};
+use crate::store::journal::{AbortReason, StepEnd, What};
 use retrial_recipe::model::Place;
 
 /// How a run ended.
@@ -30,7 +30,7 @@ pub struct Ended {
 /// Executes what is left of the plan.
 ///
 /// # Errors
-/// Where the run's own files cannot be written, or the run is over already.
+/// If the run's own files cannot be written, or the run is over already.
 pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     let before = session.state();
     if let Some((0 | 1 | 5, _)) = before.over {
@@ -44,23 +44,22 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     let mut run = Run {
         session,
         completed_steps: Vec::new(),
-        abort_reason: None,
+        course: Course::default(),
         verdict: None,
-        fault: None,
-        watching: TelemetryRecorder::default(),
+        telemetry: TelemetryRecorder::default(),
         measuring: None,
     };
-    // What is being measured since before this process is not disturbed either.
+    // A measurement that an earlier process started is not disturbed either.
     let mut steps = session.plan.steps.iter();
-    if steps.any(|step| before.open.contains(&step.number) && quiet::measures(step)) {
-        run.measuring = quiet::measuring(session).await?;
+    if steps.any(|step| before.open.contains(&step.number) && measurement_lock::measures(step)) {
+        run.measuring = session.lock_shared().await?;
     }
-    let lives = run.reattach().await?;
+    let container_lives = run.reattach().await?;
     run.completed_steps = session
         .state()
-        .taken_up()
-        .completed_steps(&session.plan, lives);
-    session.say(
+        .resumed()
+        .completed_steps(&session.plan, container_lives);
+    session.record(
         None,
         What::RunBegan {
             run: session.run.id().to_owned(),
@@ -70,52 +69,44 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
         },
     )?;
-    let outcome = run.steps().await;
-    if let Err(error) = outcome {
+    if let Err(error) = run.execute_steps().await {
         let _ = container::teardown(session).await;
-        // The disk may be full: then this cannot be written either, and the caller says it.
         let message = error.to_string();
-        let _ = session.say(
-            None,
-            What::RunEnded {
-                exit_code: ExitCode::Host.code(),
-                reason: Some(AbortReason::Error { message }),
-            },
-        );
+        let reason = Some(AbortReason::Error { message });
+        let exit_code = ExitCode::Host.code();
+        // A full disk may not take this either; the caller reports the error.
+        let _ = session.record(None, What::RunEnded { exit_code, reason });
         return Err(error);
     }
-    let exit = run.exit();
-    session.say(
-        None,
-        What::RunEnded {
-            exit_code: exit.code(),
-            reason: run.abort_reason.clone(),
-        },
-    )?;
+    let stopped = session.stop.is_cancelled();
+    let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
+    let reason = run.course.abort_reason().cloned();
+    let what = What::RunEnded {
+        exit_code: exit.code(),
+        reason: reason.clone(),
+    };
+    session.record(None, what)?;
     Ok(Ended {
         verdict: run.verdict,
         exit,
-        reason: run.abort_reason,
+        reason,
     })
 }
 
 /// One process's way through the plan.
 pub(super) struct Run<'a> {
     pub(super) session: &'a Session,
-    /// Steps that are not done again.
+    /// Steps that are not executed again.
     pub(super) completed_steps: Vec<u32>,
-    /// Why nothing more is measured.
-    pub(super) abort_reason: Option<AbortReason>,
-    /// The gravest fault of the steps that failed.
-    pub(super) fault: Option<StepFault>,
+    pub(super) course: Course,
     verdict: Option<Verdict>,
-    watching: TelemetryRecorder,
+    telemetry: TelemetryRecorder,
     /// Held from the first measurement to the last.
-    measuring: Option<Measuring>,
+    measuring: Option<Shared>,
 }
 
 impl Run<'_> {
-    async fn steps(&mut self) -> Result<(), RunError> {
+    async fn execute_steps(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             if self.completed_steps.contains(&step.number) {
@@ -123,183 +114,135 @@ impl Run<'_> {
                 continue;
             }
             let end = if let Some(reason) = self.skip_reason(step).await? {
-                self.ended(step, StepEnd::Skipped { reason }, 0.0)?
+                self.record_end(step, StepEnd::Skipped { reason }, 0.0)?
             } else {
-                if self.measuring.is_none() && quiet::measures(step) {
-                    self.measuring = quiet::measuring(self.session).await?;
+                if self.measuring.is_none() && measurement_lock::measures(step) {
+                    self.measuring = self.session.lock_shared().await?;
                 }
-                self.done(step).await?
+                self.execute_step(step).await?
             };
-            self.consequences(step, &end);
-            if !quiet::more_is_measured(plan, step) {
+            self.course.advance(step, &end);
+            if !measurement_lock::more_is_measured(plan, step) {
                 self.measuring = None;
             }
         }
         Ok(())
     }
 
-    /// Says that a step stands from before; the journal has it.
+    /// Shows the end of a step that is complete; the journal has it.
     fn show_completed(&mut self, step: &Step) {
-        let Some((end, _)) = self.session.state().ended.remove(&step.number) else {
-            return;
-        };
-        self.session.show(
-            step,
-            What::StepEnded {
-                end: end.clone(),
-                seconds: 0.0,
-            },
-        );
-        self.consequences(step, &end);
-    }
-
-    /// Does a step and says how it ended.
-    pub(super) async fn done(&mut self, step: &Step) -> Result<StepEnd, RunError> {
-        let (before, begun) = (self.running_for(step), Instant::now());
-        let end = self.one(step).await?;
-        Ok(self.ended(step, end, before + begun.elapsed().as_secs_f64())?)
-    }
-
-    fn ended(&self, step: &Step, end: StepEnd, seconds: f64) -> Result<StepEnd, StoreError> {
-        self.session.say(
-            Some(step),
-            What::StepEnded {
-                end: end.clone(),
-                seconds,
-            },
-        )?;
-        Ok(end)
-    }
-
-    /// Seconds for which a step has been running since before this process; 0 for the others.
-    fn running_for(&self, step: &Step) -> f64 {
-        let state = self.session.state();
-        let began = state
-            .began
-            .get(&step.number)
-            .filter(|_| state.open.contains(&step.number));
-        match (&step.action, began) {
-            (Action::Exec(_) | Action::Populate(_) | Action::Host(_), Some(began)) => {
-                Timestamp::now()
-                    .duration_since(*began)
-                    .as_secs_f64()
-                    .max(0.0)
-            }
-            _ => 0.0,
+        if let Some((end, _)) = self.session.state().ended.remove(&step.number) {
+            self.course.advance(step, &end);
+            let seconds = 0.0;
+            self.session.emit(step, What::StepEnded { end, seconds });
         }
     }
 
-    async fn one(&mut self, planned: &Step) -> Result<StepEnd, RunError> {
-        let session = self.session;
-        let state = session.state();
-        let step = &models::with_commits(session, planned);
-        let follows = state.open.contains(&step.number)
-            && match &step.action {
-                Action::Exec(_) | Action::Host(_) => true,
-                Action::Populate(fill) if fill.on == Place::Host => true,
-                Action::Populate(_) => state.made_by == Some(step.number),
-                _ => false,
-            };
-        // What is running is ended by its own step; what was measured is still fetched.
-        let at_any_time = follows
+    /// Executes a step: its start is recorded, the work is done, its end is recorded.
+    pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
+        let (earlier, started) = (self.seconds_before(step), Instant::now());
+        let end = Halt::end_of(self.attempt(step).await)?;
+        let seconds = earlier + started.elapsed().as_secs_f64();
+        Ok(self.record_end(step, end, seconds)?)
+    }
+
+    fn record_end(&self, step: &Step, end: StepEnd, seconds: f64) -> Result<StepEnd, StoreError> {
+        let what = What::StepEnded {
+            end: end.clone(),
+            seconds,
+        };
+        self.session.record(Some(step), what)?;
+        Ok(end)
+    }
+
+    /// Seconds for which a command has been running since before this process; 0 for other steps.
+    fn seconds_before(&self, step: &Step) -> f64 {
+        let state = self.session.state();
+        let is_open = step.command().is_some() && state.open.contains(&step.number);
+        let began = state.began.get(&step.number).filter(|_| is_open);
+        began.map_or(0.0, |began| {
+            let seconds = Timestamp::now().duration_since(*began).as_secs_f64();
+            seconds.max(0.0)
+        })
+    }
+
+    /// Whether the step's command may be running since before this process.
+    fn may_be_running(&self, step: &Step) -> bool {
+        let state = self.session.state();
+        let survives = match &step.action {
+            Action::Exec(_) | Action::Host(_) => true,
+            Action::Populate(fill) => fill.on == Place::Host || state.made_by == Some(step.number),
+            _ => false,
+        };
+        survives && state.open.contains(&step.number)
+    }
+
+    /// Records the start of a step and does its work. Returns the exit code of its command.
+    async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
+        let step = &models::with_commits(self.session, planned);
+        let reattach = self.may_be_running(step);
+        // A running command is ended by its own step, and results are collected even then.
+        let even_when_stopped = reattach
             || matches!(
                 step.action,
                 Action::Collect { .. } | Action::Judge | Action::Remove
             );
-        if session.stop.is_cancelled() && !at_any_time {
-            return Ok(StepEnd::Stopped);
+        if self.session.stop.is_cancelled() && !even_when_stopped {
+            return Err(StepEnd::Stopped.into());
         }
-        let (doing, timeout_s) = (doing(step), timeout(step));
-        let what = if follows {
+        let timeout_s = step.command().map(|command| command.timeout_s);
+        let doing = doing(step);
+        let what = if reattach {
             What::StepFollowed {
                 doing,
-                began: state.began.get(&step.number).copied(),
+                began: self.session.state().began.get(&step.number).copied(),
                 timeout_s,
             }
         } else {
             What::StepBegan { doing, timeout_s }
         };
-        session.say(Some(step), what)?;
+        self.session.record(Some(step), what)?;
+        self.work(step, reattach).await
+    }
+
+    async fn work(&mut self, step: &Step, reattach: bool) -> Result<Option<i64>, Halt> {
+        let session = self.session;
         match &step.action {
             Action::Pull { reference, policy } => {
-                image::pull(session, step, reference, *policy).await
+                image::pull(session, step, reference, *policy).await?;
             }
-            Action::Build(build) => image::build(session, step, build).await,
+            Action::Build(build) => image::build(session, step, build).await?,
             Action::FetchModel(model) => {
-                let _disturbing = quiet::disturbing(session).await;
-                let spec = models::spec(model);
-                models::fetch(session, step, &model.model, &spec, &model.locked).await
+                let _exclusive = session.lock_exclusive().await;
+                models::fetch(session, step, model).await?;
             }
-            Action::Create => container::create(session, step).await,
+            Action::Create => container::create(session, step).await?,
             Action::Exec(command) => {
-                let work = Box::pin(exec::run(session, step, command, follows));
-                self.watching.during(session, step, command, work).await
+                let work = Box::pin(exec::run(session, step, command, reattach));
+                let during = self.telemetry.during(session, step, command, work);
+                return during.await.map(Some);
             }
-            Action::Host(command) => host::run(session, step, command, follows).await,
-            Action::Populate(filling) => fill::fill(session, step, filling, follows).await,
-            Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await,
+            Action::Host(command) => {
+                return exec::run_on_host(session, step, command, reattach)
+                    .await
+                    .map(Some);
+            }
+            Action::Populate(fill) => populate::populate(session, step, fill, reattach).await?,
+            Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await?,
             Action::Collect {
                 measurement,
                 trial,
                 of,
                 path,
-            } => collect::collect(session, step, *measurement, *trial, *of, path).await,
+            } => collect::collect(session, step, *measurement, *trial, *of, path).await?,
             Action::Judge => {
                 installed::record(session).await;
-                self.verdict = Some(judge::judge_and_keep(session, step)?);
-                Ok(StepEnd::Done { exit_code: None })
+                self.verdict = Some(judge::record_verdict(session, step)?);
             }
-            Action::Remove => container::remove_step(session).await,
+            Action::Remove => container::remove_step(session).await?,
         }
+        Ok(None)
     }
-
-    /// What the end of a step means for the others.
-    fn consequences(&mut self, step: &Step, end: &StepEnd) {
-        match end {
-            StepEnd::Failed { fault, because, .. } => {
-                self.fault = self.fault.max(Some(*fault));
-                let continues = match &step.action {
-                    Action::Exec(exec) => {
-                        exec.purpose != Purpose::Prepare && *fault != StepFault::Host
-                    }
-                    Action::Collect { .. } => *fault != StepFault::Host,
-                    Action::Remove | Action::Judge => true,
-                    _ => false,
-                };
-                if !continues {
-                    self.abort_reason
-                        .get_or_insert_with(|| AbortReason::StepFailed {
-                            name: step.name.clone(),
-                            error: first_line(because).to_owned(),
-                        });
-                }
-            }
-            StepEnd::Stopped => {
-                self.abort_reason.get_or_insert(AbortReason::Stopped);
-            }
-            StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
-        }
-    }
-
-    fn exit(&self) -> ExitCode {
-        let aborted = self.abort_reason.is_some() || self.verdict.is_none();
-        if self.session.stop.is_cancelled() && aborted {
-            return ExitCode::Interrupted;
-        }
-        match self.fault {
-            Some(StepFault::Request) => ExitCode::Usage,
-            Some(StepFault::Host) => ExitCode::Host,
-            Some(StepFault::Command | StepFault::Timeout) => ExitCode::StepFailed,
-            Some(StepFault::NoResult) | None => self
-                .verdict
-                .as_ref()
-                .map_or(ExitCode::Host, |verdict| verdict.exit_code),
-        }
-    }
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
 }
 
 /// The first line of a script, with `…` if there are more.
@@ -315,7 +258,7 @@ fn first_command(script: &str) -> String {
     words.join(" ")
 }
 
-/// A step in one line, for a progress line.
+/// A step in one line, for progress.
 fn doing(step: &Step) -> String {
     match &step.action {
         Action::Pull { reference, .. } => format!("pull {reference}"),
@@ -323,22 +266,12 @@ fn doing(step: &Step) -> String {
         Action::FetchModel(model) => format!("fetch {} at {}", model.repository, model.revision),
         Action::Create => "create the container".to_owned(),
         Action::CopyOut { path, .. } => format!("copy {path} out of the image"),
-        Action::Exec(exec)
-        | Action::Host(exec)
-        | Action::Populate(PopulateStep { command: exec, .. }) => first_command(&exec.run),
+        Action::Exec(_) | Action::Host(_) | Action::Populate(_) => step
+            .command()
+            .map_or_else(String::new, |command| first_command(&command.run)),
         Action::Collect { path, .. } => format!("collect {path}"),
         Action::Judge => "judge".to_owned(),
         Action::Remove => "remove the container".to_owned(),
-    }
-}
-
-/// The longest time that a step may take, where it has a limit.
-fn timeout(step: &Step) -> Option<u64> {
-    match &step.action {
-        Action::Exec(exec)
-        | Action::Host(exec)
-        | Action::Populate(PopulateStep { command: exec, .. }) => Some(exec.timeout_s),
-        _ => None,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Follows a step by its files: output as it grows, the exit code when it is there, time
-//! limits, and whether the container still lives. The engine may be away meanwhile.
+//! Follows a step by its files: output as it grows, the exit code once it is there, time limits, and
+//! whether its process can still end. The engine may be away meanwhile.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,75 +7,52 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::control::{StepControl, StepExit};
-use super::ending::look;
 use super::output::Output;
-use super::place::{Place, Started};
 use super::session::Session;
+use super::target::{Started, Target};
+use super::terminate::probe;
 use super::watch::Watch;
 use crate::format::limit;
 use crate::plan::step::{ExecStep, Step};
-use crate::store::journal::StepFault;
-use retrial_engine::api::ExecStatus;
-
-/// How a followed step came to its end.
-pub enum Followed {
-    /// It wrote its exit code.
-    Exited(StepExit),
-    /// The run is to stop.
-    Stopped,
-    /// It ran out of time, or was silent too long.
-    TimedOut {
-        /// Which limit.
-        because: String,
-    },
-    /// It will never write its exit code.
-    Died(ExitCause),
-}
-
-/// Why a step will never write its exit code.
-pub struct ExitCause {
-    /// Whose fault.
-    pub fault: StepFault,
-    /// What happened.
-    pub because: String,
-    /// What to do.
-    pub advice: String,
-}
+use crate::store::journal::{StepEnd, StepFault};
+use retrial_engine::api::{ContainerState, ExecStatus};
 
 /// The longest pause between two looks at the files.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often the engine is asked whether the container lives.
-const LOOK: Duration = Duration::from_secs(2);
-/// Every how many of these looks a process is started in the container to look there, if need be.
-const CLOSE_LOOK: u32 = 5;
+/// How often the engine is asked whether the container runs.
+const ENGINE_INTERVAL: Duration = Duration::from_secs(2);
+/// Every how many of these times a script looks for the step's shell, if its exec is not known.
+const PROBE_EVERY: u32 = 5;
 
-/// Follows a step to its end.
+/// What to do about a full disk.
+pub(super) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --home DIR";
+/// What to do about exhausted memory.
+pub(super) const MORE_MEMORY: &str =
+    "give the container or the host more memory, or the benchmark a smaller batch";
+
+/// Follows a step until it writes its exit code. Else returns why it did not.
 pub async fn follow(
     session: &Session,
     step: &Step,
     command: &ExecStep,
     control: &StepControl,
-    place: &Place,
+    target: &Target,
     started: Option<Started>,
-) -> Followed {
-    let began = session
-        .state()
-        .began
-        .get(&step.number)
-        .copied()
-        .unwrap_or_else(Timestamp::now);
+) -> Result<StepExit, StepEnd> {
+    let began = session.state().began.get(&step.number).copied();
+    let began = began.unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step);
-    let mut pulse = LivenessProbe {
+    let mut liveness = LivenessProbe {
         session,
         step,
         control,
-        place,
+        target,
         started,
-        looks: 0,
+        asked: 0,
     };
     let mut watch = Watch::renames(&control.path());
-    let mut looked = Instant::now();
-    let mut last_output = looked;
+    let mut last_asked = Instant::now();
+    let mut last_output = last_asked;
     loop {
         let grew = output.look();
         if grew {
@@ -83,36 +60,21 @@ pub async fn follow(
         }
         if let Some(exit) = control.exit() {
             output.finish();
-            return Followed::Exited(exit);
+            return Ok(exit);
         }
         if session.stop.is_cancelled() {
-            return Followed::Stopped;
+            return Err(StepEnd::Stopped);
         }
-        let elapsed = Timestamp::now()
-            .as_second()
-            .saturating_sub(began.as_second());
-        if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
-            let because = format!("it did not end within {}", limit(command.timeout_s));
-            return Followed::TimedOut { because };
-        }
-        if let Some(silence) = command.silence_s
-            && last_output.elapsed().as_secs() >= silence
-        {
-            return Followed::TimedOut {
-                because: format!("it was silent for {}", limit(silence)),
-            };
-        }
-        if looked.elapsed() > LOOK {
-            looked = Instant::now();
-            if let Some(death) = pulse.dead().await {
+        check_limits(command, began, last_output)?;
+        if last_asked.elapsed() > ENGINE_INTERVAL {
+            last_asked = Instant::now();
+            if let Some(end) = liveness.dead().await {
                 output.finish();
-                return control
-                    .exit()
-                    .map_or(Followed::Died(death), Followed::Exited);
+                return control.exit().ok_or(end);
             }
         }
         if grew && session.options.all_output {
-            // A step may print faster than it is read: signals are to be heard all the same.
+            // A step may print faster than it is read: signals must still be seen.
             tokio::task::yield_now().await;
         } else {
             tokio::select! {
@@ -123,24 +85,42 @@ pub async fn follow(
     }
 }
 
-/// Looks whether a step can still come to its end.
+/// Whether a command is within its time limits.
+fn check_limits(command: &ExecStep, began: Timestamp, last_output: Instant) -> Result<(), StepEnd> {
+    let elapsed = Timestamp::now().as_second() - began.as_second();
+    let silent = last_output.elapsed().as_secs();
+    let because = if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
+        format!("it did not end within {}", limit(command.timeout_s))
+    } else if let Some(silence) = command.silence_s.filter(|silence| silent >= *silence) {
+        format!("it was silent for {}", limit(silence))
+    } else {
+        return Ok(());
+    };
+    let advice = "give it longer with `timeout:` (or `silence:`) in the recipe";
+    Err(StepEnd::failed(StepFault::Timeout, because, advice))
+}
+
+/// Checks whether a step can still write its exit code.
 struct LivenessProbe<'a> {
     session: &'a Session,
     step: &'a Step,
     control: &'a StepControl,
-    place: &'a Place,
-    /// None after a kill of the tool, or when the engine forgot it.
+    target: &'a Target,
+    /// None after a kill of the tool, or if the engine forgot it.
     started: Option<Started>,
-    looks: u32,
+    /// How often nobody knew its exec.
+    asked: u32,
 }
 
 impl LivenessProbe<'_> {
     /// Why the step will never write its exit code, if so.
-    async fn dead(&mut self) -> Option<ExitCause> {
-        if let Place::Container(container) = self.place
-            && let Some(death) = self.without_container(container).await?
-        {
-            return Some(death);
+    async fn dead(&mut self) -> Option<StepEnd> {
+        if let Target::Container(container) = self.target {
+            // An engine that does not answer knows nothing of the container; the files do.
+            let state = self.session.engine.container(container).await.ok()?;
+            if !state.as_ref().is_some_and(|state| state.running) {
+                return Some(self.without_container(state));
+            }
         }
         let status = match &mut self.started {
             Some(started) => started.status(self.session).await?,
@@ -150,8 +130,8 @@ impl LivenessProbe<'_> {
             ExecStatus::Running => None,
             ExecStatus::Exited(code) => self.exited(code).await,
             ExecStatus::Unknown => {
-                self.looks += 1;
-                if self.looks % CLOSE_LOOK == 1 {
+                self.asked += 1;
+                if self.asked % PROBE_EVERY == 1 {
                     self.exited(137).await
                 } else {
                     None
@@ -160,95 +140,79 @@ impl LivenessProbe<'_> {
         }
     }
 
-    /// Why the container does not run, if so. An engine that is away says nothing about it: the
-    /// files do.
-    async fn without_container(&self, container: &str) -> Option<Option<ExitCause>> {
-        let state = self.session.engine.container(container).await.ok()?;
+    fn without_container(&self, state: Option<ContainerState>) -> StepEnd {
         let because = match state {
-            Some(state) if state.running => return Some(None),
             None => "the container is gone: somebody removed it".to_owned(),
             Some(state) => {
-                let code = state
-                    .exit_code
-                    .map_or_else(String::new, |code| format!(" with exit code {code}"));
+                let code = with_exit_code(&state);
                 if state.oom_killed {
-                    format!("the container was killed for want of memory{code}")
+                    format!("the kernel killed the container, out of memory{code}")
                 } else {
-                    ended_words(self.session, &code)
+                    container_ended(self.session, &code)
                 }
             }
         };
-        let run = self.session.run.id();
-        Some(Some(ExitCause {
-            fault: StepFault::Host,
-            because,
-            advice: format!("go on in a new container with: retrial resume {run}"),
-        }))
+        StepEnd::failed(StepFault::Host, because, resume_advice(self.session))
     }
 
-    /// The exec that we know has ended, or we know of none. Another one of a tool that was
-    /// killed may be the one that runs the step.
-    async fn exited(&mut self, code: i64) -> Option<ExitCause> {
-        let look = look(self.session, self.step, self.place).await?;
-        if look.alive || self.control.exit().is_some() {
+    /// The known exec has ended, or none is known. If a tool that was killed started another one, that
+    /// may be the one that runs the step.
+    async fn exited(&mut self, code: i64) -> Option<StepEnd> {
+        let found = probe(self.session, self.step, self.target).await?;
+        if found.alive || self.control.exit().is_some() {
             self.started = None;
             return None;
         }
-        // The exit file is renamed just before the process ends; give it one more look.
+        // The exit file is renamed just before the process ends: look once more.
         tokio::time::sleep(Duration::from_millis(200)).await;
         if self.control.exit().is_some() {
             return None;
         }
         let path = self.session.run.path();
-        let (before, _) = self.control.oom();
-        let killed = before
-            .zip(look.oom_kills)
-            .is_some_and(|(before, now)| now > before);
-        let started = self.control.started();
-        Some(if disk_full(path) {
-            ExitCause {
-                fault: StepFault::Host,
-                because: format!(
-                    "the disk of {} is full: the step could not write its exit code",
-                    path.display()
-                ),
-                advice: "make room, or keep runs elsewhere: --home DIR".to_owned(),
-            }
-        } else if killed {
-            ExitCause {
-                fault: StepFault::Command,
-                because: "the kernel killed the step's own shell for want of memory".to_owned(),
-                advice:
-                    "give the container or the host more memory, or the benchmark a smaller batch"
-                        .to_owned(),
-            }
-        } else if started {
-            ExitCause {
-                fault: StepFault::Host,
-                because: format!(
-                    "the step's shell was killed before it could write its exit code (exit code {code})"
-                ),
-                advice: format!("go on with: retrial resume {}", self.session.run.id()),
-            }
+        let killed = self.control.oom().0.zip(found.oom_kills);
+        let (fault, because, advice) = if disk_full(path) {
+            let because = format!(
+                "the disk of {} is full: the step could not write its exit code",
+                path.display()
+            );
+            (StepFault::Host, because, FREE_SPACE.to_owned())
+        } else if killed.is_some_and(|(before, now)| now > before) {
+            let because = "the kernel killed the step's own shell, out of memory".to_owned();
+            (StepFault::Command, because, MORE_MEMORY.to_owned())
+        } else if self.control.started() {
+            let because = format!(
+                "the step's shell was killed before it could write its exit code (exit code {code})"
+            );
+            let advice = format!("continue with: retrial resume {}", self.session.run.id());
+            (StepFault::Host, because, advice)
         } else {
-            ExitCause {
-                fault: StepFault::Command,
-                because: format!("the step could not be started (exit code {code})"),
-                advice: match self.place {
-                    Place::Container(_) => {
-                        "does the image have the step's `workdir:`, and may its `user:` enter it?"
-                    }
-                    Place::Host => "does this machine have /bin/sh and util-linux' `setsid`?",
+            let because = format!("the step could not be started (exit code {code})");
+            let advice = match self.target {
+                Target::Container(_) => {
+                    "does the image have the step's `workdir:`, and may its `user:` enter it?"
                 }
-                .to_owned(),
-            }
-        })
+                Target::Host => "does this machine have /bin/sh and util-linux' `setsid`?",
+            };
+            (StepFault::Command, because, advice.to_owned())
+        };
+        Some(StepEnd::failed(fault, because, advice))
     }
 }
 
+/// ` with exit code 137`, if there is one.
+pub fn with_exit_code(state: &ContainerState) -> String {
+    let code = state.exit_code;
+    code.map_or_else(String::new, |code| format!(" with exit code {code}"))
+}
+
+/// What to do if the container ended by no fault of the step.
+pub(super) fn resume_advice(session: &Session) -> String {
+    let run = session.run.id();
+    format!("continue in a new container with: retrial resume {run}")
+}
+
 /// Why a container ended while a step was running.
-#[must_use]
-pub fn ended_words(session: &Session, code: &str) -> String {
+pub fn container_ended(session: &Session, code: &str) -> String {
     match session.control.ended().as_deref() {
         Some("deadline") => {
             "the container ended at its deadline: nobody had followed the step to its time limit"
@@ -259,7 +223,7 @@ pub fn ended_words(session: &Session, code: &str) -> String {
     }
 }
 
-/// Whether so little is free that what was written just now may be cut off.
+/// Whether so little is free that the latest output may be cut off.
 #[must_use]
 pub fn disk_full(path: &Path) -> bool {
     rustix::fs::statvfs(path)

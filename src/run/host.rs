@@ -6,18 +6,15 @@ use std::process::Stdio;
 
 use tokio::process::{Child, Command};
 
-use super::ending::mark;
-use super::error::RunError;
-use super::exec;
-use super::place::{Place, shell};
+use super::control::{mark, step_command};
+use super::error::Halt;
 use super::redact;
 use super::session::Session;
 use crate::plan::step::{ExecStep, Step};
-use crate::store::StoreError;
-use crate::store::journal::{StepEnd, StepFault};
+use crate::store::journal::StepFault;
 
-/// What a command on the host gets of our own environment. Nothing else: what it depends on
-/// should stand in the recipe.
+/// The variables of our own environment that a command on the host inherits. The recipe names the
+/// others.
 const INHERITED: [&str; 20] = [
     "PATH",
     "HOME",
@@ -41,35 +38,18 @@ const INHERITED: [&str; 20] = [
     "ALL_PROXY",
 ];
 
-/// Where host steps work, and what `copy_from_image` gives lies.
+/// Where host steps run, and where `copy_from_image` copies to.
 pub fn files(session: &Session) -> PathBuf {
     session.run.join("host/files")
 }
 
-/// Runs a step's command on the host; `again` if it may be running since before a kill of the tool.
-pub async fn run(
-    session: &Session,
-    step: &Step,
-    command: &ExecStep,
-    again: bool,
-) -> Result<StepEnd, RunError> {
-    let files = files(session);
-    std::fs::create_dir_all(&files).map_err(StoreError::io("create", &files))?;
-    if !again {
-        session.host_control.lay_out_for_host()?;
-    }
-    exec::run_at(session, step, command, &Place::Host, again).await
-}
-
-/// Starts the host's side of a step, in a session of its own: a hangup or a Ctrl-C at our terminal
-/// is not for it.
-pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child, StepEnd> {
+/// Starts the host's side of a step, in a session of its own: it survives a hangup or a Ctrl-C at our
+/// terminal.
+pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child, Halt> {
+    let control = session.host_control.path().display().to_string();
     let mut process = Command::new("setsid");
     process
-        .arg("/bin/sh")
-        .arg(session.host_control.path().join("step"))
-        .arg(step.directory())
-        .args(shell(command))
+        .args(step_command(&control, step, command))
         .env_clear()
         .envs(
             INHERITED
@@ -78,7 +58,7 @@ pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child
         )
         .envs(own_variables(session))
         .envs(command.env.iter().map(|(name, value)| (name, value)))
-        .envs([mark(session, step)])
+        .envs([mark(&session.run, step)])
         .envs(redact::environment(&command.secrets, &session.secrets))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -88,14 +68,14 @@ pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child
         .clone()
         .map_or_else(|| files(session), PathBuf::from);
     if !directory.is_dir() {
-        return Err(StepEnd::failed(
+        return Err(Halt::failed(
             StepFault::Request,
             format!("its working directory {} is not there", directory.display()),
             "correct the step's `workdir:`; without one it is the run's directory for host files",
         ));
     }
     process.current_dir(directory).spawn().map_err(|error| {
-        StepEnd::failed(
+        Halt::failed(
             StepFault::Host,
             format!("`setsid` could not be started: {error}"),
             "install util-linux",
@@ -103,7 +83,7 @@ pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child
     })
 }
 
-/// What a command on the host is told of the run.
+/// The variables that tell a command on the host of the run.
 fn own_variables(session: &Session) -> Vec<(&'static str, String)> {
     let state = session.state();
     let image = state.image.unwrap_or_else(|| session.plan.image.clone());

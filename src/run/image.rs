@@ -1,15 +1,17 @@
 //! The image: pulled or built.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::PathBuf;
 
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::UnboundedSender;
 
-use super::error::RunError;
-use super::quiet;
+use super::error::Halt;
+use super::progress::with_progress;
 use super::session::Session;
 use crate::plan::options::PullPolicy;
 use crate::plan::step::{BuildStep, Step};
+use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, Transfer, TransferState, TransferUnit, What};
 use retrial_container::ImageRef;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};
@@ -23,63 +25,51 @@ pub async fn pull(
     step: &Step,
     reference: &str,
     policy: PullPolicy,
-) -> Result<StepEnd, RunError> {
-    if policy != PullPolicy::Always
-        && let Some(end) = there_already(session, step, reference, policy).await?
-    {
-        return Ok(end);
+) -> Result<(), Halt> {
+    if is_present(session, step, reference, policy).await? {
+        return Ok(());
     }
-    let disturbing = quiet::disturbing(session).await;
+    let exclusive = session.lock_exclusive().await;
     // It may have been pulled ahead while this run waited.
-    if disturbing.is_some()
-        && policy != PullPolicy::Always
-        && let Some(end) = there_already(session, step, reference, policy).await?
-    {
-        return Ok(end);
+    if exclusive.is_some() && is_present(session, step, reference, policy).await? {
+        return Ok(());
     }
-    let auth = match credentials::for_image(reference).await {
-        Ok(auth) => auth,
-        Err(error) => return Ok(failed(error.to_string(), "")),
-    };
-    let pulled = watched(session, step, |progress| {
-        session.engine.pull(reference, auth, progress)
-    })
-    .await;
-    match pulled {
-        Some(Ok(image)) => {
-            moved(session, step, reference).await?;
-            found(session, step, image)
-        }
-        Some(Err(error)) => Ok(failed(error.to_string(), "")),
-        None => Ok(StepEnd::Stopped),
-    }
+    let auth = credentials::for_image(reference).await?;
+    let pull =
+        async |progress: UnboundedSender<_>| session.engine.pull(reference, auth, progress).await;
+    let image = with_log(session, step, pull).await?;
+    warn_if_moved(session, step, reference).await?;
+    record(session, step, image)
 }
 
-/// How the step ends where the engine has the image, or may not pull it.
-async fn there_already(
+/// Whether the engine has the image, and the policy is content with that.
+async fn is_present(
     session: &Session,
     step: &Step,
     reference: &str,
     policy: PullPolicy,
-) -> Result<Option<StepEnd>, RunError> {
-    Ok(match session.engine.image(reference).await {
-        Ok(Some(image)) => {
-            let decision = "the engine has it: not pulled".to_owned();
-            session.say(Some(step), What::Decided { decision })?;
-            Some(found(session, step, image)?)
+) -> Result<bool, Halt> {
+    if policy == PullPolicy::Always {
+        return Ok(false);
+    }
+    match session.engine.image(reference).await? {
+        Some(image) => {
+            session.decide(step, "the engine has it: not pulled".to_owned())?;
+            record(session, step, image)?;
+            Ok(true)
         }
-        Ok(None) if policy == PullPolicy::Never => Some(failed(
-            format!("the engine has no image {reference}, and --pull never says not to pull it"),
+        None if policy == PullPolicy::Never => Err(Halt::failed(
+            StepFault::Host,
+            format!("the engine has no image {reference}, and --pull never forbids to pull it"),
             "pull it yourself, or use --pull missing",
         )),
-        Ok(None) => None,
-        Err(error) => Some(failed(error.to_string(), "")),
-    })
+        None => Ok(false),
+    }
 }
 
-/// Says that a locked tag is another image by now. The lock's is used all the same, and a registry
-/// that does not answer is no fault.
-async fn moved(session: &Session, step: &Step, reference: &str) -> Result<(), RunError> {
+/// Warns if a locked tag is another image by now. The lock's is used anyway, and a registry that does
+/// not answer is no fault.
+async fn warn_if_moved(session: &Session, step: &Step, reference: &str) -> Result<(), Halt> {
     let Ok(mut reference) = ImageRef::parse(reference) else {
         return Ok(());
     };
@@ -94,72 +84,38 @@ async fn moved(session: &Session, step: &Step, reference: &str) -> Result<(), Ru
     let now = session.engine.registry_digest(tagged, auth).await;
     if let Some(now) = now.ok().filter(|now| *now != locked) {
         let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
-        session.say(Some(step), What::Warning { text })?;
+        session.warn(step, text)?;
     }
     Ok(())
 }
 
 /// Builds the image.
-pub async fn build(session: &Session, step: &Step, build: &BuildStep) -> Result<StepEnd, RunError> {
-    let tag = &build.tag;
-    let labels = BTreeMap::from([(
-        "io.retrial.recipe".to_owned(),
-        session.plan.recipe_hash.clone(),
-    )]);
+pub async fn build(session: &Session, step: &Step, build: &BuildStep) -> Result<(), Halt> {
+    let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {
         context: PathBuf::from(&build.context),
         dockerfile: build.dockerfile.clone(),
         args: build.args.clone(),
-        tag: tag.clone(),
-        labels,
+        tag: build.tag.clone(),
+        labels: BTreeMap::from([(label, session.plan.recipe_hash.clone())]),
     };
-    let directory = session.run.steps().join(step.directory());
-    std::fs::create_dir_all(&directory)
-        .map_err(crate::store::StoreError::io("create", &directory))?;
-    let _disturbing = quiet::disturbing(session).await;
-    let built = watched(session, step, |progress| {
-        session.engine.build(&spec, progress)
-    })
-    .await;
-    match built {
-        Some(Ok(image)) => found(session, step, image),
-        Some(Err(EngineError::Build {
-            because,
-            last_lines,
-            ..
-        })) => Ok(StepEnd::Failed {
-            fault: StepFault::Command,
-            because: format!("the build of {tag} failed: {because}"),
-            exit_code: None,
-            last_lines,
-            advice: format!("the whole log: {}", directory.join("output.log").display()),
-        }),
-        Some(Err(error)) => Ok(failed(error.to_string(), "")),
-        None => Ok(StepEnd::Stopped),
-    }
+    let _exclusive = session.lock_exclusive().await;
+    let build = async |progress: UnboundedSender<_>| session.engine.build(&spec, progress).await;
+    let image = with_log(session, step, build).await?;
+    record(session, step, image)
 }
 
-fn found(session: &Session, step: &Step, image: ImageInfo) -> Result<StepEnd, RunError> {
+/// Records the image that is launched.
+fn record(session: &Session, step: &Step, image: ImageInfo) -> Result<(), Halt> {
     let what = What::Image {
         id: image.id,
         digests: image.repo_digests,
         size: image.size,
     };
-    session.say(Some(step), what)?;
-    Ok(StepEnd::Done { exit_code: None })
+    Ok(session.record(Some(step), what)?)
 }
 
-fn failed(because: String, advice: &str) -> StepEnd {
-    StepEnd::Failed {
-        fault: StepFault::Host,
-        because,
-        exit_code: None,
-        last_lines: Vec::new(),
-        advice: advice.to_owned(),
-    }
-}
-
-/// The state that a status of Docker's stands for; none for one that says nothing of it.
+/// The state that a status of Docker's means, if it means one.
 fn layer_state(status: &str) -> Option<TransferState> {
     match status {
         "Pulling fs layer" | "Waiting" => Some(TransferState::Waiting),
@@ -173,25 +129,17 @@ fn layer_state(status: &str) -> Option<TransferState> {
     }
 }
 
-/// Runs a pull or a build, shows its progress and keeps its log; none if the run is stopped.
-async fn watched<F, R>(
+/// Runs a pull or a build until the run is to stop, emits its progress and writes its log.
+async fn with_log(
     session: &Session,
     step: &Step,
-    work: F,
-) -> Option<Result<ImageInfo, EngineError>>
-where
-    F: FnOnce(tokio::sync::mpsc::UnboundedSender<ImageProgress>) -> R,
-    R: std::future::Future<Output = Result<ImageInfo, EngineError>>,
-{
-    let (sender, mut receiver) = unbounded_channel();
+    work: impl AsyncFnOnce(UnboundedSender<ImageProgress>) -> Result<ImageInfo, EngineError>,
+) -> Result<ImageInfo, Halt> {
     let directory = session.run.steps().join(step.directory());
-    let mut log = std::fs::create_dir_all(&directory)
-        .and_then(|()| std::fs::File::create(directory.join("output.log")))
-        .ok();
-    let work = work(sender);
-    tokio::pin!(work);
-    let mut keep = |progress: ImageProgress| {
-        use std::io::Write as _;
+    std::fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
+    let path = directory.join("output.log");
+    let mut log = std::fs::File::create(&path).ok();
+    let emit = |progress: ImageProgress| {
         let what = match progress {
             ImageProgress::Layer {
                 id,
@@ -223,26 +171,31 @@ where
                 attempt,
                 after_ms,
             } => {
-                let text = format!(
-                    "{because}: try {attempt} in {:.1} s",
-                    f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0
-                );
-                let _ = session.say(Some(step), What::Warning { text });
+                let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;
+                let text = format!("{because}: attempt {attempt} in {seconds:.1} s");
+                let _ = session.warn(step, text);
                 return;
             }
         };
-        session.show(step, what);
+        session.emit(step, what);
     };
-    let result = loop {
-        tokio::select! {
-            biased;
-            () = session.stop.cancelled() => return None,
-            Some(progress) = receiver.recv() => keep(progress),
-            result = &mut work => break result,
-        }
-    };
-    while let Ok(progress) = receiver.try_recv() {
-        keep(progress);
-    }
-    Some(result)
+    let work = with_progress(work, emit);
+    let result = session.stop.run_until_cancelled(work).await;
+    result
+        .ok_or(StepEnd::Stopped)?
+        .map_err(|error| match error {
+            EngineError::Build {
+                tag,
+                because,
+                last_lines,
+                ..
+            } => Halt::Ended(StepEnd::Failed {
+                fault: StepFault::Command,
+                because: format!("the build of {tag} failed: {because}"),
+                exit_code: None,
+                last_lines,
+                advice: format!("the whole log: {}", path.display()),
+            }),
+            error => error.into(),
+        })
 }

@@ -1,4 +1,4 @@
-//! Writes down what was in the container that measured: the packages, the environment, the labels.
+//! Records what was in the container that measured: packages, environment, labels.
 //!
 //! After the last measurement, so that nothing is disturbed, and out of the container itself, since
 //! setup steps may have installed something. It is evidence for comparisons, and no measurement: what
@@ -15,7 +15,7 @@ use crate::store::packages as kept;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
 
-/// How long a container may take to say what is installed: a list of 3,000 packages takes 0.1 s.
+/// How long a container may take to list its packages: 3,000 take 0.1 s.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Our own labels begin like this.
 const OURS: &str = "io.retrial.";
@@ -30,7 +30,7 @@ pub async fn record(session: &Session) {
         return;
     };
     let installed = installed(session, &container).await;
-    // A disk that is full is told by the verdict, which is written next.
+    // The verdict, which is written next, reports a full disk.
     let _ = kept::keep(&session.run, &installed);
     let found = session.engine.container(&container).await.ok().flatten();
     let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
@@ -52,19 +52,15 @@ pub async fn record(session: &Session) {
 }
 
 async fn installed(session: &Session, container: &str) -> Installed {
-    let spec = ExecSpec {
-        command: vec!["/bin/sh".to_owned(), format!("{CONTROL}/packages")],
-        user: Some("0".to_owned()),
-        ..ExecSpec::default()
-    };
-    let said = tokio::time::timeout(PATIENCE, session.engine.exec(container, &spec)).await;
-    let remark = match said {
+    let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
+    let output = tokio::time::timeout(PATIENCE, session.engine.exec(container, &spec)).await;
+    let remark = match output {
         Ok(Ok(output)) => return packages::read(&output.stdout),
         Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("the container did not say it within {PATIENCE:?}"),
+        Err(_) => format!("the container did not list them within {PATIENCE:?}"),
     };
     Installed {
-        remarks: vec![format!("what is installed is not known: {remark}")],
+        remarks: vec![format!("the installed packages are not known: {remark}")],
         ..packages::read("@end")
     }
 }

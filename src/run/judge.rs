@@ -15,16 +15,16 @@ use crate::store::journal::What;
 /// The verdict on a finished run, from its files alone.
 ///
 /// # Errors
-/// Where the run's files are missing or damaged.
+/// If the run's files are missing or damaged.
 pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
     let (context, evidence) = evidence_of(directory, require_accuracy)?;
     Ok(verdict::judge(&context, &evidence))
 }
 
-/// What a run's verdict is made of, from its files alone.
+/// The context and the evidence of a run's verdict, from its files alone.
 ///
 /// # Errors
-/// Where the run's files are missing or damaged.
+/// If the run's files are missing or damaged.
 pub fn evidence_of(
     directory: &RunDirectory,
     require_accuracy: bool,
@@ -55,19 +55,19 @@ pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
     verdict::judge(&context, &evidence)
 }
 
-/// The judge step: the verdict, kept in `verdict.json`.
-pub(super) fn judge_and_keep(session: &Session, step: &Step) -> Result<Verdict, RunError> {
+/// The judge step: writes the verdict to `verdict.json`.
+pub(super) fn record_verdict(session: &Session, step: &Step) -> Result<Verdict, RunError> {
     let verdict = judge_run(&session.run, session.options.require_accuracy)?;
     session.run.write_json("verdict.json", &verdict)?;
     let what = What::Judged {
         outcome: verdict.outcome.to_string(),
         sentence: verdict.sentence.clone(),
     };
-    session.say(Some(step), what)?;
+    session.record(Some(step), what)?;
     Ok(verdict)
 }
 
-/// Whether the trials so far decide, so that this step's trial is not needed; says why.
+/// Returns why this step's trial is not needed, if the trials so far decide.
 pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
     let (measurement, trial) = match &step.action {
         Action::Exec(exec) => match &exec.purpose {
@@ -94,14 +94,14 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
     };
     let mut evidence = run::gather_one(&files, measurement);
     let context = context(&files);
-    // Looked at only after a stage: the latest one before this trial.
-    let (looks, seen) = stages
+    // Only whole stages count: the latest one before this trial.
+    let (stage, seen) = stages
         .iter()
         .enumerate()
         .rev()
         .find(|(_, seen)| **seen < trial)?;
     evidence.trials.retain(|earlier| earlier.trial <= *seen);
-    match verdict::decide_stage(&context, &evidence, looks) {
+    match verdict::decide_stage(&context, &evidence, stage) {
         StageDecision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
         StageDecision::Continue { .. } => None,
     }

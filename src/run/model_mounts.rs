@@ -1,54 +1,54 @@
-//! How models of the hub come into the container: as views, file by file, or as the hub's cache.
+//! Mounts models of the hub into the container: as views, file by file, or as the hub's cache.
 
 use std::fs;
 
-use super::error::RunError;
+use super::error::Halt;
 use super::model_view::{View, model_directory, view};
 use super::models::fetched;
 use super::session::Session;
 use crate::plan::model::{Form, ModelFetch};
 use crate::plan::step::Step;
 use crate::store::StoreError;
-use crate::store::journal::{StepEnd, What};
 use crate::store::run_directory::write_atomically;
 use retrial_container::Mount;
 use retrial_hub::Fetched;
 
-/// The mounts of the models that the plan fetches, for a container that a step makes.
-pub fn mounts(session: &Session, step: &Step) -> Result<Result<Vec<Mount>, StepEnd>, RunError> {
+/// The mounts of the models that the plan fetches, for a container that a step creates.
+pub fn mounts(session: &Session, step: &Step) -> Result<Vec<Mount>, Halt> {
     let all = fetched(&session.run)?;
     let mut mounts = Vec::new();
     for model in session.plan.fetched_models() {
         let name = &model.model;
         let Some(fetched) = all.get(name) else {
-            return Ok(Err(StepEnd::host(format!("model {name} was not fetched"))));
+            return Err(Halt::host(format!("model {name} was not fetched")));
         };
-        let mut given = match model.mount.form {
-            Form::Directory => match view(fetched) {
-                Ok(View::Made(path)) => {
-                    vec![read_only(path.display().to_string(), &model.mount.target)]
+        let mut of_model = match model.mount.form {
+            Form::Directory => {
+                match view(fetched).map_err(|error| Halt::host(error.to_string()))? {
+                    View::Made(path) => {
+                        vec![read_only(path.display().to_string(), &model.mount.target)]
+                    }
+                    View::Impossible(error) => {
+                        let decision = format!(
+                            "model {name} is mounted file by file: no hard links to the cache's files ({error})"
+                        );
+                        session.decide(step, decision)?;
+                        one_by_one(fetched, &model.mount.target)
+                    }
                 }
-                Ok(View::Impossible(error)) => {
-                    let decision = format!(
-                        "model {name} is mounted file by file: no hard links to the cache's files ({error})"
-                    );
-                    session.say(Some(step), What::Decided { decision })?;
-                    one_by_one(fetched, &model.mount.target)
-                }
-                Err(error) => return Ok(Err(StepEnd::host(error.to_string()))),
-            },
+            }
             Form::Files => one_by_one(fetched, &model.mount.target),
             Form::HubCache => hub_cache(session, model, fetched)?,
         };
-        if let Some(mount) = given.iter().find(|mount| mount.source.contains(':')) {
-            return Ok(Err(StepEnd::host(format!(
+        if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
+            return Err(Halt::host(format!(
                 "model {name} cannot be mounted: engines take no colon in {}",
                 mount.source
-            ))));
+            )));
         }
-        mounts.append(&mut given);
+        mounts.append(&mut of_model);
     }
-    Ok(Ok(mounts))
+    Ok(mounts)
 }
 
 fn read_only(source: String, target: &str) -> Mount {
@@ -71,8 +71,8 @@ fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
         .collect()
 }
 
-/// The part of the cache that is this commit's. Its branches are of the run's own: what they are
-/// in the cache may move on while the run goes on.
+/// The part of the cache that is this commit's. Its branches are the run's own: those in the cache may
+/// move during the run.
 fn hub_cache(
     session: &Session,
     model: &ModelFetch,

@@ -46,7 +46,7 @@ pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
         Err(error) if cannot_link(&error) => return Ok(View::Impossible(error)),
         Err(error) => return Err(StoreError::io("make the view", &path)(error)),
     }
-    if let Some(because) = stranger(&path, &blobs) {
+    if let Some(because) = difference(&path, &blobs) {
         return Err(StoreError::Unusable { path, because });
     }
     Ok(View::Made(path))
@@ -111,8 +111,8 @@ fn cannot_link(error: &io::Error) -> bool {
     )
 }
 
-/// What lies in a view and is no file of the model.
-fn stranger(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
+/// Why a view is not the model: a file was changed, removed or added.
+fn difference(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
     let mut found = 0;
     for (file, (device, inode)) in blobs {
         match fs::symlink_metadata(path.join(&file.path)) {
@@ -131,11 +131,11 @@ fn stranger(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
             }
         }
     }
-    (there != found).then(|| changed("what lies in it"))
+    (there != found).then(|| changed("its list of files"))
 }
 
 fn changed(what: &str) -> String {
-    format!("{what} was changed by somebody: remove the directory, it is made anew")
+    format!("{what} was changed by somebody: remove the directory, it is created again")
 }
 
 #[cfg(test)]
@@ -178,13 +178,13 @@ mod tests {
         let model = fetched(cache.path(), blob.clone(), "one");
         let first = made(&model);
         assert_eq!(made(&model), first);
-        // Fetched anew after it had been damaged: another inode under the same name.
+        // Fetched again after it had been damaged: another inode under the same name.
         fs::rename(&blob, blob.with_extension("damaged")).unwrap();
         let model = fetched(cache.path(), blob, "two");
         let second = made(&model);
         assert_ne!(second, first);
         let text = |view: &Path| fs::read_to_string(view.join("tokenizer/vocab.txt")).unwrap();
-        // Who has the first one mounted goes on seeing it.
+        // A container that has mounted the first one still sees it.
         assert_eq!((text(&first), text(&second)), ("one".into(), "two".into()));
     }
 

@@ -1,17 +1,18 @@
-//! Does the container see our files? Its first process copies a nonce; what else could be wrong
-//! where it does not is told apart.
+//! Checks that the container sees our files: its first process copies a nonce. Tells apart why it may
+//! not.
 
 use std::time::{Duration, Instant};
 
+use super::follow::with_exit_code;
 use super::session::Session;
 use super::watch::Watch;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
 
-/// How long the first process may take to show that it sees our files.
-const SIGHT: Duration = Duration::from_secs(20);
+/// How long the first process may take to copy the nonce.
+const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a new container shows.
+/// What a new container sees.
 pub enum MountCheck {
     /// It sees our files.
     Shared,
@@ -25,10 +26,10 @@ pub enum MountCheck {
     Stopped,
 }
 
-/// Waits until the first process shows that it sees the nonce.
+/// Waits until the first process has copied the nonce.
 pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> MountCheck {
     let since = Instant::now();
-    let mut looked = Instant::now();
+    let mut last_asked = since;
     let mut watch = Watch::writes(session.control.path());
     loop {
         if session.control.seen(nonce) {
@@ -37,15 +38,13 @@ pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> M
         if session.stop.is_cancelled() {
             return MountCheck::Stopped;
         }
-        if looked.elapsed() > Duration::from_millis(300) {
-            looked = Instant::now();
+        if last_asked.elapsed() > Duration::from_millis(300) {
+            last_asked = Instant::now();
             if let Ok(Some(state)) = session.engine.container(id).await
                 && !state.running
                 && !session.control.seen(nonce)
             {
-                let code = state
-                    .exit_code
-                    .map_or_else(String::new, |code| format!(" with exit code {code}"));
+                let code = with_exit_code(&state);
                 let log = log(session, id).await;
                 return MountCheck::Exited(format!(
                     "the container's first process ended at once{code}{log}"
@@ -55,7 +54,7 @@ pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> M
                 return MountCheck::NotShared;
             }
         }
-        if since.elapsed() > SIGHT {
+        if since.elapsed() > PATIENCE {
             return match sees(session, id, nonce).await {
                 Some(true) => MountCheck::EntrypointOverridden(log(session, id).await),
                 _ => MountCheck::NotShared,
@@ -65,20 +64,16 @@ pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> M
     }
 }
 
-/// Whether a process in the container sees the nonce; none where it cannot be told.
+/// Whether a process in the container sees the nonce; none if unknown.
 async fn sees(session: &Session, id: &str, nonce: &str) -> Option<bool> {
     let line = format!("read -r nonce <{CONTROL}/nonce; echo \"nonce $nonce\"");
-    let spec = ExecSpec {
-        command: vec!["/bin/sh".to_owned(), "-c".to_owned(), line],
-        user: Some("0".to_owned()),
-        ..Default::default()
-    };
+    let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);
     let output = session.engine.exec(id, &spec).await.ok()?;
-    let said = output
+    let line = output
         .stdout
         .lines()
         .find_map(|line| line.strip_prefix("nonce "))?;
-    Some(said.trim() == nonce)
+    Some(line.trim() == nonce)
 }
 
 async fn log(session: &Session, id: &str) -> String {

@@ -1,5 +1,5 @@
-//! A step's output: one file with two names while the step runs, one of them in the container's
-//! control directory; read by ours only, which the container cannot replace.
+//! A step's output: one file with two names while the step runs, one of them in the control directory.
+//! It is read by the other name, which the container cannot replace.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::control::StepControl;
-use super::latest::Latest;
 use super::redact;
 use super::session::Session;
+use super::tail::Tail;
 use crate::plan::step::{ExecStep, Step};
 use crate::store::journal::What;
 use crate::store::{RunDirectory, StoreError, open};
@@ -24,13 +24,19 @@ const TAIL: u64 = 4096;
 /// Between two shows of the latest lines.
 const SHOWN: Duration = Duration::from_millis(100);
 
-/// Where a step's output lies in the run's directory.
+/// The path of a step's output in the run's directory.
 pub fn path_of(run: &RunDirectory, step: &Step) -> PathBuf {
     run.steps().join(step.directory()).join("output.log")
 }
 
-/// Begins the output of a step, and its control directory. Output of an earlier try of the
-/// same step is kept beside.
+/// Opens a step's output, following no link.
+fn open_output(run: &RunDirectory, step: &Step) -> Result<File, StoreError> {
+    let relative = Path::new(&step.directory()).join("output.log");
+    open::open_beneath(&run.steps(), &relative)
+}
+
+/// Creates the output of a step, and its control directory. Output of an earlier attempt is moved
+/// aside.
 pub fn begin(
     session: &Session,
     step: &Step,
@@ -57,8 +63,8 @@ pub fn begin(
     control.prepare(&command.run, &command.results, &path)
 }
 
-/// Ends the output of a step: the container can no longer reach it, and what the step's own
-/// filter may have let through is taken out.
+/// Takes the output of a step away from the container, and removes secrets that the step's own filter
+/// may have missed.
 pub fn keep(
     session: &Session,
     step: &Step,
@@ -71,10 +77,7 @@ pub fn keep(
     if !command.secrets.is_empty() {
         redact::file(&path, &command.secrets, &session.secrets)?;
     }
-    let file = open::open_beneath(
-        &session.run.steps(),
-        &Path::new(&step.directory()).join("output.log"),
-    )?;
+    let file = open_output(&session.run, step)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
         .map_err(StoreError::io("change the rights of", &path))
 }
@@ -90,7 +93,7 @@ pub struct Output<'a> {
     /// How much of it was shown.
     shown_to: u64,
     shown: Instant,
-    latest: Latest,
+    tail: Tail,
     splitter: LineSplitter,
     block: Vec<u8>,
 }
@@ -98,15 +101,14 @@ pub struct Output<'a> {
 impl<'a> Output<'a> {
     /// From the first byte.
     pub fn open(session: &'a Session, step: &'a Step) -> Self {
-        let relative = Path::new(&step.directory()).join("output.log");
         Self {
             session,
             step,
-            file: open::open_beneath(&session.run.steps(), &relative).ok(),
+            file: open_output(&session.run, step).ok(),
             length: 0,
             shown_to: 0,
             shown: Instant::now(),
-            latest: Latest::default(),
+            tail: Tail::default(),
             splitter: LineSplitter::new(),
             block: Vec::new(),
         }
@@ -136,7 +138,7 @@ impl<'a> Output<'a> {
         let (session, step) = (self.session, self.step);
         self.splitter.finish(|line| {
             let line = sanitize(&line.text).into_owned();
-            session.show(step, What::Output { line });
+            session.emit(step, What::Output { line });
         });
     }
 
@@ -155,7 +157,7 @@ impl<'a> Output<'a> {
         let (session, step) = (self.session, self.step);
         self.splitter.push(&self.block[..count], |line| {
             let line = sanitize(&line.text).into_owned();
-            session.show(step, What::Output { line });
+            session.emit(step, What::Output { line });
         });
         count > 0
     }
@@ -166,12 +168,12 @@ impl<'a> Output<'a> {
             return;
         }
         self.read_tail();
-        let lines = self.latest.lines(at_the_end);
+        let lines = self.tail.lines(at_the_end);
         if !lines.is_empty() {
             self.shown = Instant::now();
         }
         for line in lines {
-            self.session.show(self.step, What::Output { line });
+            self.session.emit(self.step, What::Output { line });
         }
     }
 
@@ -182,25 +184,24 @@ impl<'a> Output<'a> {
         };
         let from = self.shown_to.max(self.length.saturating_sub(TAIL));
         if from > self.shown_to {
-            self.latest.skip();
+            self.tail.skip();
         }
         let mut tail = Vec::new();
         if file.seek(SeekFrom::Start(from)).is_ok()
             && file.take(self.length - from).read_to_end(&mut tail).is_ok()
         {
-            self.latest.push(&tail);
+            self.tail.push(&tail);
         }
         self.shown_to = self.length;
     }
 }
 
-/// The last lines of a step's output, made harmless.
+/// The last lines of a step's output, sanitized.
 #[must_use]
 pub fn last_lines(run: &RunDirectory, step: &Step, count: usize) -> Vec<String> {
     let read = || -> Result<Vec<u8>, StoreError> {
-        let relative = Path::new(&step.directory()).join("output.log");
         let path = path_of(run, step);
-        let mut file = open::open_beneath(&run.steps(), &relative)?;
+        let mut file = open_output(run, step)?;
         let io = || StoreError::io("read", &path);
         let length = file.metadata().map_err(io())?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(32 << 10)))

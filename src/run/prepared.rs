@@ -1,4 +1,4 @@
-//! A run that can begin: all that is written down of it before anything is done.
+//! A run that is ready to start: everything that is written before its first step.
 
 use serde_json::Value;
 
@@ -6,19 +6,19 @@ use crate::plan::{Plan, shell};
 use crate::store::run_directory::write_atomically;
 use crate::store::{RunDirectory, StoreError};
 
-/// A run that can begin.
+/// A run that is ready to start.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     /// The recipe as resolved, for recipe.yaml.
     pub recipe: String,
     /// The plan.
     pub plan: Plan,
-    /// What was found of the host, for host.json.
+    /// The facts of the host, for host.json.
     pub host: Value,
 }
 
 impl Prepared {
-    /// `offline-quickstart`: what the run's id says of it.
+    /// The recipe's part of the run's id: `offline-quickstart`.
     #[must_use]
     pub fn stem(&self) -> String {
         shell::container_name(&self.plan.recipe)
@@ -26,10 +26,10 @@ impl Prepared {
             .replace(['_', '.'], "-")
     }
 
-    /// Writes it down. The plan comes last: a directory with a plan can be gone on with.
+    /// Writes its files. The plan comes last: a directory with a plan can be resumed.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full or cannot be written.
     pub fn write_down(&self, directory: &RunDirectory) -> Result<(), StoreError> {
         write_atomically(&directory.join("recipe.yaml"), self.recipe.as_bytes())?;
         directory.write_json("host.json", &self.host)?;

@@ -1,14 +1,14 @@
-//! Takes a run up again after a kill: what became of its container?
+//! Reattaches to the container of a run after a kill.
 
-use super::container::RUN_LABEL;
 use super::error::RunError;
 use super::execute::Run;
+use super::labels::RUN_LABEL;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::store::journal::What;
 
 impl Run<'_> {
-    /// Looks for the run's container; whether it lives and can be gone on with. One that was
-    /// made but never told is removed. From one that has ended, what was measured is fetched.
+    /// Looks for the run's container. Returns whether it runs and can be used. One that was created but
+    /// never recorded is removed; from one that has ended, results are collected.
     pub(super) async fn reattach(&mut self) -> Result<bool, RunError> {
         let session = self.session;
         let state = session.state();
@@ -40,21 +40,21 @@ impl Run<'_> {
                     self.salvage().await?;
                 }
                 session.engine.remove(&container.id).await?;
-                session.say(None, What::ContainerRemoved { id: container.id })?;
+                session.record(None, What::ContainerRemoved { id: container.id })?;
             }
-            (None, Some(id)) => session.say(None, What::ContainerRemoved { id })?,
+            (None, Some(id)) => session.record(None, What::ContainerRemoved { id })?,
             (None, None) => {}
         }
         Ok(false)
     }
 
-    /// Takes what is whole out of a container that has ended: measurements that wrote their
-    /// exit code before, and their results.
+    /// Completes the measurements that wrote their exit code before the container ended, and collects
+    /// their results.
     async fn salvage(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             if self.is_whole(step) {
-                self.done(step).await?;
+                self.execute_step(step).await?;
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Hides the values of secrets in what a step prints. The step's own filter does it in the
-//! container, before anything reaches the disk; [`file()`] looks once more at what is kept.
+//! container, before anything reaches the disk; [`file()`] checks the files that are kept.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use memchr::memmem;
@@ -14,8 +14,8 @@ use crate::store::StoreError;
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
 
-/// Forms in which a secret may be printed, longest first: as it is, in an address, in JSON, in
-/// a shell's words, and each line of one that has several.
+/// Forms in which a secret may be printed, longest first: as it is, in a URL, in JSON, in a
+/// shell's words, and each line of one that has several.
 fn forms(value: &str) -> Vec<String> {
     let percent = |upper: bool| {
         value.bytes().fold(String::new(), |mut text, byte| {
@@ -53,7 +53,7 @@ fn forms(value: &str) -> Vec<String> {
     forms
 }
 
-/// What is hidden, longest first, and the name that stands in its place.
+/// The texts to hide, longest first, and the name that replaces each.
 fn hidden(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let mut hidden: Vec<(String, String)> = names
         .iter()
@@ -69,7 +69,7 @@ fn hidden(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<(String, 
 }
 
 /// The environment of a step that names secrets: their values, and for the step's filter
-/// (which takes them out of what the command inherits) everything that is to be hidden.
+/// (which removes them from the command's environment) all texts to hide.
 pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<(String, String)> {
     let hidden = hidden(names, secrets);
     if hidden.is_empty() {
@@ -97,49 +97,44 @@ pub fn file(
     secrets: &BTreeMap<String, String>,
 ) -> Result<(), StoreError> {
     let hidden = hidden(names, secrets);
-    if hidden.is_empty() || !copy(path, &hidden, std::io::sink())? {
-        return Ok(());
-    }
-    let clean = path.with_extension("clean");
-    let file = File::create(&clean).map_err(StoreError::io("create", &clean))?;
-    copy(path, &hidden, BufWriter::new(file))?;
-    std::fs::rename(&clean, path).map_err(StoreError::io("replace", path))
+    let replace = || {
+        if hidden.is_empty() || !copy(path, &hidden, std::io::sink())? {
+            return Ok(());
+        }
+        let clean = path.with_extension("clean");
+        copy(path, &hidden, BufWriter::new(File::create(&clean)?))?;
+        std::fs::rename(&clean, path)
+    };
+    replace().map_err(StoreError::io("redact", path))
 }
 
-/// Copies a file with everything hidden; whether there was anything to hide.
-fn copy(path: &Path, hidden: &[(String, String)], mut to: impl Write) -> Result<bool, StoreError> {
+/// Copies a file with everything hidden. Returns whether there was anything to hide.
+fn copy(path: &Path, hidden: &[(String, String)], mut to: impl Write) -> io::Result<bool> {
     let longest = hidden.first().map_or(1, |(form, _)| form.len());
-    let mut file = File::open(path).map_err(StoreError::io("open", path))?;
+    let mut file = File::open(path)?;
     let mut found = false;
     let mut pending: Vec<u8> = Vec::new();
     let mut block = vec![0; BLOCK];
     loop {
-        let count = file
-            .read(&mut block)
-            .map_err(StoreError::io("read", path))?;
+        let count = file.read(&mut block)?;
         pending.extend_from_slice(&block[..count]);
         // The end of a block may be the beginning of a secret.
-        let certain = if count == 0 {
-            pending.len()
-        } else {
-            pending.len().saturating_sub(longest - 1)
-        };
+        let held_back = if count == 0 { 0 } else { longest - 1 };
+        let certain = pending.len().saturating_sub(held_back);
         let mut done = 0;
         while let Some((at, form, name)) = first(&pending[done..], hidden)
             && done + at < certain
         {
             found = true;
-            to.write_all(&pending[done..done + at])
-                .map_err(StoreError::io("write", path))?;
-            write!(to, "[{name}]").map_err(StoreError::io("write", path))?;
+            to.write_all(&pending[done..done + at])?;
+            write!(to, "[{name}]")?;
             done += at + form;
         }
         let until = certain.max(done);
-        to.write_all(&pending[done..until])
-            .map_err(StoreError::io("write", path))?;
+        to.write_all(&pending[done..until])?;
         pending.drain(..until);
         if count == 0 {
-            to.flush().map_err(StoreError::io("write", path))?;
+            to.flush()?;
             return Ok(found);
         }
     }

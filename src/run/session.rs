@@ -1,4 +1,4 @@
-//! One process's hold on a run: engine, plan, journal and the way to tell what happens.
+//! One process's hold on a run: engine, plan, journal and events.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,18 +10,19 @@ use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::control::Control;
-use super::error::RunError;
-use super::quiet::MeasurementLock;
+use super::control::{Control, GRACE_S};
+use super::error::{Halt, RunError};
+use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
 use crate::plan::step::{Plan, Step};
-use crate::store::journal::Journal;
-use crate::store::journal::State;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, Journal, State, StepEnd, What};
 use crate::store::lock::FileLock;
 use crate::store::{RunDirectory, StoreError};
 use retrial_engine::api::Engine;
 
-/// How this process goes about the run.
+/// How often the deadline of a waiting container is extended.
+const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
+
+/// How this process executes the run.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Every line of output is an event, not only the latest one now and then.
@@ -32,9 +33,8 @@ pub struct Options {
     pub patience: Duration,
     /// Where the host's files begin, for the sensors of its GPUs.
     pub root: PathBuf,
-    /// Shared with the other runs of a batch and whoever pulls their images; none where this run
-    /// has nobody beside it.
-    pub quiet: Option<MeasurementLock>,
+    /// Shared by the runs of a batch and whatever pulls their images; none for a run by itself.
+    pub measurement_lock: Option<MeasurementLock>,
 }
 
 impl Default for Options {
@@ -44,7 +44,7 @@ impl Default for Options {
             require_accuracy: false,
             patience: Duration::from_mins(1),
             root: PathBuf::from("/"),
-            quiet: None,
+            measurement_lock: None,
         }
     }
 }
@@ -65,7 +65,7 @@ pub struct Session {
     pub stop: CancellationToken,
     /// Values of the secrets, by name.
     pub secrets: BTreeMap<String, String>,
-    /// How.
+    /// How this process executes the run.
     pub options: Options,
     journal: Mutex<Journal>,
     state: Mutex<State>,
@@ -76,10 +76,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// Takes hold of a run: new, or one that was interrupted.
+    /// Takes the lock of a run and reads where it stands: a new one, or one that was interrupted.
     ///
     /// # Errors
-    /// Where another process has it, or its files cannot be read or written.
+    /// If another process has it, or its files cannot be read or written.
     pub fn open(
         engine: Arc<dyn Engine>,
         run: RunDirectory,
@@ -114,7 +114,7 @@ impl Session {
         })
     }
 
-    /// Where the run stands now.
+    /// The state of the run now.
     #[must_use]
     pub fn state(&self) -> State {
         self.state
@@ -123,11 +123,11 @@ impl Session {
             .clone()
     }
 
-    /// Says that something happened: to the journal first, then to whoever watches.
+    /// Records an event in the journal, then emits it.
     ///
     /// # Errors
-    /// Where the journal cannot be written: then nothing more may be begun.
-    pub fn say(&self, step: Option<&Step>, what: What) -> Result<(), StoreError> {
+    /// If the journal cannot be written: then nothing more may be started.
+    pub fn record(&self, step: Option<&Step>, what: What) -> Result<(), StoreError> {
         let event = event(step, what);
         if event.what.is_kept() {
             self.journal
@@ -139,22 +139,84 @@ impl Session {
                 .unwrap_or_else(PoisonError::into_inner)
                 .apply(&event);
         }
-        // Nobody watching is no fault: the run goes on.
+        // The run continues without a listener.
         let _ = self.events.send(event);
         Ok(())
     }
 
-    /// Shows something that the journal does not keep, or has kept before.
-    pub fn show(&self, step: &Step, what: What) {
+    /// Records a warning about a step.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn warn(&self, step: &Step, text: String) -> Result<(), StoreError> {
+        self.record(Some(step), What::Warning { text })
+    }
+
+    /// Records how a condition of a step was decided.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub fn decide(&self, step: &Step, decision: String) -> Result<(), StoreError> {
+        self.record(Some(step), What::Decided { decision })
+    }
+
+    /// Emits an event that the journal does not keep, or has already.
+    pub fn emit(&self, step: &Step, what: What) {
         let _ = self.events.send(event(Some(step), what));
     }
 
-    /// The same for another thread, for as long as a step goes on.
-    pub(super) fn teller(&self, step: &Step) -> impl Fn(What) + Send + 'static {
+    /// [`Session::emit`] for another thread, as long as a step runs.
+    pub(super) fn emitter(&self, step: &Step) -> impl Fn(What) + Send + 'static {
         let (events, step) = (self.events.clone(), step.clone());
         move |what| {
             let _ = events.send(event(Some(&step), what));
         }
+    }
+
+    /// Waits between two looks at something.
+    ///
+    /// # Errors
+    /// If the run is to stop.
+    pub(super) async fn pause(&self, pause: Duration) -> Result<(), Halt> {
+        let slept = self.stop.run_until_cancelled(tokio::time::sleep(pause));
+        Ok(slept.await.ok_or(StepEnd::Stopped)?)
+    }
+
+    /// Takes the measurement lock to measure. None if the run is stopped meanwhile, or is by itself.
+    pub(super) async fn lock_shared(&self) -> Result<Option<Shared>, StoreError> {
+        let Some(lock) = &self.options.measurement_lock else {
+            return Ok(None);
+        };
+        let held = lock.shared();
+        tokio::pin!(held);
+        loop {
+            tokio::select! {
+                biased;
+                held = &mut held => return Ok(Some(held)),
+                () = self.stop.cancelled() => return Ok(None),
+                // The container must not end at its deadline while it waits.
+                () = tokio::time::sleep(RENEWAL) => self.control.set_deadline(Some(GRACE_S))?,
+            }
+        }
+    }
+
+    /// Takes the measurement lock to disturb. None if the run is stopped meanwhile, or is by itself.
+    pub(super) async fn lock_exclusive(&self) -> Option<Exclusive> {
+        let lock = self.options.measurement_lock.as_ref()?;
+        tokio::select! {
+            biased;
+            held = lock.exclusive() => Some(held),
+            () = self.stop.cancelled() => None,
+        }
+    }
+
+    /// The container of the run's steps.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(super) fn container(&self) -> Result<String, Halt> {
+        let container = self.state().container;
+        container.ok_or_else(|| Halt::host("the container is gone"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which steps of the plan are skipped, and why.
 
+use super::course::Course;
 use super::error::RunError;
 use super::execute::Run;
 use super::judge;
@@ -7,7 +8,7 @@ use super::{collect, container};
 use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition, Purpose, Step};
 use crate::store::StoreError;
-use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
+use crate::store::journal::{SkipReason, StepEnd, StepFault};
 
 impl Run<'_> {
     /// Returns why a step is skipped, if it is.
@@ -15,22 +16,22 @@ impl Run<'_> {
         &mut self,
         step: &Step,
     ) -> Result<Option<SkipReason>, RunError> {
-        if let Condition::Skipped { option: because } = &step.when {
-            let option = because.clone();
+        if let Condition::Skipped { option } = &step.when {
+            let option = option.clone();
             return Ok(Some(SkipReason::Option { option }));
         }
         match &step.action {
-            Action::Remove => return self.kept(step).await,
+            Action::Remove => return self.keep_container(step).await,
             // A run that was stopped is not judged: `resume` continues it.
             Action::Judge => {
                 return Ok(self.aborted().filter(|_| self.session.stop.is_cancelled()));
             }
-            // What was measured is fetched, whatever came afterwards.
+            // Results are collected, whatever happened afterwards.
             Action::Collect { .. } => {}
             Action::Create if !self.is_container_needed() => {
                 return Ok(Some(SkipReason::NotNeeded));
             }
-            _ if self.abort_reason.is_some() => return Ok(self.aborted()),
+            _ if self.course.abort_reason().is_some() => return Ok(self.aborted()),
             Action::Exec(exec)
                 if exec.purpose == Purpose::Prepare && !self.is_container_needed() =>
             {
@@ -58,34 +59,34 @@ impl Run<'_> {
             && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&of)
             && matches!(fault, StepFault::Command | StepFault::Timeout)
         {
-            collect::keep_what_failed(self.session, step, of, path).await;
+            collect::collect_evidence(self.session, step, of, path).await;
         }
         Ok(undone.map(|step| SkipReason::InputMissing { step }))
     }
 
     fn aborted(&self) -> Option<SkipReason> {
-        let reason = self.abort_reason.clone()?;
+        let reason = self.course.abort_reason()?.clone();
         Some(SkipReason::Aborted { reason })
     }
 
-    /// Whether something is left to run in the container: not so where a resumed run has all that
-    /// was measured from the one before.
+    /// Whether something is left to run in the container: a resumed run may have all measurements from
+    /// the process before it.
     fn is_container_needed(&self) -> bool {
         self.session.plan.steps.iter().any(|step| {
             let measures =
                 matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
-            let left_out = match &step.when {
+            let is_skipped = match &step.when {
                 Condition::Skipped { .. } => true,
                 Condition::UntilDecided { stages } => {
                     judge::decided(self.session, step, stages).is_some()
                 }
                 _ => false,
             };
-            measures && !left_out && !self.completed_steps.contains(&step.number)
+            measures && !is_skipped && !self.completed_steps.contains(&step.number)
         })
     }
 
-    /// Whether the evidence so far makes a further trial needless.
+    /// Returns why a further trial is not needed, if the evidence so far decides.
     fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
         let Condition::UntilDecided { stages } = &step.when else {
             return Ok(None);
@@ -94,28 +95,20 @@ impl Run<'_> {
         if let (Some(decision), Action::Exec(exec)) = (&decision, &step.action)
             && matches!(exec.purpose, Purpose::Measure { .. })
         {
-            self.session.say(
-                Some(step),
-                What::Decided {
-                    decision: decision.clone(),
-                },
-            )?;
+            self.session.decide(step, decision.clone())?;
         }
         Ok(decision)
     }
 
     /// Returns why the container is not removed, if it is not.
-    async fn kept(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
+    async fn keep_container(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
         let session = self.session;
         let Condition::Unless { keep } = &step.when else {
             return Ok(None);
         };
         let kept = match keep {
             Keep::Never => false,
-            Keep::OnFailure => {
-                (self.fault.is_some() || self.abort_reason.is_some())
-                    && !session.stop.is_cancelled()
-            }
+            Keep::OnFailure => self.course != Course::Clean && !session.stop.is_cancelled(),
             Keep::Always => true,
         };
         if kept && session.state().container.is_some() {
@@ -123,8 +116,8 @@ impl Run<'_> {
             let run = session.run.id().to_owned();
             return Ok(Some(SkipReason::ContainerKept { run }));
         }
-        if self.abort_reason.is_some() && session.state().uncollected(&session.plan) {
-            // Where it cannot be stopped, the step itself says why.
+        if self.course.abort_reason().is_some() && session.state().uncollected(&session.plan) {
+            // If it cannot be stopped, the step itself reports why.
             return Ok(container::teardown(session).await.ok().flatten());
         }
         Ok(None)

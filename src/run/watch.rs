@@ -1,6 +1,6 @@
-//! Waits until the container's side does something in a directory. Looking again every few
-//! milliseconds is no way to see a short step's end at once: what a step prints through a pipe
-//! came out a tenth slower while a third process woke every other millisecond (tried, two cores).
+//! Waits until the container's side changes a directory. Polling every few milliseconds is no way to
+//! see the end of a short step at once: a step's output through a pipe was a tenth slower while a
+//! third process woke every other millisecond (measured on two cores).
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -10,30 +10,30 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use tokio::io::unix::AsyncFd;
 use tokio::time::{Instant, sleep, timeout};
 
-/// However fast things happen, so much time lies between two looks.
+/// The shortest time between two returns.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// Tells when something happens in a directory. Where the kernel does not say (no watches left, a
-/// file system that tells nothing of another side's work), time alone does.
+/// Reports changes of a directory. If the kernel does not (no watches left, a file system that reports
+/// nothing of other machines), it returns after a time.
 pub struct Watch {
-    told: Option<AsyncFd<OwnedFd>>,
+    events: Option<AsyncFd<OwnedFd>>,
     begun: Instant,
     latest: Instant,
 }
 
 impl Watch {
-    /// Something is renamed to a name in the directory.
+    /// Reports files that are renamed to a name in the directory.
     pub fn renames(directory: &Path) -> Self {
         Self::on(directory, WatchFlags::MOVED_TO)
     }
 
-    /// A file of the directory has been written.
+    /// Reports files of the directory that were written.
     pub fn writes(directory: &Path) -> Self {
         Self::on(directory, WatchFlags::CLOSE_WRITE)
     }
 
     fn on(directory: &Path, what: WatchFlags) -> Self {
-        let told = || {
+        let events = || {
             let flags = CreateFlags::NONBLOCK | CreateFlags::CLOEXEC;
             let descriptor = inotify::init(flags).ok()?;
             let what = what | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
@@ -46,7 +46,7 @@ impl Watch {
         };
         let now = Instant::now();
         Self {
-            told: told(),
+            events: events(),
             begun: now,
             latest: now,
         }
@@ -54,10 +54,10 @@ impl Watch {
 
     /// Waits until something has happened since the last call, `longest` at most.
     pub async fn change(&mut self, longest: Duration) {
-        match &self.told {
-            Some(told) => {
+        match &self.events {
+            Some(events) => {
                 sleep(LEAST.saturating_sub(self.latest.elapsed())).await;
-                let _ = timeout(longest, drain(told)).await;
+                let _ = timeout(longest, drain(events)).await;
             }
             None => sleep((self.begun.elapsed() / 32).clamp(LEAST, longest)).await,
         }
@@ -65,11 +65,11 @@ impl Watch {
     }
 }
 
-/// Waits until the kernel tells something, and forgets what it told.
-async fn drain(told: &AsyncFd<OwnedFd>) {
+/// Waits for events of the kernel, and discards them.
+async fn drain(descriptor: &AsyncFd<OwnedFd>) {
     let mut events = [0; 4096];
-    while let Ok(mut ready) = told.readable().await {
-        let read = |told: &AsyncFd<OwnedFd>| Ok(rustix::io::read(told.get_ref(), &mut events)?);
+    while let Ok(mut ready) = descriptor.readable().await {
+        let read = |from: &AsyncFd<OwnedFd>| Ok(rustix::io::read(from.get_ref(), &mut events)?);
         if let Ok(result) = ready.try_io(read) {
             if result.is_err() {
                 std::future::pending::<()>().await;
@@ -87,7 +87,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[tokio::test]
-    async fn a_rename_is_told_at_once_and_once() {
+    async fn a_rename_is_reported_at_once_and_once() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
         let mut watch = Watch::renames(&path);
@@ -106,9 +106,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_kernels_word_time_goes_on() {
+    async fn without_the_kernels_events_it_returns_after_a_time() {
         let mut watch = Watch::writes(Path::new("/nowhere/at/all"));
-        assert!(watch.told.is_none());
+        assert!(watch.events.is_none());
         let begun = Instant::now();
         watch.change(LONG).await;
         assert!(begun.elapsed() < LONG);

@@ -97,7 +97,7 @@ pub fn is_disk_full(error: &io::Error) -> bool {
 
 fn advice(error: &io::Error) -> &'static str {
     if is_disk_full(error) {
-        "\n  make room, or keep runs elsewhere: --home DIR"
+        "\n  free some space, or keep runs elsewhere: --home DIR"
     } else if error.kind() == io::ErrorKind::PermissionDenied {
         "\n  it belongs to somebody else; keep runs elsewhere: --home DIR"
     } else {

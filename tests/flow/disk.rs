@@ -53,7 +53,7 @@ fn while_a_step_prints() {
         done.err.contains("full") || done.err.contains("No space left"),
         "{done:?}"
     );
-    assert!(done.err.contains("make room"), "{done:?}");
+    assert!(done.err.contains("free some space"), "{done:?}");
     assert!(
         lab.containers()
             .iter()
@@ -84,7 +84,7 @@ fn while_results_are_fetched() {
             &case("main", commands, "results: /results"),
         ))
         .home(&small.0);
-    lab.run(&[]).expect_exit(3).says("make room");
+    lab.run(&[]).expect_exit(3).says("free some space");
     assert!(
         !lab.the_run()
             .join("results/main/performance/run_1")

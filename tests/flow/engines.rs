@@ -206,7 +206,7 @@ fn the_gpus_are_in_use() {
     let third = with_engine();
     let mut waiting = third.start(&["--force"]);
     third.until("it says for whom it waits", |third| {
-        let told = format!("waits: all GPUs are in use by run {id}");
+        let told = format!("waiting: all GPUs are in use by run {id}");
         third.journal().iter().any(|entry| {
             let text = entry["text"].as_str().unwrap_or_default();
             text.starts_with(&told)

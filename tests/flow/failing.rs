@@ -146,7 +146,7 @@ fn killed_for_want_of_memory() {
         &container,
     ]);
     lab.docker(&["exec", &container, "touch", "/go-on"]);
-    going.end().expect_exit(4).says("for want of memory");
+    going.end().expect_exit(4).says("out of memory");
 }
 
 #[test]

@@ -109,6 +109,7 @@ fn refused() -> EngineError {
         operation: "do it".into(),
         status: 500,
         because: "because".into(),
+        refusal: None,
         hint: None,
     }
 }

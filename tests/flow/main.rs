@@ -7,6 +7,7 @@ mod lab;
 
 mod batch;
 mod bystanders;
+mod cached;
 mod compared;
 mod disk;
 mod engines;
@@ -17,7 +18,6 @@ mod figures;
 mod happy;
 mod host;
 mod images;
-mod kept;
 mod killed;
 mod locked;
 mod models;

@@ -131,6 +131,18 @@ pub struct ExecSpec {
     pub privileged: bool,
 }
 
+impl ExecSpec {
+    /// A process of the container's root.
+    #[must_use]
+    pub fn as_root(command: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            command: command.into_iter().map(Into::into).collect(),
+            user: Some("0".to_owned()),
+            ..Self::default()
+        }
+    }
+}
+
 /// How an exec stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecStatus {

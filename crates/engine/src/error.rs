@@ -7,6 +7,19 @@ use thiserror::Error;
 use super::docker::PullFailure;
 use retrial_container::ImageRef;
 
+/// What an engine refused, if its words tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The image has no such user.
+    UnknownUser,
+    /// A process cannot enter its working directory.
+    WorkingDirectory,
+    /// The image has no `/bin/sh`.
+    NoShell,
+    /// The engine's machine does not have this source of a bind mount.
+    MountSource(String),
+}
+
 /// An engine's fault, naming what the user named. [`EngineError::is_gone`] tells an engine
 /// that went away (wait for it) from one that said no (do not ask again).
 #[derive(Debug, Error)]
@@ -136,7 +149,9 @@ pub enum EngineError {
         status: u16,
         /// The engine's words.
         because: String,
-        /// What that means and what to do, where we know.
+        /// What was refused, if known.
+        refusal: Option<Refusal>,
+        /// What that means and what to do, if known.
         hint: Option<String>,
     },
     /// There is no such container (any more).
@@ -185,6 +200,7 @@ impl EngineError {
             operation: operation.into(),
             status: 0,
             because: because.into(),
+            refusal: None,
             hint: None,
         }
     }
@@ -193,6 +209,15 @@ impl EngineError {
     #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
+    }
+
+    /// What the engine refused, if its words tell.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused { refusal, .. } => refusal.as_ref(),
+            _ => None,
+        }
     }
 }
 

@@ -6,17 +6,15 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
 
 use crate::cache::RepositoryCache;
 use crate::classify::Request;
 use crate::download::Download;
-use crate::error::FetchError;
+use crate::error::{FetchError, pause};
 use crate::listing::{RemoteFile, Snapshot};
 use crate::lock::{BlobLock, holder};
-use crate::progress::{Progress, Reporter, TransferState};
-use crate::transport::Transport;
+use crate::progress::{Reporter, TransferState};
+use crate::transport::Connection;
 use crate::xet::XetStore;
 use crate::{records, sink};
 
@@ -25,12 +23,11 @@ const LOCK_POLL: Duration = Duration::from_millis(100);
 
 /// Populates the cache with a snapshot's blobs.
 pub struct Blobs<'a> {
-    pub transport: &'a Transport,
+    /// Its stop is cancelled by the first fault, so that the other files end too.
+    pub connection: Connection<'a>,
     pub xet: XetStore,
     pub cache: &'a RepositoryCache,
     pub snapshot: &'a Snapshot,
-    pub progress: &'a UnboundedSender<Progress>,
-    pub stop: CancellationToken,
 }
 
 /// Whether a blob is in the cache now.
@@ -61,7 +58,7 @@ impl Blobs<'_> {
                 Err(error) => {
                     fault.get_or_insert(error);
                     // The others write what they have, and end.
-                    self.stop.cancel();
+                    self.connection.stop.cancel();
                 }
             }
         }
@@ -83,7 +80,7 @@ impl Blobs<'_> {
     }
 
     fn parallel(&self) -> usize {
-        self.transport.settings.parallel.max(1)
+        self.connection.transport.settings.parallel.max(1)
     }
 
     async fn populate_one(&self, file: &RemoteFile, wait: bool) -> Result<Populated, FetchError> {
@@ -93,7 +90,7 @@ impl Blobs<'_> {
         if before.is_some() && self.is_correct(file).await? {
             return Ok(Populated::Yes(0));
         }
-        if self.stop.is_cancelled() {
+        if self.connection.stop.is_cancelled() {
             return Err(FetchError::Stopped);
         }
         cache.create_directories(digest)?;
@@ -117,7 +114,7 @@ impl Blobs<'_> {
             reporter.discarded("the cached file does not match its hash".to_owned());
         }
         let download = Download {
-            transport: self.transport,
+            connection: self.connection,
             xet: &self.xet,
             cache,
             request: Request {
@@ -126,7 +123,6 @@ impl Blobs<'_> {
                 path: Some(&file.path),
             },
             file,
-            stop: &self.stop,
         };
         let bytes_fetched = download.run(lock, &mut reporter).await?;
         reporter.report(TransferState::Done, file.size);
@@ -150,11 +146,7 @@ impl Blobs<'_> {
             let received = fs::metadata(&partial).map_or(0, |partial| partial.len());
             reporter.report(TransferState::Downloading, received.min(file.size));
             // A stop could not interrupt the kernel's own wait for a lock.
-            tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return Err(FetchError::Stopped),
-                () = tokio::time::sleep(LOCK_POLL) => {}
-            }
+            pause(self.connection.stop, LOCK_POLL).await?;
         }
     }
 
@@ -169,8 +161,8 @@ impl Blobs<'_> {
             let mut hashing = reporter.clone();
             let report = move |done| hashing.report(TransferState::Verifying, done);
             let path = cache.blob(digest);
-            match sink::hash(&path, digest, file.size, &self.stop, report).await {
-                Err(_) if self.stop.is_cancelled() => return Err(FetchError::Stopped),
+            match sink::hash(&path, digest, file.size, self.connection.stop, report).await {
+                Err(_) if self.connection.stop.is_cancelled() => return Err(FetchError::Stopped),
                 Err(error) => return Err(error),
                 Ok(actual) if actual != *digest => return Ok(false),
                 Ok(_) => records::write(cache, digest, &blob),
@@ -181,7 +173,7 @@ impl Blobs<'_> {
     }
 
     fn reporter(&self, file: &RemoteFile) -> Reporter {
-        Reporter::new(self.progress, &file.path, file.size)
+        Reporter::new(self.connection.progress, &file.path, file.size)
     }
 }
 

@@ -21,14 +21,22 @@ enum Source {
     Xet(Box<XetDownloadStream>),
 }
 
-/// What an answer turned out to be.
-pub enum Opened {
-    /// The bytes that were asked for.
-    Body(Body),
-    /// The file from its beginning, or nothing where the answer is of no use.
+/// Why an answer did not bring all of its bytes.
+pub enum Interruption {
+    /// The request failed or was cut.
+    Cut(Failure),
+    /// The file has to be read from its beginning: from this answer, if there is one.
     Restart(Option<Body>),
-    /// Not this file, for this reason.
+    /// It is not the file that the hub lists, for this reason.
     Mismatch(String),
+    /// The disk is full, as the sink will explain.
+    Full,
+}
+
+impl From<Failure> for Interruption {
+    fn from(failure: Failure) -> Self {
+        Self::Cut(failure)
+    }
 }
 
 impl Body {
@@ -39,23 +47,24 @@ impl Body {
     }
 
     /// Checks an answer to a request for the bytes `from..end` of a file of `size` bytes.
-    pub fn http(answer: Response, from: u64, end: u64, size: u64) -> Opened {
+    pub fn http(answer: Response, from: u64, end: u64, size: u64) -> Result<Self, Interruption> {
+        let mismatch = |reason| Err(Interruption::Mismatch(reason));
         let end = match answer.status() {
             // A server that knows no ranges sends everything.
             StatusCode::OK => size,
             StatusCode::PARTIAL_CONTENT => match range(&answer) {
                 Some((_, Some(total))) if total != size => {
-                    return Opened::Mismatch(format!("it has {total} bytes and lists {size}"));
+                    return mismatch(format!("it has {total} bytes and lists {size}"));
                 }
-                Some((first, _)) if first != Some(from) => return Opened::Restart(None),
+                Some((first, _)) if first != Some(from) => {
+                    return Err(Interruption::Restart(None));
+                }
                 _ => end,
             },
             StatusCode::RANGE_NOT_SATISFIABLE => {
-                return Opened::Mismatch(format!(
-                    "it has no bytes from {from} on, and lists {size}"
-                ));
+                return mismatch(format!("it has no bytes from {from} on, and lists {size}"));
             }
-            other => return Opened::Mismatch(format!("it answers {other}")),
+            other => return mismatch(format!("it answers {other}")),
         };
         let restart = answer.status() == StatusCode::OK && from > 0;
         let expected = if restart { end } else { end - from };
@@ -63,11 +72,9 @@ impl Body {
         let source = Source::Http(answer);
         let body = Self { source, end };
         match length.filter(|length| *length != expected) {
-            Some(length) => {
-                Opened::Mismatch(format!("it sends {length} bytes instead of {expected}"))
-            }
-            None if restart => Opened::Restart(Some(body)),
-            None => Opened::Body(body),
+            Some(length) => mismatch(format!("it sends {length} bytes instead of {expected}")),
+            None if restart => Err(Interruption::Restart(Some(body))),
+            None => Ok(body),
         }
     }
 

@@ -55,6 +55,12 @@ pub enum Failure {
     Permanent(FetchError),
 }
 
+impl From<FetchError> for Failure {
+    fn from(error: FetchError) -> Self {
+        Self::Permanent(error)
+    }
+}
+
 impl Failure {
     /// An answer that is of no use this time.
     pub fn answer(reason: impl Into<String>) -> Self {

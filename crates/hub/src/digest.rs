@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha1::Sha1;
+use sha2::digest::DynDigest;
 use sha2::{Digest as _, Sha256};
 
 /// The hash that the hub lists for a file, which is also the blob's name in the cache.
@@ -62,12 +63,9 @@ pub fn is_hex(text: &str, digits: usize) -> bool {
 }
 
 /// Hashes a file's bytes.
-#[derive(Debug, Clone)]
-pub enum Hasher {
-    /// For [`Digest::Sha256`].
-    Sha256(Sha256),
-    /// For [`Digest::Git`].
-    Git(Sha1),
+pub struct Hasher {
+    state: Box<dyn DynDigest + Send>,
+    digest: fn(String) -> Digest,
 }
 
 impl Hasher {
@@ -75,30 +73,26 @@ impl Hasher {
     #[must_use]
     pub fn of(expected: &Digest, size: u64) -> Self {
         match expected {
-            Digest::Sha256(_) => Self::Sha256(Sha256::new()),
-            Digest::Git(_) => {
-                let mut hasher = Sha1::new();
-                hasher.update(format!("blob {size}\0"));
-                Self::Git(hasher)
-            }
+            Digest::Sha256(_) => Self {
+                state: Box::new(Sha256::default()),
+                digest: Digest::Sha256,
+            },
+            Digest::Git(_) => Self {
+                state: Box::new(Sha1::new_with_prefix(format!("blob {size}\0"))),
+                digest: Digest::Git,
+            },
         }
     }
 
     /// Adds bytes of the file.
     pub fn update(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Sha256(hasher) => hasher.update(bytes),
-            Self::Git(hasher) => hasher.update(bytes),
-        }
+        self.state.update(bytes);
     }
 
     /// Returns the hash of all bytes.
     #[must_use]
     pub fn finish(self) -> Digest {
-        match self {
-            Self::Sha256(hasher) => Digest::Sha256(hex::encode(hasher.finalize())),
-            Self::Git(hasher) => Digest::Git(hex::encode(hasher.finalize())),
-        }
+        (self.digest)(hex::encode(self.state.finalize()))
     }
 }
 

@@ -4,46 +4,31 @@
 use std::fs;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
-use crate::body::{Body, Opened};
+use crate::body::{Body, Interruption};
 use crate::cache::RepositoryCache;
 use crate::classify::{Failure, Request};
-use crate::error::FetchError;
+use crate::error::{FetchError, until_stopped};
 use crate::listing::RemoteFile;
 use crate::lock::BlobLock;
 use crate::progress::{Reporter, TransferState};
 use crate::records;
 use crate::sink::Sink;
-use crate::transport::{Backoff, Transport};
+use crate::transport::{Backoff, Connection};
 use crate::xet::XetStore;
 
 /// A file to download, from where and to where.
 pub struct Download<'a> {
-    pub transport: &'a Transport,
+    pub connection: Connection<'a>,
     pub xet: &'a XetStore,
     pub cache: &'a RepositoryCache,
     pub request: Request<'a>,
     pub file: &'a RemoteFile,
-    pub stop: &'a CancellationToken,
 }
 
 /// How one transfer of the whole file ended.
 enum Outcome {
     Verified,
     Mismatch(String),
-}
-
-/// How one answer ended.
-enum End {
-    /// The next request continues, where bytes are missing.
-    Continue,
-    Cut(Failure),
-    /// The file has to be read from its beginning.
-    Restart(Option<Body>),
-    Mismatch(String),
-    /// The disk is full, as the sink will explain.
-    Full,
 }
 
 impl Download<'_> {
@@ -56,7 +41,7 @@ impl Download<'_> {
         let digest = &self.file.digest;
         let (partial, blob) = (self.cache.partial(digest), self.cache.blob(digest));
         let mut fetched = 0;
-        let attempts = self.transport.settings.retries.attempts_per_file;
+        let attempts = self.connection.transport.settings.retries.attempts_per_file;
         let mut last = String::new();
         for _ in 0..attempts {
             match self.transfer(&lock, reporter, &mut fetched).await? {
@@ -91,28 +76,19 @@ impl Download<'_> {
     ) -> Result<Outcome, FetchError> {
         let mut sink = self.sink(lock, false).await?;
         reporter.report(TransferState::Downloading, sink.position());
-        let mut backoff =
-            Backoff::new(self.transport, &self.request, reporter.channel(), self.stop);
+        let mut backoff = Backoff::new(self.connection, &self.request);
         let (mut body, mut restarts) = (None, 0);
         while sink.position() < self.file.size {
             let before = sink.position();
-            let end = match body.take() {
-                Some(body) => self.receive(body, &mut sink, reporter).await,
-                None => match self.open(before, reporter).await {
-                    Ok(Opened::Body(body)) => self.receive(body, &mut sink, reporter).await,
-                    Ok(Opened::Restart(body)) => End::Restart(body),
-                    Ok(Opened::Mismatch(reason)) => End::Mismatch(reason),
-                    Err(failure) => End::Cut(failure),
-                },
-            };
+            let received = self.receive(body.take(), &mut sink, reporter).await;
             *fetched += sink.position() - before;
             if sink.position() > before {
                 backoff.reset();
             }
-            match end {
-                End::Continue => {}
-                End::Full => break,
-                End::Cut(failure) => {
+            match received {
+                Ok(()) => {}
+                Err(Interruption::Full) => break,
+                Err(Interruption::Cut(failure)) => {
                     if let Err(error) = backoff.wait(failure).await {
                         let empty = sink.position() == 0;
                         // What arrived is on the disk before the error is returned.
@@ -123,18 +99,18 @@ impl Download<'_> {
                         return Err(error);
                     }
                 }
-                End::Restart(from_start) => {
+                Err(Interruption::Restart(from_start)) => {
                     sink.finish().await?;
                     restarts += 1;
                     // A server that cuts each answer and knows no ranges would never end.
-                    if restarts > self.transport.settings.retries.attempts {
+                    if restarts > self.connection.transport.settings.retries.attempts {
                         let reason = "the hub cuts every answer and supports no ranges";
                         return Ok(Outcome::Mismatch(reason.to_owned()));
                     }
                     sink = self.sink(lock, true).await?;
                     body = from_start;
                 }
-                End::Mismatch(reason) => {
+                Err(Interruption::Mismatch(reason)) => {
                     sink.finish().await?;
                     return Ok(Outcome::Mismatch(reason));
                 }
@@ -159,10 +135,10 @@ impl Download<'_> {
             size,
             truncate,
             Arc::clone(lock),
-            self.stop,
+            self.connection.stop,
         );
         opened.await.map_err(|error| {
-            if self.stop.is_cancelled() {
+            if self.connection.stop.is_cancelled() {
                 FetchError::Stopped
             } else {
                 error
@@ -171,40 +147,39 @@ impl Download<'_> {
     }
 
     /// Opens the file's bytes from `from` on, in the Xet store if it has them.
-    async fn open(&self, from: u64, reporter: &mut Reporter) -> Result<Opened, Failure> {
-        let stopped = || Failure::Permanent(FetchError::Stopped);
+    async fn open(&self, from: u64, reporter: &Reporter) -> Result<Body, Interruption> {
         let size = self.file.size;
         if self.xet.has(self.file) {
-            let opened = tokio::select! {
-                biased;
-                () = self.stop.cancelled() => return Err(stopped()),
-                opened = self.xet.open(self.file, from..size) => opened,
-            };
-            match opened {
-                Ok(stream) => return Ok(Opened::Body(Body::xet(stream, size))),
-                Err(error) => self.give_up_xet(&Failure::xet(&error), reporter),
+            let opened = self.xet.open(self.file, from..size);
+            match until_stopped(self.connection.stop, opened).await {
+                Ok(stream) => return Ok(Body::xet(stream, size)),
+                Err(failure) => self.give_up_xet(&failure, reporter),
             }
         }
         let segments = self.request.repository.split('/');
         let segments = segments.chain(["resolve", self.request.revision]);
         let url = self
+            .connection
             .transport
             .url(segments.chain(self.file.path.split('/')));
         let end = from
-            .saturating_add(self.transport.settings.max_range)
+            .saturating_add(self.connection.transport.settings.max_range)
             .min(size);
         let range = match (from, end == size) {
             (0, true) => None,
             (_, true) => Some(format!("bytes={from}-")),
             (_, false) => Some(format!("bytes={from}-{}", end - 1)),
         };
-        tokio::select! {
-            biased;
-            () = self.stop.cancelled() => Err(stopped()),
-            answer = self.transport.open(&self.request, url, range.as_deref()) => {
-                Ok(Body::http(answer?, from, end, size))
-            }
-        }
+        let answer = self
+            .connection
+            .transport
+            .open(&self.request, url, range.as_deref());
+        Body::http(
+            until_stopped(self.connection.stop, answer).await?,
+            from,
+            end,
+            size,
+        )
     }
 
     fn give_up_xet(&self, failure: &Failure, reporter: &Reporter) {
@@ -218,36 +193,39 @@ impl Download<'_> {
         }
     }
 
-    /// Writes a body's bytes to the sink.
-    async fn receive(&self, mut body: Body, sink: &mut Sink, reporter: &mut Reporter) -> End {
+    /// Writes an answer's bytes to the sink: of `body`, or of a new request for what is missing.
+    async fn receive(
+        &self,
+        body: Option<Body>,
+        sink: &mut Sink,
+        reporter: &mut Reporter,
+    ) -> Result<(), Interruption> {
+        let mut body = match body {
+            Some(body) => body,
+            None => self.open(sink.position(), reporter).await?,
+        };
         loop {
-            let chunk = tokio::select! {
-                biased;
-                () = self.stop.cancelled() => {
-                    return End::Cut(Failure::Permanent(FetchError::Stopped));
-                }
-                chunk = body.chunk() => chunk,
-            };
-            let chunk = match chunk {
+            let bytes = match until_stopped(self.connection.stop, body.chunk()).await {
                 // A connection that breaks after the last byte has done its work.
-                Ok(None) | Err(_) if sink.position() == body.end => return End::Continue,
-                Ok(None) => Err(Failure::answer("the answer ended early")),
-                chunk => chunk,
-            };
-            let bytes = match chunk {
-                Ok(bytes) => bytes.unwrap_or_default(),
-                Err(failure) if body.is_xet() => {
+                Ok(None) | Err(_) if sink.position() == body.end => return Ok(()),
+                Ok(Some(bytes)) => bytes,
+                other => {
+                    let early = || Failure::answer("the answer ended early");
+                    let failure = other.err().unwrap_or_else(early);
+                    if !body.is_xet() {
+                        return Err(failure.into());
+                    }
                     self.give_up_xet(&failure, reporter);
-                    return End::Continue;
+                    return Ok(());
                 }
-                Err(failure) => return End::Cut(failure),
             };
             if sink.position() + bytes.len() as u64 > body.end {
                 let listed = self.file.size;
-                return End::Mismatch(format!("it sends more than the {listed} bytes listed"));
+                let reason = format!("it sends more than the {listed} bytes listed");
+                return Err(Interruption::Mismatch(reason));
             }
             if !sink.take(bytes).await {
-                return End::Full;
+                return Err(Interruption::Full);
             }
             reporter.report(TransferState::Downloading, sink.position());
         }

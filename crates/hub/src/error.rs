@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use thiserror::Error;
+use tokio_util::sync::CancellationToken;
 
 /// A fault of the hub or its cache.
 #[derive(Debug, Error)]
@@ -243,6 +244,21 @@ pub fn printable(text: &str) -> String {
             || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     plain.replace(harmful, "\u{fffd}")
+}
+
+/// Does some work, unless it is stopped.
+pub async fn until_stopped<T, E: From<FetchError>>(
+    stop: &CancellationToken,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let done = stop.run_until_cancelled(work).await;
+    done.unwrap_or_else(|| Err(FetchError::Stopped.into()))
+}
+
+/// Waits between two attempts, unless it is stopped.
+pub async fn pause(stop: &CancellationToken, pause: Duration) -> Result<(), FetchError> {
+    let done = stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+    done.ok_or(FetchError::Stopped)
 }
 
 /// An error and its causes, in one line.

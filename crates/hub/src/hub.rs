@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::{Blobs, present};
@@ -18,7 +18,7 @@ use crate::pattern;
 use crate::progress::{Progress, Reporter, TransferState};
 use crate::settings::Settings;
 use crate::space;
-use crate::transport::Transport;
+use crate::transport::{Connection, Transport};
 use crate::tree::Tree;
 use crate::xet::XetStore;
 
@@ -125,16 +125,17 @@ impl Hub {
             revision,
             path: None,
         };
+        let connection = self.connection(progress, stop);
         // A commit that was listed before needs no request.
         let is_listed = cache.read_ref(revision).as_ref() == Some(revision)
             && Tree::read(&cache, revision).is_some();
         let commit = if is_listed {
             revision.clone()
         } else {
-            listing::commit(&self.transport, &request(revision), progress, stop).await?
+            listing::commit(&connection, &request(revision)).await?
         };
         let request = request(&commit);
-        let tree = listing::tree(&self.transport, &cache, &request, progress, stop).await?;
+        let tree = listing::tree(&connection, &cache, &request).await?;
         let files = tree.files().map_err(|reason| request.malformed(&reason))?;
         self.select(model, commit, files)
     }
@@ -178,22 +179,25 @@ impl Hub {
         for file in &files {
             Reporter::new(progress, &file.path, file.size).report(TransferState::Waiting, 0);
         }
-        let blobs = self.blobs(&cache, snapshot, progress, stop)?;
+        // The first fault stops the others, as a stop from outside does.
+        let stop = stop.child_token();
+        let blobs = self.blobs(&cache, snapshot, self.connection(progress, &stop))?;
         // Files that another process downloads come last: until then there is other work.
         let (first, busy) = blobs.populate(files, false).await?;
         let (rest, _) = blobs.populate(busy, true).await?;
         link(&cache, snapshot, first + rest)
     }
 
-    /// Verifies what the cache has of a revision, without any request.
-    ///
-    /// # Errors
-    /// If it is not in the cache, or incomplete: names the missing files.
-    pub async fn cached(&self, model: &ModelSpec) -> Result<Fetched, FetchError> {
-        let (progress, _unread) = unbounded_channel();
-        let snapshot = self.cached_snapshot(&self.cache_of(model)?, model, &progress)?;
-        self.verify_cached(&snapshot, &progress, &CancellationToken::new())
-            .await
+    fn connection<'a>(
+        &'a self,
+        progress: &'a UnboundedSender<Progress>,
+        stop: &'a CancellationToken,
+    ) -> Connection<'a> {
+        Connection {
+            transport: &self.transport,
+            progress,
+            stop,
+        }
     }
 
     fn cache_of(&self, model: &ModelSpec) -> Result<RepositoryCache, FetchError> {
@@ -208,8 +212,7 @@ impl Hub {
         &'a self,
         cache: &'a RepositoryCache,
         snapshot: &'a Snapshot,
-        progress: &'a UnboundedSender<Progress>,
-        stop: &CancellationToken,
+        connection: Connection<'a>,
     ) -> Result<Blobs<'a>, FetchError> {
         let transport = &self.transport;
         let request = Request {
@@ -220,13 +223,10 @@ impl Hub {
         let token_url = listing::api_url(transport, &request, "xet-read-token");
         let token = transport.authorization(&request)?;
         Ok(Blobs {
-            transport,
+            connection,
             xet: XetStore::new(self.settings(), token_url.into(), token),
             cache,
             snapshot,
-            progress,
-            // The first fault stops the others, as a stop from outside does.
-            stop: stop.child_token(),
         })
     }
 
@@ -312,10 +312,9 @@ impl Hub {
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
         let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
-        let missing = self
-            .blobs(&cache, snapshot, progress, stop)?
-            .missing()
-            .await?;
+        let connection = self.connection(progress, stop);
+        let blobs = self.blobs(&cache, snapshot, connection)?;
+        let missing = blobs.missing().await?;
         if missing.is_empty() {
             return link(&cache, snapshot, 0);
         }

@@ -5,15 +5,12 @@ use std::collections::BTreeMap;
 use reqwest::Url;
 use reqwest::header::{HeaderMap, LINK};
 use serde::Deserialize;
-use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
 
 use crate::cache::RepositoryCache;
 use crate::classify::{Failure, Request};
 use crate::digest::{Digest, is_hex};
 use crate::error::FetchError;
-use crate::progress::Progress;
-use crate::transport::Transport;
+use crate::transport::{Connection, Transport};
 use crate::tree::{Entry, Tree};
 
 /// More pages than any repository has.
@@ -117,13 +114,11 @@ pub fn api_url(transport: &Transport, request: &Request<'_>, endpoint: &str) -> 
 
 /// Asks the hub for the commit of a revision.
 pub async fn commit(
-    transport: &Transport,
+    connection: &Connection<'_>,
     request: &Request<'_>,
-    progress: &UnboundedSender<Progress>,
-    stop: &CancellationToken,
 ) -> Result<String, FetchError> {
-    let url = api_url(transport, request, "revision");
-    let (_, body) = transport.fetch(request, &url, progress, stop).await?;
+    let url = api_url(connection.transport, request, "revision");
+    let (_, body) = connection.fetch(request, &url).await?;
     let answer: Revision =
         serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
     if !is_hex(&answer.sha, 40) {
@@ -159,20 +154,18 @@ pub async fn check_access(
 
 /// The listing of a commit, from the cache or from the hub.
 pub async fn tree(
-    transport: &Transport,
+    connection: &Connection<'_>,
     cache: &RepositoryCache,
     request: &Request<'_>,
-    progress: &UnboundedSender<Progress>,
-    stop: &CancellationToken,
 ) -> Result<Tree, FetchError> {
     if let Some(tree) = Tree::read(cache, request.revision) {
         return Ok(tree);
     }
-    let mut url = api_url(transport, request, "tree");
+    let mut url = api_url(connection.transport, request, "tree");
     url.set_query(Some("recursive=true&expand=false"));
     let mut files = BTreeMap::new();
     for _ in 0..MAX_PAGES {
-        let (headers, body) = transport.fetch(request, &url, progress, stop).await?;
+        let (headers, body) = connection.fetch(request, &url).await?;
         let page: Vec<Listed> =
             serde_json::from_slice(&body).map_err(|error| request.malformed(&error.to_string()))?;
         let listed = page.into_iter().filter(|listed| listed.kind == "file");

@@ -119,11 +119,6 @@ impl Reporter {
         self.send(Progress::Warning(text));
     }
 
-    /// The channel, for reports that are not about the file.
-    pub fn channel(&self) -> UnboundedSender<Progress> {
-        self.channel.clone()
-    }
-
     fn send(&self, progress: Progress) {
         // Without a listener the files are still wanted.
         let _ = self.channel.send(progress);

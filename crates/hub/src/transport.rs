@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::classify::{Failure, Request, classify};
-use crate::error::{FetchError, bytes, chain};
+use crate::error::{FetchError, bytes, chain, pause, until_stopped};
 use crate::progress::Progress;
 use crate::settings::Settings;
 
@@ -124,33 +124,7 @@ impl Transport {
         ))
     }
 
-    /// Fetches a whole answer that is no file, with as many attempts as the settings allow.
-    pub async fn fetch(
-        &self,
-        request: &Request<'_>,
-        url: &Url,
-        progress: &UnboundedSender<Progress>,
-        stop: &CancellationToken,
-    ) -> Result<(HeaderMap, Bytes), FetchError> {
-        let mut backoff = Backoff::new(self, request, progress.clone(), stop);
-        loop {
-            let result = tokio::select! {
-                biased;
-                () = stop.cancelled() => return Err(FetchError::Stopped),
-                result = self.fetch_once(request, url.clone()) => result,
-            };
-            match result {
-                Ok(answer) => return Ok(answer),
-                Err(failure) => backoff.wait(failure).await?,
-            }
-        }
-    }
-
-    async fn fetch_once(
-        &self,
-        request: &Request<'_>,
-        url: Url,
-    ) -> Result<(HeaderMap, Bytes), Failure> {
+    async fn fetch(&self, request: &Request<'_>, url: Url) -> Result<(HeaderMap, Bytes), Failure> {
         let mut answer = self.open(request, url, None).await?;
         let headers = answer.headers().clone();
         let mut body = Vec::new();
@@ -165,6 +139,34 @@ impl Transport {
     }
 }
 
+/// The transport as one task uses it.
+#[derive(Clone, Copy)]
+pub struct Connection<'a> {
+    pub transport: &'a Transport,
+    /// Where it reports.
+    pub progress: &'a UnboundedSender<Progress>,
+    /// Cancelled when it is to stop.
+    pub stop: &'a CancellationToken,
+}
+
+impl Connection<'_> {
+    /// Fetches a whole answer that is no file, with as many attempts as the settings allow.
+    pub async fn fetch(
+        &self,
+        request: &Request<'_>,
+        url: &Url,
+    ) -> Result<(HeaderMap, Bytes), FetchError> {
+        let mut backoff = Backoff::new(*self, request);
+        loop {
+            let fetch = self.transport.fetch(request, url.clone());
+            match until_stopped(self.stop, fetch).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => backoff.wait(failure).await?,
+            }
+        }
+    }
+}
+
 /// A connection that failed or was cut. The address may carry a signature, so it is left out.
 pub fn transient(error: reqwest::Error) -> Failure {
     Failure::Transient {
@@ -176,26 +178,17 @@ pub fn transient(error: reqwest::Error) -> Failure {
 
 /// Counts failed attempts in a row, and waits longer after each.
 pub struct Backoff<'a> {
-    transport: &'a Transport,
+    connection: Connection<'a>,
     request: &'a Request<'a>,
-    progress: UnboundedSender<Progress>,
-    stop: &'a CancellationToken,
     failed: u32,
 }
 
 impl<'a> Backoff<'a> {
     /// Before the first attempt.
-    pub fn new(
-        transport: &'a Transport,
-        request: &'a Request<'a>,
-        progress: UnboundedSender<Progress>,
-        stop: &'a CancellationToken,
-    ) -> Self {
+    pub fn new(connection: Connection<'a>, request: &'a Request<'a>) -> Self {
         Self {
-            transport,
+            connection,
             request,
-            progress,
-            stop,
             failed: 0,
         }
     }
@@ -218,7 +211,7 @@ impl<'a> Backoff<'a> {
                 retry_after,
             } => (reason, answered, retry_after),
         };
-        let settings = &self.transport.settings;
+        let settings = &self.connection.transport.settings;
         let retries = &settings.retries;
         let (endpoint, subject) = (settings.endpoint.to_string(), self.request.subject());
         self.failed += 1;
@@ -250,16 +243,12 @@ impl<'a> Backoff<'a> {
             .base_delay
             .saturating_mul(1 << (self.failed - 1).min(16));
         let delay = retry_after.unwrap_or(doubled.min(MAX_DELAY));
-        let _ = self.progress.send(Progress::Retry {
+        let _ = self.connection.progress.send(Progress::Retry {
             subject,
             reason,
             attempt: self.failed + 1,
             delay,
         });
-        tokio::select! {
-            biased;
-            () = self.stop.cancelled() => Err(FetchError::Stopped),
-            () = tokio::time::sleep(delay) => Ok(()),
-        }
+        pause(self.connection.stop, delay).await
     }
 }

@@ -13,6 +13,7 @@ use xet::xet_session::{
     XetConfig, XetDownloadStream, XetDownloadStreamGroup, XetFileInfo, XetSessionBuilder,
 };
 
+use crate::classify::Failure;
 use crate::listing::RemoteFile;
 use crate::settings::Settings;
 
@@ -60,11 +61,13 @@ impl XetStore {
         &self,
         file: &RemoteFile,
         range: Range<u64>,
-    ) -> Result<XetDownloadStream, XetError> {
-        let group = self.group.get_or_try_init(|| self.connect()).await?;
+    ) -> Result<XetDownloadStream, Failure> {
+        let group = self.group.get_or_try_init(|| self.connect()).await;
+        let group = group.map_err(|error| Failure::xet(&error))?;
         let hash = file.xet_hash.clone().unwrap_or_default();
         let info = XetFileInfo::new(hash, file.size);
-        group.download_stream(info, Some(range)).await
+        let stream = group.download_stream(info, Some(range)).await;
+        stream.map_err(|error| Failure::xet(&error))
     }
 
     async fn connect(&self) -> Result<XetDownloadStreamGroup, XetError> {

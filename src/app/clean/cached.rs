@@ -4,7 +4,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
-use crate::run::{KEPT_LABEL, RUN_LABEL};
+use crate::run::{CACHE_LABEL, RUN_LABEL};
 use crate::store::cache::{CacheEntry, CacheUsage, list};
 use crate::store::lock::LockAttempt;
 use retrial_engine::api::Engine;
@@ -113,14 +113,14 @@ fn print(
 /// What running containers of ours have mounted, and of which run they are.
 async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
     let engine = open::engine(global).await?;
-    let containers = engine.containers(KEPT_LABEL).await?;
+    let containers = engine.containers(CACHE_LABEL).await?;
     let running = containers.into_iter().filter(|container| container.running);
     let label = |labels: &std::collections::BTreeMap<String, String>, name: &str| {
         labels.get(name).cloned().unwrap_or_default()
     };
     Ok(running
         .map(|container| {
-            let kept = label(&container.labels, KEPT_LABEL);
+            let kept = label(&container.labels, CACHE_LABEL);
             let kept = kept.split(',').map(str::to_owned).collect();
             (kept, label(&container.labels, RUN_LABEL))
         })

@@ -51,8 +51,8 @@ async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError
     if batch.job.engine.image(image).await?.is_some() {
         return Ok(false);
     }
-    let _disturbing = match &batch.job.options.quiet {
-        Some(quiet) => Some(quiet.disturb().await),
+    let _exclusive = match &batch.job.options.measurement_lock {
+        Some(lock) => Some(lock.exclusive().await),
         None => None,
     };
     if batch.job.engine.image(image).await?.is_some() {

@@ -12,7 +12,7 @@ use super::make::Makes;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
 use crate::batch::{BatchPlan, PullAhead, TrialRun};
 use crate::run::Options;
-use crate::run::quiet::MeasurementLock;
+use crate::run::measurement_lock::MeasurementLock;
 use crate::store::Record;
 use crate::store::journal::Event;
 use crate::store::journal::Journal;
@@ -101,7 +101,7 @@ impl<'a> BatchSession<'a> {
             journal: Journal::open(&path)?,
             state: BatchState::of(&before),
         };
-        job.options.quiet =
+        job.options.measurement_lock =
             (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
         let emitter = Emitter {
             journal: Arc::new(Mutex::new(kept)),

@@ -8,7 +8,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::format;
-use crate::history::{RunSummary, Stand};
+use crate::history::{RunState, RunSummary};
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::import::{Arrivals, import as import_one};
@@ -19,7 +19,7 @@ use retrial_readings::sanitize;
 pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<ExitCode, Failure> {
     let mut running = rows
         .iter()
-        .filter(|row| matches!(row.stand, Stand::Running { .. }));
+        .filter(|row| matches!(row.state, RunState::Running { .. }));
     if let Some(row) = running.next() {
         let id = &row.id;
         return Err(Failure::usage(format!(

@@ -10,7 +10,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::format;
-use crate::history::{RunSummary, Stand};
+use crate::history::{RunState, RunSummary};
 use crate::results::verdict::ExitCode;
 use crate::run::RUN_LABEL;
 use crate::store::journal::Journal;
@@ -107,7 +107,7 @@ fn tell(
 /// Why a run stays.
 fn stays(row: &RunSummary, containers: &Containers) -> Option<String> {
     let id = &row.id;
-    if let Stand::Running { pid } = row.stand {
+    if let RunState::Running { pid } = row.state {
         return Some(format!(
             "process {pid} follows it; end it first: retrial stop {id}"
         ));

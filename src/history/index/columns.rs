@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::listing::Listed;
-use crate::history::{Filter, RunSummary, Stand};
+use crate::history::{Filter, RunState, RunSummary};
 use crate::plan::OfBatch;
 use crate::results::verdict::Outcome;
 use retrial_recipe::model::Submission;
@@ -131,7 +131,7 @@ pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqli
         &row.digest,
         &row.tool,
         &row.imported_from,
-        &(row.stand == Stand::Ended),
+        &(row.state == RunState::Ended),
         &row.outcome.map(Outcome::word),
         &json(&row.qualifiers),
         &row.exit_code,
@@ -187,10 +187,10 @@ fn get(found: &rusqlite::Row<'_>, runs: &Path) -> rusqlite::Result<RunSummary> {
         digest: columns.take()?,
         tool: columns.take()?,
         imported_from: columns.take()?,
-        stand: if columns.take()? {
-            Stand::Ended
+        state: if columns.take()? {
+            RunState::Ended
         } else {
-            Stand::Interrupted
+            RunState::Interrupted
         },
         outcome: outcome(columns.take::<Option<String>>()?.as_deref()),
         qualifiers: columns.json()?,

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 
 use self::file::IndexFile;
 use self::sync::Directories;
-use crate::history::{Filter, RunSummary, Stand};
+use crate::history::{Filter, RunState, RunSummary};
 use crate::store::lock::FileLock;
 use crate::store::{Home, RunDirectory};
 
@@ -96,10 +96,10 @@ impl Index {
         };
         let rows = rows.unwrap_or_else(|_| self.read_again());
         let with_stand = rows.into_iter().map(|mut row| {
-            if row.stand != Stand::Ended
+            if row.state != RunState::Ended
                 && let Some(pid) = FileLock::holder(&row.path.join("lock"))
             {
-                row.stand = Stand::Running { pid };
+                row.state = RunState::Running { pid };
             }
             row
         });

@@ -24,10 +24,10 @@ fn read(run: &RunDirectory) -> RunSummary {
         id: run.id().to_owned(),
         path: run.path().to_owned(),
         title,
-        stand: if over {
-            Stand::Ended
+        state: if over {
+            RunState::Ended
         } else {
-            Stand::Interrupted
+            RunState::Interrupted
         },
         ..RunSummary::default()
     }
@@ -301,16 +301,16 @@ fn many_at_once_agree() {
 fn who_follows_a_run_is_asked_each_time() {
     let scene = Scene::new(&["over"]);
     scene.plant("open", "going on", "");
-    let stands = || -> Vec<Stand> {
+    let stands = || -> Vec<RunState> {
         let rows = scene.open().runs(&Filter::default());
-        rows.iter().map(|row| row.stand).collect()
+        rows.iter().map(|row| row.state).collect()
     };
-    assert_eq!(stands(), [Stand::Interrupted, Stand::Ended]);
+    assert_eq!(stands(), [RunState::Interrupted, RunState::Ended]);
     let held = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();
     let pid = std::process::id();
-    assert_eq!(stands(), [Stand::Running { pid }, Stand::Ended]);
+    assert_eq!(stands(), [RunState::Running { pid }, RunState::Ended]);
     drop(held);
-    assert_eq!(stands(), [Stand::Interrupted, Stand::Ended]);
+    assert_eq!(stands(), [RunState::Interrupted, RunState::Ended]);
 }
 
 #[test]

@@ -51,11 +51,11 @@ pub enum PlanError {
         /// The variable.
         name: String,
     },
-    /// A kept directory that cannot be one.
+    /// A cached directory that cannot be one.
     #[error(
-        "{step}: nothing can be kept as `{key}` at `{path}`\n  a key is a directory's name, a path is absolute and not the root"
+        "{step}: nothing can be cached as `{key}` at `{path}`\n  a key is a directory's name, a path is absolute and not the root"
     )]
-    Kept {
+    Cached {
         /// Which step.
         step: String,
         /// The key, rendered.

@@ -1,5 +1,5 @@
-//! Datasets and setup steps. What runs on the host and what is kept comes before the container
-//! is made, which has the kept directories mounted from its start.
+//! Datasets and setup steps. What runs on the host and what is cached comes before the container
+//! is made, which has the cached directories mounted from its start.
 
 use super::command::names;
 use super::error::PlanError;
@@ -21,7 +21,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Steps on the host, and those that fill a kept directory.
+    /// Steps on the host, and those that populate a cached directory.
     pub(super) fn before_the_container(
         &mut self,
         container: &ContainerSpec,
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
             || !directory.path.starts_with('/')
             || directory.path.trim_matches('/').is_empty()
         {
-            return Err(PlanError::Kept {
+            return Err(PlanError::Cached {
                 step: name.to_owned(),
                 key: directory.key,
                 path: directory.path,

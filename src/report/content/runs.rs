@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::figures::unverified_word;
 use super::{marks, verdict};
 use crate::format;
-use crate::history::{RunSummary, Stand};
+use crate::history::{RunState, RunSummary};
 use crate::report::document::{Cell, Column, Document, Table};
 use crate::results::verdict::{notice, number};
 
@@ -52,8 +52,8 @@ fn several<'a>(mut values: impl Iterator<Item = &'a String>) -> bool {
 }
 
 fn status(row: &RunSummary) -> Cell {
-    match (row.stand, row.outcome) {
-        (Stand::Running { pid }, _) => format!("running ({pid})").into(),
+    match (row.state, row.outcome) {
+        (RunState::Running { pid }, _) => format!("running ({pid})").into(),
         (_, Some(outcome)) => marks::outcome(outcome),
         (_, None) => format!("- {}", row.state()).into(),
     }

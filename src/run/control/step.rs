@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::store::dir_handle::Directory;
 use crate::store::{StoreError, open};
 
-/// What the exit code is written over, so that a full disk has room for it.
+/// Content that the exit code overwrites, so that it fits on a full disk.
 const BLANKS: &[u8] = b"               \n";
 
-/// Files that the container's side fills, made before so that any image user can write them.
+/// Files that the container's side writes, created before so that any user of the image can.
 const FILLED: [&str; 7] = ["pid.tmp", "oom", "others", "left", "code", "found", "stale"];
 
 /// One step's files in the control directory.
@@ -18,7 +18,7 @@ pub struct StepControl {
     name: String,
 }
 
-/// How the container's side of a step says that it ended.
+/// How a step ended, as the container's side wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepExit {
     /// Exit code.
@@ -29,7 +29,7 @@ pub struct StepExit {
     pub left: Vec<String>,
     /// The disk was full: what it wrote down is not whole.
     pub cut: bool,
-    /// The container was told to end before: this is no end of the step's own.
+    /// The container was stopped before: the step did not end by itself.
     pub terminated_by_us: bool,
 }
 
@@ -72,10 +72,10 @@ impl StepControl {
     }
 
     /// Makes the files of a step, whole or not at all; `output` is a file of ours that becomes
-    /// its output. What an earlier try left is moved aside.
+    /// its output. Files of an earlier attempt are moved aside.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full or cannot be written.
     pub fn prepare(
         &self,
         command: &str,
@@ -106,7 +106,7 @@ impl StepControl {
     /// Takes the output out of the container's hands: what is kept has its one name with us.
     ///
     /// # Errors
-    /// Where the file system says no.
+    /// If the file system refuses.
     pub fn let_go(&self) -> Result<(), StoreError> {
         self.directory()?.remove("output.log")
     }

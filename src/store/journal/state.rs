@@ -57,7 +57,7 @@ impl State {
     pub fn apply(&mut self, event: &Event) {
         match (&event.what, event.step) {
             (What::RunBegan { .. }, _) => {
-                *self = self.taken_up();
+                *self = self.resumed();
                 self.begun = true;
                 self.since.get_or_insert(event.time);
             }
@@ -107,9 +107,9 @@ impl State {
         open.retain(|step| Some(*step) == maker || on_host.contains(step));
     }
 
-    /// As it is when the run is taken up again: one that was over tries anew what had failed.
+    /// The state from which the run is resumed: one that was over executes its failed steps again.
     #[must_use]
-    pub fn taken_up(&self) -> Self {
+    pub fn resumed(&self) -> Self {
         let mut state = self.clone();
         if state.over.take().is_some() {
             state.ended.retain(|_, (end, _)| end.is_done());

@@ -68,6 +68,7 @@ pub async fn create(
             operation: format!("create {}", spec.name),
             status: 404,
             because: format!("it does not have the image {}", spec.image),
+            refusal: None,
             hint: Some(
                 "the image was removed after it was pulled: run again, or `--pull missing`".into(),
             ),

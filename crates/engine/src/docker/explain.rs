@@ -2,6 +2,8 @@
 
 use regex::Regex;
 
+use crate::error::Refusal;
+
 /// A sentence for the refusals that people meet; none where the engine's words must do.
 #[must_use]
 pub fn explain(message: &str) -> Option<String> {
@@ -13,6 +15,25 @@ pub fn explain(message: &str) -> Option<String> {
         .iter()
         .find(|(needles, _)| needles.iter().all(|needle| lower.contains(needle)));
     rule.map(|(_, hint)| (*hint).to_owned())
+}
+
+/// What a refusal is about, for those that call for more than advice.
+#[must_use]
+pub fn classify(message: &str) -> Option<Refusal> {
+    let lower = message.to_lowercase();
+    let has = |needle: &str| lower.contains(needle);
+    if let Some((_, path)) = message.split_once("bind source path does not exist: ") {
+        return Some(Refusal::MountSource(path.trim().to_owned()));
+    }
+    if has("unable to find user") || has("no matching entries") {
+        Some(Refusal::UnknownUser)
+    } else if has("chdir to cwd") {
+        Some(Refusal::WorkingDirectory)
+    } else if has("/bin/sh") && (has("no such file") || has("not found")) {
+        Some(Refusal::NoShell)
+    } else {
+        None
+    }
 }
 
 /// Each: all of these words (lower case), then this advice. The first that fits counts.
@@ -127,6 +148,21 @@ mod tests {
         let words = r#"error gathering device information while adding custom device "/dev/kfd": no such file or directory"#;
         let hint = explain(words).unwrap();
         assert!(hint.starts_with("this host has no /dev/kfd: the AMD GPU driver"));
+    }
+
+    #[test]
+    fn refusals_are_classified() {
+        let source = "invalid mount config for type \"bind\": bind source path does not exist: /runs/1/control";
+        let shell =
+            "OCI runtime create failed: exec: \"/bin/sh\": stat /bin/sh: no such file or directory";
+        let user = "unable to find user nobody2: no matching entries in passwd file";
+        let workdir = "OCI runtime exec failed: chdir to cwd (\"/nowhere\") set in config.json failed: no such file or directory";
+        let of_source = Refusal::MountSource("/runs/1/control".to_owned());
+        assert_eq!(classify(source), Some(of_source));
+        assert_eq!(classify(shell), Some(Refusal::NoShell));
+        assert_eq!(classify(user), Some(Refusal::UnknownUser));
+        assert_eq!(classify(workdir), Some(Refusal::WorkingDirectory));
+        assert_eq!(classify("something else"), None);
     }
 
     #[test]

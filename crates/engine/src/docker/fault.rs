@@ -2,7 +2,7 @@
 
 use bollard::errors::Error;
 
-use super::explain::explain;
+use super::explain::{classify, explain};
 use crate::error::EngineError;
 
 /// The error of an operation (`create retrial-7`) as a user should read it.
@@ -56,11 +56,12 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
     } else if is_no_space(&lower) {
         EngineError::NoSpace { operation, because }
     } else {
-        let hint = explain(&because);
+        let (refusal, hint) = (classify(&because), explain(&because));
         EngineError::Refused {
             operation,
             status,
             because,
+            refusal,
             hint,
         }
     }

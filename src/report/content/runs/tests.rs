@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
 use super::*;
-use crate::history::{Deciding, Stand};
+use crate::history::{Deciding, RunState};
 use crate::report::terminal::{Terminal, render};
 use crate::results::verdict::Outcome;
 use retrial_recipe::model::Mode;
@@ -15,7 +15,7 @@ fn row(number: i64, host: &str) -> RunSummary {
         variant: [("rocm".to_owned(), format!("7.{number}.1"))].into(),
         began: Some(began),
         ended: Some(began + jiff::SignedDuration::from_secs(75)),
-        stand: Stand::Ended,
+        state: RunState::Ended,
         outcome: Some(Outcome::Reproduced),
         deciding: Some(Deciding {
             scenario: "Offline".to_owned(),

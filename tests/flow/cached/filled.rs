@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{DOWNLOAD, HASH, KEEP, beside, decision, keeps, kept, listed};
+use super::{DOWNLOAD, HASH, KEEP, beside, cached, decision, keeps, listed};
 use crate::lab::{Lab, image};
 
 #[test]
@@ -25,7 +25,7 @@ fn a_directory_is_filled_once_and_mounted_read_only() {
     let second = beside(&lab).recipe(&text);
     second.run(&[]).expect_exit(0);
     let decided = decision(&second);
-    assert!(decided.starts_with("kept already as data/"), "{decided}");
+    assert!(decided.starts_with("cache hit: data/"), "{decided}");
     assert!(decided.contains(&lab.id()), "{decided}");
     assert_eq!(second.output("04-main-performance"), seen);
     let output = second.the_run().join("steps/02-dataset-data/output.log");
@@ -67,7 +67,7 @@ fn it_begins_with_what_the_image_has_and_belongs_to_that_image() {
         decision(&other)
     );
     assert!(other.output("04-main-performance").contains("two"));
-    assert_eq!(kept(&lab.path("cache")).len(), 2);
+    assert_eq!(cached(&lab.path("cache")).len(), 2);
 }
 
 #[test]
@@ -79,15 +79,15 @@ fn what_is_listed_whole_is_shared_over_images() {
     let other = beside(&lab).recipe(&text(&format!("image: {}", image("busybox"))));
     other.run(&[]).expect_exit(0);
     assert!(
-        decision(&other).starts_with("kept already"),
+        decision(&other).starts_with("cache hit"),
         "{}",
         decision(&other)
     );
-    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(cached(&lab.path("cache")).len(), 1);
 }
 
 #[test]
-fn what_is_not_as_listed_is_not_kept() {
+fn a_directory_that_differs_from_the_list_is_not_cached() {
     let Some(lab) = Lab::new() else { return };
     for (listed, said) in [
         (listed(8, &HASH.replace('4', "5")), "has the SHA-256"),
@@ -103,14 +103,14 @@ fn what_is_not_as_listed_is_not_kept() {
         lab.run(&[])
             .expect_exit(4)
             .says(said)
-            .says("nothing of it was kept");
-        assert!(kept(&lab.path("cache")).is_empty());
+            .says("nothing of it is cached");
+        assert!(cached(&lab.path("cache")).is_empty());
         assert!(Lab::files_with(&lab.path("cache"), "content").is_empty());
         assert_eq!(lab.containers(), [""; 0]);
     }
     let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
     lab.run(&[]).expect_exit(4).says("exit code 3");
-    assert!(kept(&lab.path("cache")).is_empty());
+    assert!(cached(&lab.path("cache")).is_empty());
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_fill_that_was_killed_is_taken_up_or_done_anew() {
     let going = lab.start(&[]);
     lab.until_printed("02-dataset-data", "going");
     going.kill();
-    assert!(kept(&lab.path("cache")).is_empty());
+    assert!(cached(&lab.path("cache")).is_empty());
     let begun = lab.output("02-dataset-data");
 
     // Taken up where it stands.
@@ -162,11 +162,11 @@ fn a_fill_that_was_killed_is_taken_up_or_done_anew() {
     // And the first one, resumed, takes that.
     lab.retrial(&["resume", "last"]).expect_exit(0);
     assert!(
-        decision(&lab).starts_with("kept already"),
+        decision(&lab).starts_with("cache hit"),
         "{}",
         decision(&lab)
     );
-    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(cached(&lab.path("cache")).len(), 1);
     assert!(Lab::files_with(&lab.path("cache"), "half").is_empty());
 }
 
@@ -196,7 +196,7 @@ fn a_fill_can_be_killed_at_any_moment() {
         lab.output("04-main-performance"),
         "content\nspeed: 42.5 MB/s\n"
     );
-    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(cached(&lab.path("cache")).len(), 1);
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -206,7 +206,7 @@ fn what_is_not_whole_any_more_is_filled_anew() {
     let text = keeps("", DOWNLOAD, KEEP, "cat /data/file");
     let lab = lab.recipe(&text);
     lab.run(&[]).expect_exit(0);
-    let file = kept(&lab.path("cache"))[0].join("file");
+    let file = cached(&lab.path("cache"))[0].join("file");
 
     // Longer; the same length and another time; nothing but another time.
     for (spoiled, said) in [
@@ -218,10 +218,10 @@ fn what_is_not_whole_any_more_is_filled_anew() {
         let again = beside(&lab).recipe(&text);
         let done = again.run(&[]).expect_exit(0);
         if spoiled.is_some() {
-            done.says(said).says("filled anew");
+            done.says(said).says("populating it again");
             assert_eq!(again.output("02-dataset-data"), "downloading\n");
         } else {
-            assert!(decision(&again).starts_with("kept already"));
+            assert!(decision(&again).starts_with("cache hit"));
         }
         assert_eq!(
             again.output("04-main-performance"),

@@ -1,4 +1,4 @@
-//! The thread that looks and writes.
+//! The thread that samples and writes.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -19,12 +19,12 @@ use crate::telemetry::rate::MOST_BYTES;
 use crate::telemetry::table::HEADER;
 use crate::telemetry::{ContainerReading, Live, Measured, Of, Pace, Row};
 
-/// What is watched during one step.
+/// What is sampled during one step.
 pub struct Task<T> {
     pub measured: Measured,
     pub container: Option<ContainerSensor>,
     pub pace: Pace,
-    pub tell: T,
+    pub emit: T,
 }
 
 /// Sensors and file, kept from one step to the next.
@@ -36,7 +36,7 @@ pub struct Recorder {
     sensors: Option<Sensors>,
     file: Option<File>,
     written: u64,
-    remarks: Vec<String>,
+    warnings: Vec<String>,
     before: Option<(Timestamp, f64)>,
 }
 
@@ -56,37 +56,37 @@ impl Recorder {
             sensors: None,
             file: None,
             written: 0,
-            remarks: Vec::new(),
+            warnings: Vec::new(),
             before: None,
         }
     }
 
-    /// Things to say that were not said yet.
-    pub fn remarks(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.remarks)
+    /// Warnings that were not returned yet.
+    pub fn warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
-    /// Looks until the other side of `stop` is gone, and once more then.
+    /// Samples until the other side of `stop` is gone, and once more then.
     pub fn run<T: Fn(What)>(
         mut self: Box<Self>,
         mut task: Task<T>,
-        looked: oneshot::Sender<()>,
+        sampled: oneshot::Sender<()>,
         stop: &Receiver<()>,
     ) -> Box<Self> {
         self.open();
         self.before = None;
-        let mut looked = Some(looked);
+        let mut sampled = Some(sampled);
         loop {
             let (began, spent) = (Instant::now(), processor_time());
-            let live = self.look(&mut task);
-            (task.tell)(What::Telemetry { live });
-            if let Some(looked) = looked.take() {
-                let _ = looked.send(());
+            let live = self.sample(&mut task);
+            (task.emit)(What::Telemetry { live });
+            if let Some(sampled) = sampled.take() {
+                let _ = sampled.send(());
             }
             task.pace.sampled(processor_time().saturating_sub(spent));
             let pause = task.pace.pause().saturating_sub(began.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
-                self.look(&mut task);
+                self.sample(&mut task);
                 return self;
             }
         }
@@ -95,25 +95,25 @@ impl Recorder {
     fn open(&mut self) {
         if self.sensors.is_none() {
             let sensors = Sensors::open(&self.root, &self.gpus);
-            self.remarks.extend_from_slice(sensors.remarks());
+            self.warnings.extend_from_slice(sensors.remarks());
             self.sensors = Some(sensors);
             match open(&self.path) {
                 Ok((file, written)) => {
                     self.file = Some(file);
                     self.written = written;
                 }
-                Err(error) => self.remark(&format!("cannot be written: {error}")),
+                Err(error) => self.warn(&format!("cannot be written: {error}")),
             }
         }
     }
 
-    fn remark(&mut self, because: &str) {
+    fn warn(&mut self, because: &str) {
         let text = format!("telemetry: {} {because}", self.path.display());
-        self.remarks.push(text);
+        self.warnings.push(text);
     }
 
-    /// One look, written down.
-    fn look<T>(&mut self, task: &mut Task<T>) -> Live {
+    /// Takes one sample and writes it.
+    fn sample<T>(&mut self, task: &mut Task<T>) -> Live {
         let time = Timestamp::now();
         let gpus = self.sensors.as_mut().map(Sensors::look).unwrap_or_default();
         let container = task.container.as_mut().map(ContainerSensor::look);
@@ -159,10 +159,10 @@ impl Recorder {
         self.written += text.len() as u64;
         if self.written > MOST_BYTES {
             self.file = None;
-            self.remark("has grown to its limit of 64 MiB: nothing more is written to it");
+            self.warn("has grown to its limit of 64 MiB: recording ends here");
         } else if let Err(error) = file.write_all(text.as_bytes()) {
             self.file = None;
-            self.remark(&format!("cannot be written any more: {error}"));
+            self.warn(&format!("cannot be written any more: {error}"));
         }
     }
 }

@@ -32,7 +32,7 @@ fn listed(size: u64, hash: &str) -> String {
 }
 
 /// Directories below the cache that are kept, whole.
-fn kept(cache: &Path) -> Vec<PathBuf> {
+fn cached(cache: &Path) -> Vec<PathBuf> {
     let below = |path: &Path| {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).collect::<Vec<_>>()

@@ -2,39 +2,39 @@
 
 use retrial_readings::sanitize;
 
-/// Bytes that are kept: more than a terminal's tail can show.
-const KEPT: usize = 8 << 10;
-/// Lines that are given at once.
+/// The most bytes that are held: more than a terminal can show.
+const CAPACITY: usize = 8 << 10;
+/// The most lines that are returned at once.
 const LINES: usize = 8;
 
-/// Gathers output and gives its latest lines now and then.
+/// Gathers output, and returns its latest lines now and then.
 #[derive(Debug, Default)]
-pub struct Latest {
+pub struct Tail {
     bytes: Vec<u8>,
     /// The beginning was dropped, so that the first line may be a part of one.
     cut: bool,
 }
 
-impl Latest {
-    /// Takes more output in.
+impl Tail {
+    /// Adds more output.
     pub fn push(&mut self, bytes: &[u8]) {
         self.bytes
-            .extend_from_slice(&bytes[bytes.len().saturating_sub(KEPT)..]);
-        let over = self.bytes.len().saturating_sub(KEPT);
-        if over > 0 || bytes.len() > KEPT {
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(CAPACITY)..]);
+        let over = self.bytes.len().saturating_sub(CAPACITY);
+        if over > 0 || bytes.len() > CAPACITY {
             self.cut = true;
         }
         self.bytes.drain(..over);
     }
 
-    /// Output was left out: what is kept has no connection to what comes.
+    /// Output was skipped: what is held does not connect to what comes.
     pub fn skip(&mut self) {
         self.bytes.clear();
         self.cut = true;
     }
 
-    /// The latest lines since the last call that are whole; carriage returns end lines too, as
-    /// progress bars use them. With `all`, also a line that has no end.
+    /// The latest whole lines since the last call; carriage returns end lines too, as progress bars
+    /// use them. With `all`, also a line that has no end.
     pub fn lines(&mut self, all: bool) -> Vec<String> {
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         let whole = if all {
@@ -63,34 +63,34 @@ impl Latest {
 
 #[cfg(test)]
 mod tests {
-    use super::Latest;
+    use super::Tail;
 
     #[test]
     fn lines_are_whole_however_they_come() {
-        let mut latest = Latest::default();
-        latest.push(b"one\ntw");
-        assert_eq!(latest.lines(false), ["one"]);
-        assert!(latest.lines(false).is_empty());
-        latest.push(b"o\nthree\rfour");
-        assert_eq!(latest.lines(false), ["two", "three"]);
-        assert_eq!(latest.lines(true), ["four"]);
-        assert!(latest.lines(true).is_empty());
+        let mut tail = Tail::default();
+        tail.push(b"one\ntw");
+        assert_eq!(tail.lines(false), ["one"]);
+        assert!(tail.lines(false).is_empty());
+        tail.push(b"o\nthree\rfour");
+        assert_eq!(tail.lines(false), ["two", "three"]);
+        assert_eq!(tail.lines(true), ["four"]);
+        assert!(tail.lines(true).is_empty());
     }
 
     #[test]
-    fn only_the_latest_are_kept_and_none_is_cut() {
-        let mut latest = Latest::default();
+    fn only_the_latest_are_held_and_none_is_cut() {
+        let mut tail = Tail::default();
         for number in 0..5000 {
-            latest.push(format!("line {number}\n").as_bytes());
+            tail.push(format!("line {number}\n").as_bytes());
         }
         let eight: Vec<String> = (4992..5000)
             .map(|number| format!("line {number}"))
             .collect();
-        assert_eq!(latest.lines(false), eight);
-        latest.push(("x".repeat(20_000) + "\nend\n").as_bytes());
-        assert_eq!(latest.lines(false), ["end"]);
-        latest.push("y".repeat(20_000).as_bytes());
-        assert!(latest.lines(false).is_empty());
-        assert_eq!(latest.lines(true)[0].len(), 8 << 10);
+        assert_eq!(tail.lines(false), eight);
+        tail.push(("x".repeat(20_000) + "\nend\n").as_bytes());
+        assert_eq!(tail.lines(false), ["end"]);
+        tail.push("y".repeat(20_000).as_bytes());
+        assert!(tail.lines(false).is_empty());
+        assert_eq!(tail.lines(true)[0].len(), 8 << 10);
     }
 }

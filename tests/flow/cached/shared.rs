@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{DOWNLOAD, HASH, KEEP, beside, decision, keeps, kept, listed};
+use super::{DOWNLOAD, HASH, KEEP, beside, cached, decision, keeps, listed};
 use crate::lab::{Lab, case, image, recipe_with};
 
 #[test]
@@ -15,12 +15,14 @@ fn two_runs_share_the_work() {
     lab.until_printed("02-dataset-data", "going");
     let other = beside(&lab).recipe(&text);
     let mut second = other.start(&[]);
-    other.until("it waits", |other| decision(other).starts_with("waits for"));
+    other.until("it waits", |other| {
+        decision(other).starts_with("waiting for")
+    });
     assert!(decision(&other).contains(&lab.id()), "{}", decision(&other));
     fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     first.end().expect_exit(0);
     second.end().expect_exit(0);
-    assert!(decision(&other).starts_with("kept already"));
+    assert!(decision(&other).starts_with("cache hit"));
     assert!(!other.the_run().join("steps/02-dataset-data").exists());
 }
 
@@ -34,13 +36,15 @@ fn a_waiting_run_can_be_stopped() {
     lab.until_printed("02-dataset-data", "going");
     let other = beside(&lab).recipe(&text);
     let mut second = other.start(&[]);
-    other.until("it waits", |other| decision(other).starts_with("waits for"));
+    other.until("it waits", |other| {
+        decision(other).starts_with("waiting for")
+    });
     second.signal("INT");
     second.end().expect_exit(130);
     first.signal("INT");
     first.end().expect_exit(130);
     assert_eq!(lab.containers(), [""; 0]);
-    assert!(kept(&lab.path("cache")).is_empty());
+    assert!(cached(&lab.path("cache")).is_empty());
     let left = fs::read_dir(lab.path("cache/directories/data")).unwrap();
     assert_eq!(left.count(), 0, "nothing of it is left");
 }
@@ -62,7 +66,7 @@ fn a_writable_one_stays_so_and_any_user_of_the_image_writes() {
     );
     let again = beside(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
-    assert!(decision(&again).starts_with("kept already"));
+    assert!(decision(&again).starts_with("cache hit"));
     assert!(
         again
             .output("04-main-performance")
@@ -72,7 +76,7 @@ fn a_writable_one_stays_so_and_any_user_of_the_image_writes() {
 
 /// As v4.1's quantization does: a part of the model's directory is made by a step.
 #[test]
-fn a_directory_inside_a_model_can_be_kept() {
+fn a_directory_inside_a_model_can_be_cached() {
     let Some(lab) = Lab::new() else { return };
     let keys = "models:\n  weights: { source: { path: MODEL }, mount: /model, writable: [quantized] }\nsetup:\n  quantize:\n    run: tr a-z A-Z </model/weights >/model/quantized/weights\n    cache: { path: /model/quantized, key: quantized }";
     let model = lab.path("model");
@@ -91,18 +95,18 @@ fn a_directory_inside_a_model_can_be_kept() {
         let output = fs::read_to_string(run.join("steps/04-main-performance/output.log")).unwrap();
         assert_eq!(output, "abc\nABC\nspeed: 42.5 MB/s\n");
     }
-    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(cached(&lab.path("cache")).len(), 1);
     // Of another model it would be another one.
     let other = lab.path("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("weights"), "xyz\n").unwrap();
     let lab = lab.recipe(&text.replace(model.to_str().unwrap(), other.to_str().unwrap()));
     lab.run(&["--allow", "mounts"]).expect_exit(0);
-    assert_eq!(kept(&lab.path("cache")).len(), 2);
+    assert_eq!(cached(&lab.path("cache")).len(), 2);
 }
 
 #[test]
-fn what_is_kept_is_told_and_removed() {
+fn cached_directories_are_listed_and_removed() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "true"));
     lab.retrial(&["clean", "--cached"])
@@ -119,11 +123,11 @@ fn what_is_kept_is_told_and_removed() {
     lab.retrial(&["clean", "--cached", "data", "--dry-run"])
         .expect_exit(0)
         .says("would remove data/");
-    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(cached(&lab.path("cache")).len(), 1);
     lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
         .says("removed data/");
-    assert!(kept(&lab.path("cache")).is_empty());
+    assert!(cached(&lab.path("cache")).is_empty());
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn what_a_container_has_mounted_is_not_removed() {
     lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
         .says("left alone");
-    assert_eq!(kept(&lab.path("cache")).len(), 1);
+    assert_eq!(cached(&lab.path("cache")).len(), 1);
     going.signal("INT");
     going.end().expect_exit(130);
 }
@@ -168,10 +172,10 @@ fn the_shell_plan_does_the_same() {
         said.contains("downloading\n") && said.contains("content\n"),
         "{said}"
     );
-    assert!(!script(&lab).contains("downloading"), "it is kept");
+    assert!(!script(&lab).contains("downloading"), "it is cached");
     // What nobody wrote down is looked at before it is taken over.
     lab.run(&[]).expect_exit(0);
-    assert!(decision(&lab).starts_with("kept already"));
+    assert!(decision(&lab).starts_with("cache hit"));
     lab.retrial(&["clean", "--cached", "data"]).expect_exit(0);
     let again = beside(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);

@@ -1,0 +1,78 @@
+//! Whatever disturbs measurements on this machine takes turns with them: an image is pulled while no
+//! run of the batch is between its first and its last measurement, and a run that wants to measure
+//! waits for a pull in progress.
+//!
+//! Requests are served in their order, so that neither side waits for ever.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
+
+use crate::plan::step::{Action, Plan, Purpose, Step};
+
+/// Shared by all runs of a batch and whatever pulls their images.
+#[derive(Debug, Clone, Default)]
+pub struct MeasurementLock(Arc<RwLock<()>>);
+
+/// Held while a run measures.
+pub(crate) type Shared = OwnedRwLockReadGuard<()>;
+/// Held while something disturbs measurements.
+pub(crate) type Exclusive = OwnedRwLockWriteGuard<()>;
+
+impl MeasurementLock {
+    /// Waits until nobody measures.
+    pub(crate) async fn exclusive(&self) -> Exclusive {
+        Arc::clone(&self.0).write_owned().await
+    }
+
+    /// Waits until nothing disturbs.
+    pub(crate) async fn shared(&self) -> Shared {
+        Arc::clone(&self.0).read_owned().await
+    }
+}
+
+/// Whether a step measures, or collects what was measured.
+pub(crate) fn measures(step: &Step) -> bool {
+    match &step.action {
+        Action::Exec(exec) => exec.purpose != Purpose::Prepare,
+        Action::Collect { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether anything is measured after a step.
+pub(crate) fn more_is_measured(plan: &Plan, after: &Step) -> bool {
+    let mut steps = plan.steps.iter();
+    steps.any(|step| step.number > after.number && measures(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_pull_waits_for_those_who_measure_and_they_for_it() {
+        let lock = MeasurementLock::default();
+        let (one, other) = (lock.shared().await, lock.shared().await);
+        let pull = tokio::spawn({
+            let lock = lock.clone();
+            async move { lock.exclusive().await }
+        });
+        tokio::task::yield_now().await;
+        // It has asked: whoever comes later waits for it.
+        let late = tokio::spawn({
+            let lock = lock.clone();
+            async move { lock.shared().await }
+        });
+        tokio::task::yield_now().await;
+        drop(one);
+        tokio::task::yield_now().await;
+        assert!(!pull.is_finished() && !late.is_finished());
+        drop(other);
+        let pulling = pull.await.unwrap();
+        tokio::task::yield_now().await;
+        assert!(!late.is_finished());
+        drop(pulling);
+        late.await.unwrap();
+    }
+}

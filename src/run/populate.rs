@@ -1,0 +1,238 @@
+//! Populates a cached directory, unless an earlier run has: in a container of its own, so that the
+//! measuring container is the same after a cache hit and after populating, and the content depends on
+//! nothing that only this run did.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use super::cached::{check, entry, image, interruptible, lock, mounts, remove_stale};
+use super::container::owner;
+use super::error::Halt;
+use super::follow::disk_full;
+use super::session::Session;
+use super::{container, exec, seed};
+use crate::plan::cached::{CachedDirectory, PopulateStep};
+use crate::plan::options::Keep;
+use crate::plan::step::{Action, Condition, Step};
+use crate::store::cache::{CacheState, Manifest, Origin, Stage};
+use crate::store::journal::{StepEnd, StepFault, What};
+use retrial_container::Mount;
+use retrial_engine::api::ExecSpec;
+use retrial_recipe::model::Place;
+
+/// Executes the step; `reattach` if its command may be running since before a kill of the tool.
+pub async fn populate(
+    session: &Session,
+    step: &Step,
+    populate: &PopulateStep,
+    reattach: bool,
+) -> Result<(), Halt> {
+    let image = image(session).await?;
+    let directory = &populate.directory;
+    let entry = entry(session, directory, &image);
+    let label = entry.label();
+    let _lock = lock(session, step, &entry).await?;
+    let stage = entry.stage(session.run.id());
+    match check(session, &entry, directory).await? {
+        CacheState::Valid(manifest) => {
+            discard(session, step, &stage).await?;
+            let Origin { run, at, .. } = &manifest.origin;
+            let size = size(&manifest);
+            let decision = format!("cache hit: {label}: {size}, populated by run {run}, {at}");
+            return Ok(session.decide(step, decision)?);
+        }
+        CacheState::Invalid(because) => {
+            let text = format!("{label} is invalid: {because}; populating it again");
+            session.warn(step, text)?;
+            entry.set_aside()?;
+        }
+        CacheState::Missing => {}
+    }
+    let population = Population {
+        session,
+        step,
+        populate,
+        image: &image,
+        stage: &stage,
+    };
+    if let Err(halt) = population.run(reattach).await {
+        let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
+        if !matches!(halt, Halt::Run(_)) && !(is_failed && keeps_failed(session)) {
+            discard(session, step, &stage).await?;
+        }
+        return Err(halt);
+    }
+    let origin = Origin {
+        recipe: session.plan.recipe.clone(),
+        run: session.run.id().to_owned(),
+        image,
+        models: session.state().models,
+        at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+    };
+    let line = "hashing its files".to_owned();
+    session.emit(step, What::Output { line });
+    let content = stage.content();
+    let make = move |stop: &_| Manifest::make(&content, origin, stop);
+    let manifest = interruptible(session, make).await?;
+    if let Some(because) = manifest.mismatch(&directory.files) {
+        discard(session, step, &stage).await?;
+        return Err(Halt::failed(
+            StepFault::Command,
+            format!("its files are not those that the recipe lists: {because}"),
+            "nothing of it is cached; read its output, and `cache.files` in the recipe",
+        ));
+    }
+    entry.publish(&stage, &manifest)?;
+    remove_stale(session, &entry).await?;
+    let decision = format!("populated {label}: {}", size(&manifest));
+    Ok(session.decide(step, decision)?)
+}
+
+struct Population<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    populate: &'a PopulateStep,
+    image: &'a str,
+    stage: &'a Stage,
+}
+
+impl Population<'_> {
+    /// Runs the command to its end, and marks the stage as populated.
+    async fn run(&self, reattach: bool) -> Result<(), Halt> {
+        if !self.stage.is_populated() {
+            if !reattach {
+                self.begin().await?;
+            }
+            let content = self.stage.content();
+            match self.command(reattach).await {
+                Ok(_) => {}
+                // A full disk explains any failure.
+                Err(Halt::Ended(StepEnd::Failed { last_lines, .. })) if disk_full(&content) => {
+                    return Err(full(&content, last_lines));
+                }
+                Err(halt) => return Err(halt),
+            }
+            self.stage.mark_populated()?;
+        }
+        Ok(container::remove(self.session).await?)
+    }
+
+    async fn command(&self, reattach: bool) -> Result<i64, Halt> {
+        let Self { session, step, .. } = self;
+        let command = &self.populate.command;
+        if self.populate.on == Place::Container {
+            let end = exec::run(session, step, command, reattach).await;
+            if !matches!(end, Err(Halt::Run(_))) {
+                self.take_ownership().await;
+            }
+            return end;
+        }
+        let content = self.stage.content();
+        let mut command = command.clone();
+        let variable = "RETRIAL_CACHE_PATH".to_owned();
+        command.env.push((variable, content.display().to_string()));
+        let end = exec::run_on_host(session, step, &command, reattach).await;
+        let mut chmod = tokio::process::Command::new("chmod");
+        chmod.args(["-R", rights(&self.populate.directory)]);
+        let _ = chmod.arg(content).stderr(Stdio::null()).status().await;
+        end
+    }
+
+    /// Makes a new stage with the image's content, and the container to populate it in.
+    async fn begin(&self) -> Result<(), Halt> {
+        let Self { session, step, .. } = self;
+        self.stage.begin().map_err(|error| {
+            let advice = "cache directories elsewhere: --cache DIR";
+            Halt::failed(StepFault::Host, error.to_string(), advice)
+        })?;
+        let content = self.stage.content();
+        let path = &self.populate.directory.path;
+        let owner = match self.populate.on {
+            Place::Container => String::new(),
+            Place::Host => owner(),
+        };
+        seed::seed(session, step, self.image, path, &content, &owner).await?;
+        if self.populate.on == Place::Host {
+            return Ok(());
+        }
+        let mut cached = mounts(session, step).await?;
+        cached.mounts.push(Mount {
+            source: content.display().to_string(),
+            target: path.clone(),
+            read_only: false,
+        });
+        container::create_with(session, step, "-fill", cached).await
+    }
+
+    /// Makes us the owner of what the container's users wrote, readable for everybody. Follows no
+    /// link: they lead to places of the container. If the image has no `chown`, reading the files
+    /// reports those that cannot be read.
+    async fn take_ownership(&self) {
+        let session = self.session;
+        let Some(container) = session.state().container else {
+            return;
+        };
+        let directory = &self.populate.directory;
+        let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
+        let (owner, rights) = (owner(), rights(directory));
+        let words = [
+            "/bin/sh",
+            "-c",
+            script,
+            "sh",
+            &owner,
+            rights,
+            &directory.path,
+        ];
+        let spec = ExecSpec::as_root(words);
+        let _ = session.engine.exec(&container, &spec).await;
+    }
+}
+
+fn full(content: &Path, last_lines: Vec<String>) -> Halt {
+    Halt::Ended(StepEnd::Failed {
+        fault: StepFault::Host,
+        because: format!("the disk of {} is full", content.display()),
+        exit_code: None,
+        last_lines,
+        advice:
+            "free some space (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR"
+                .to_owned(),
+    })
+}
+
+/// The rights of cached files, for `chmod`: everybody may read them.
+fn rights(directory: &CachedDirectory) -> &'static str {
+    if directory.writable {
+        "a+rwX"
+    } else {
+        "u+rwX,go+rX,go-w"
+    }
+}
+
+/// Removes the populating container and the stage.
+async fn discard(session: &Session, step: &Step, stage: &Stage) -> Result<(), Halt> {
+    if session.state().made_by == Some(step.number) {
+        container::remove(session).await?;
+    }
+    // Files that are not ours to remove disturb nobody: `clean --cached` lists their size.
+    let _ = stage.discard();
+    Ok(())
+}
+
+fn size(manifest: &Manifest) -> String {
+    let bytes = crate::format::size(manifest.bytes());
+    match manifest.files.len() {
+        1 => format!("1 file, {bytes}"),
+        count => format!("{count} files, {bytes}"),
+    }
+}
+
+/// Whether `--keep` asks to keep the container of a failed step.
+fn keeps_failed(session: &Session) -> bool {
+    let mut steps = session.plan.steps.iter();
+    steps.any(|step| {
+        step.action == Action::Remove
+            && matches!(step.when, Condition::Unless { keep } if keep != Keep::Never)
+    })
+}
