@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use retrial::app::catalog::Catalog;
+use retrial::app::catalog;
 use retrial_recipe::resolve;
 use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World};
@@ -31,7 +31,7 @@ fn main() {
             vec!["plan".to_owned(), quickstart.display().to_string()],
         ),
     ];
-    for name in Catalog::builtin().names() {
+    for name in catalog::names() {
         let mut words = vec!["plan".to_owned(), name.clone()];
         for unset in unset(&name) {
             words.extend(["--set".to_owned(), format!("{unset}=/{unset}")]);
@@ -42,7 +42,7 @@ fn main() {
         .into_iter()
         .map(|(what, words)| (what, words, ASKED_S))
         .collect();
-    let names = Catalog::builtin().names();
+    let names = catalog::names();
     let what = format!("retrial check of all {} recipes", names.len());
     let words = std::iter::once("check".to_owned()).chain(names);
     cases.push((what, words.collect(), CHECK_ASKED_S));
@@ -69,7 +69,7 @@ fn main() {
 
 /// The params that a recipe must be given.
 fn unset(name: &str) -> Vec<String> {
-    let opened = Catalog::builtin().open(name).unwrap();
+    let opened = catalog::open(name).unwrap();
     let Err(problems) = resolve(name, &opened.source, &opened, &[]) else {
         return Vec::new();
     };

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use retrial::app::catalog::{Catalog, CatalogError};
+use retrial::app::catalog::{self, CatalogError};
 use retrial_recipe::{Kind, Templates, check, resolve, scaffold, summarize};
 
 const RECIPE: &str = "schema: 1
@@ -35,7 +35,7 @@ fn project() -> tempfile::TempDir {
 }
 
 fn open(path: &Path) -> retrial::app::catalog::Opened {
-    Catalog::builtin().open(path.to_str().unwrap()).unwrap()
+    catalog::open(path.to_str().unwrap()).unwrap()
 }
 
 #[test]
@@ -88,23 +88,22 @@ fn templates_do_not_lead_out_of_their_directory() {
 
 #[test]
 fn what_is_not_there() {
-    let catalog = Catalog::builtin();
     let project = project();
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(
-        catalog.open("./no/such.yaml"),
+        catalog::open("./no/such.yaml"),
         Err(CatalogError::Missing { .. })
     ));
     assert!(matches!(
-        catalog.open_path(empty.path()),
+        catalog::open_path(empty.path()),
         Err(CatalogError::NoRecipe { .. })
     ));
     assert!(matches!(
-        catalog.open_path(&project.path().join("recipe.yaml/x")),
+        catalog::open_path(&project.path().join("recipe.yaml/x")),
         Err(CatalogError::Missing { .. })
     ));
     assert!(matches!(
-        catalog.open("no-such-recipe"),
+        catalog::open("no-such-recipe"),
         Err(CatalogError::Unknown { .. })
     ));
 }
@@ -112,13 +111,14 @@ fn what_is_not_there() {
 /// Tests run in the crate's directory, where Cargo.toml lies.
 #[test]
 fn a_bare_name_is_never_a_file_here() {
-    let error = Catalog::builtin()
-        .open("Cargo.toml")
-        .unwrap_err()
-        .to_string();
+    let error = catalog::open("Cargo.toml").unwrap_err();
     assert_eq!(
-        error,
-        "there is no built-in recipe `Cargo.toml`; for the one in this directory, write `./Cargo.toml`"
+        error.to_string(),
+        "there is no built-in recipe `Cargo.toml`"
+    );
+    assert_eq!(
+        error.help(),
+        "for the one in this directory, write `./Cargo.toml`"
     );
 }
 
@@ -134,9 +134,8 @@ fn a_summary_needs_no_choice() {
 
 #[test]
 fn every_built_in_recipe_and_template_checks() {
-    let catalog = Catalog::builtin();
-    for opened in catalog.list() {
-        assert_eq!(catalog.open(&opened.name).unwrap().source, opened.source);
+    for opened in catalog::list() {
+        assert_eq!(catalog::open(&opened.name).unwrap().source, opened.source);
         let problems = check(&opened.source, Kind::Recipe, &opened);
         assert!(!problems.has_errors(), "{}", problems.render(false));
         summarize(&opened.source, &opened).unwrap();

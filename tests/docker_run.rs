@@ -407,7 +407,7 @@ fn the_program() {
     assert!(text.contains("default: /models"), "{text}");
     let (code, told) = new("good.yaml", "docker run a/b:1");
     assert_eq!(
-        (code, told.contains("is there already")),
+        (code, told.contains("exists already")),
         (Some(2), true),
         "{told}"
     );

@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use retrial::app::catalog::Catalog;
+use retrial::app::catalog;
 use retrial_recipe::{Diagnostics, Kind, NoTemplates, Source, check, resolve};
 
 /// Checks a text and holds it to "at once", which is seconds in a debug build on a busy machine:
@@ -133,13 +133,13 @@ fn a_hundred_megabytes_are_not_read() {
         .set_len(100 << 20)
         .unwrap();
     let begin = Instant::now();
-    let error = Catalog::builtin().open_path(&path).unwrap_err();
+    let error = catalog::open_path(&path).unwrap_err();
     assert!(
         error.to_string().contains("larger than 1024 KiB"),
         "{error}"
     );
     assert!(begin.elapsed() < Duration::from_secs(1));
-    let endless = Catalog::builtin().open("/dev/zero").unwrap_err();
+    let endless = catalog::open("/dev/zero").unwrap_err();
     assert!(endless.to_string().contains("larger than"), "{endless}");
 }
 

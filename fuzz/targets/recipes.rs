@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use retrial::app::catalog::{Catalog, Opened};
+use retrial::app::catalog::{self, Opened};
 use retrial::host::model::HostView;
 use retrial::plan::build::{self, Origin};
 use retrial::plan::options::PlanOptions;
@@ -21,7 +21,7 @@ fn source(data: &[u8]) -> Option<Source> {
 /// The built-in templates, as a built-in recipe finds them.
 fn templates() -> &'static Opened {
     static OPENED: OnceLock<Opened> = OnceLock::new();
-    OPENED.get_or_init(|| Catalog::builtin().list().swap_remove(0))
+    OPENED.get_or_init(|| catalog::list().swap_remove(0))
 }
 
 fn shown(problems: &Diagnostics) {

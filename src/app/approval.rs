@@ -1,29 +1,29 @@
-//! Asks for a person's trust before a recipe gets root-equivalent powers.
+//! Asks a person to approve the root-equivalent privileges of a recipe.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
 use crate::app::failure::Failure;
 use crate::app::open::Opened;
+use crate::app::terminal;
 use crate::plan::Plan;
 use crate::plan::privilege::{self, Privilege};
 use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
 use crate::store::Home;
 
-/// The most that an answer may vouch for: with more beside the recipe it is asked each time.
+/// The largest size of companion files for which an approval is remembered.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// What an answer is remembered by: the resolved recipe, and the content of what lies beside it
-/// and goes into the container, the image, or to a command on the host. None where that cannot be told.
+/// The key of a remembered approval: a digest of the resolved recipe and of the companion files that
+/// the container, the image or a command on the host can read. None where that cannot be determined.
 fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
     let own = directory.and_then(|directory| directory.canonicalize().ok());
-    // What is mounted read-only: a directory that steps write into differs each time.
+    // Read-only mounts: a directory that steps write into differs each time.
     let mounts = plan.container.mounts.iter().filter(|mount| mount.read_only);
     let mounts = mounts.map(|mount| mount.source.as_str());
     let contexts = plan.steps.iter().filter_map(|step| match &step.action {
@@ -32,22 +32,22 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     });
     let mut left = MOST_BYTES;
     for source in mounts.chain(contexts) {
-        // What lies elsewhere is asked for by its name, as `mounts`.
+        // Files elsewhere are a privilege of their own, `mounts`.
         let path = Path::new(source).canonicalize().ok()?;
         if own.as_ref().is_some_and(|own| path.starts_with(own)) {
             add(&mut digest, &path, &mut left)?;
         }
     }
-    // A command on the host that knows where the recipe lies may run anything beside it.
+    // A command on the host that knows the recipe's directory may run any file in it.
     let mut on_host = plan.steps.iter().filter_map(Step::on_host);
-    let told = |command: &ExecStep| command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY);
-    if on_host.any(told) {
+    let knows = |command: &ExecStep| command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY);
+    if on_host.any(knows) {
         add(&mut digest, own.as_deref()?, &mut left)?;
     }
     Some(hex::encode(digest.finalize()))
 }
 
-/// Adds a file, or what a directory holds, in an order of its own.
+/// Adds a file, or the content of a directory in a stable order.
 fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
     digest.update(path.as_os_str().as_encoded_bytes());
     let kind = std::fs::symlink_metadata(path).ok()?;
@@ -73,37 +73,19 @@ fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
     Some(())
 }
 
-/// A plan that asks for powers, and where its recipe lies.
-pub struct Asking<'a> {
-    plan: &'a Plan,
-    directory: Option<&'a Path>,
-    is_builtin: bool,
-}
-
-impl<'a> Asking<'a> {
-    /// A recipe's plan.
-    pub fn of(opened: &'a Opened, plan: &'a Plan) -> Self {
-        Self {
-            plan,
-            directory: opened.entry.directory(),
-            is_builtin: opened.entry.is_builtin(),
-        }
-    }
-}
-
-/// Powers of a plan that nobody allowed yet, and what an answer is remembered by.
+/// Privileges of a plan that are not approved yet, and the key of the approval.
 struct Missing<'a> {
     plan: &'a Plan,
     key: Option<String>,
-    powers: Vec<Privilege>,
+    privileges: Vec<Privilege>,
 }
 
-/// Sees that every power of the plans is allowed: by `--allow`, by an earlier answer to the same
-/// resolved recipe with the same files beside it, or by an answer now, to all of them. What is built
-/// in is trusted. Where no person may be asked, the failure says what to add.
+/// Checks that every privilege of the plans is approved: by `--allow`, by an earlier answer for the
+/// same recipe and companion files, or by an answer now, for all of them. Built-in recipes need no
+/// approval. Where no person can be asked, the failure says what to add.
 pub fn ask(
     home: &Home,
-    plans: &[Asking<'_>],
+    plans: &[(&Opened, &Plan)],
     allowed: &[String],
     a_person: bool,
 ) -> Result<(), Failure> {
@@ -114,9 +96,11 @@ pub fn ask(
             "--allow {unknown}: no such privilege; there are {names}"
         )));
     }
-    let asking = plans.iter().filter(|asking| !asking.is_builtin);
-    let missing: Vec<Missing<'_>> = asking
-        .filter_map(|asking| missing(home, asking, allowed))
+    let others = plans
+        .iter()
+        .filter(|(opened, _)| !opened.entry.is_builtin());
+    let missing: Vec<Missing<'_>> = others
+        .filter_map(|(opened, plan)| missing(home, opened.entry.directory(), plan, allowed))
         .collect();
     if missing.is_empty() {
         return Ok(());
@@ -124,73 +108,74 @@ pub fn ask(
     let text = text(&missing);
     let flag = format!(
         "--allow {}",
-        names(missing.iter().flat_map(|one| &one.powers)).join(",")
+        names(missing.iter().flat_map(|one| &one.privileges)).join(",")
     );
-    let mut recipes: Vec<String> = Vec::new();
-    for one in &missing {
-        let look = format!("retrial plan {}", one.plan.recipe);
-        if !recipes.contains(&look) {
-            recipes.push(look);
+    let recipes: BTreeSet<&str> = missing.iter().map(|one| one.plan.recipe.as_str()).collect();
+    let recipes = recipes
+        .into_iter()
+        .map(|recipe| format!("retrial plan {recipe}"));
+    let look = recipes.collect::<Vec<String>>().join("    ");
+    let question = format!("{text}Approve this, now and while the recipe is unchanged?");
+    let answer = if a_person {
+        terminal::ask(&question)
+    } else {
+        None
+    };
+    match answer {
+        Some(true) => {}
+        Some(false) => {
+            return Err(Failure::usage(format!(
+                "not approved; nothing was started\n  see its steps: {look}"
+            )));
         }
-    }
-    let look = recipes.join("    ");
-    if !(a_person && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        return Err(Failure::usage(format!(
-            "{text}  look at it: {look}\n  approve them: {flag}"
-        )));
-    }
-    let mut err = std::io::stderr();
-    let _ = write!(
-        err,
-        "{text}Approve this, now and while the recipe is unchanged? [y/N] "
-    );
-    let _ = err.flush();
-    let mut answer = String::new();
-    let _ = std::io::stdin().lock().read_line(&mut answer);
-    if !matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
-        return Err(Failure::usage(format!(
-            "not approved; nothing was started\n  look at it: {look}"
-        )));
+        None => {
+            return Err(Failure::usage(format!(
+                "{text}  see its steps: {look}\n  approve them: {flag}"
+            )));
+        }
     }
     for one in &missing {
         if let Some(key) = &one.key {
-            home.remember_approval(key, &names(&one.powers))?;
+            home.remember_approval(key, &names(&one.privileges))?;
         }
     }
     Ok(())
 }
 
-fn missing<'a>(home: &Home, asking: &Asking<'a>, allowed: &[String]) -> Option<Missing<'a>> {
-    let (plan, directory) = (asking.plan, asking.directory);
-    let asked = plan
-        .privileges
-        .iter()
-        .cloned()
-        .chain(led_out(plan, directory));
-    let mut powers: Vec<Privilege> = asked
-        .filter(|power| !allowed.contains(&power.name))
+fn missing<'a>(
+    home: &Home,
+    directory: Option<&Path>,
+    plan: &'a Plan,
+    allowed: &[String],
+) -> Option<Missing<'a>> {
+    let needed = plan.privileges.iter().cloned();
+    let needed = needed.chain(led_out(plan, directory));
+    let mut privileges: Vec<Privilege> = needed
+        .filter(|privilege| !allowed.contains(&privilege.name))
         .collect();
-    if powers.is_empty() {
+    if privileges.is_empty() {
         return None;
     }
     let key = key(plan, directory);
-    let known = key
-        .as_deref()
-        .map(|key| home.approved(key))
-        .unwrap_or_default();
-    powers.retain(|power| !known.contains(&power.name));
-    (!powers.is_empty()).then_some(Missing { plan, key, powers })
+    let known = key.as_deref().map(|key| home.approved(key));
+    let known = known.unwrap_or_default();
+    privileges.retain(|privilege| !known.contains(&privilege.name));
+    (!privileges.is_empty()).then_some(Missing {
+        plan,
+        key,
+        privileges,
+    })
 }
 
-/// What is asked for, each recipe and power once.
+/// The privileges to approve, each once.
 fn text(missing: &[Missing<'_>]) -> String {
     let mut text = String::new();
-    let mut told = BTreeSet::new();
+    let mut listed = BTreeSet::new();
     let mut recipe = None;
     for one in missing {
-        for power in &one.powers {
-            let line = format!("  {:<14} {}", power.name, power);
-            if !told.insert((&one.plan.recipe, line.clone())) {
+        for privilege in &one.privileges {
+            let line = format!("  {:<14} {}", privilege.name, privilege);
+            if !listed.insert((&one.plan.recipe, line.clone())) {
                 continue;
             }
             if recipe != Some(&one.plan.recipe) {
@@ -207,13 +192,16 @@ fn text(missing: &[Missing<'_>]) -> String {
     text
 }
 
-fn names<'a>(powers: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
-    let names: BTreeSet<String> = powers.into_iter().map(|power| power.name.clone()).collect();
+fn names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
+    let names: BTreeSet<String> = privileges
+        .into_iter()
+        .map(|privilege| privilege.name.clone())
+        .collect();
     names.into_iter().collect()
 }
 
-/// Mounts from beside the recipe that a link leads out of its directory: the plan, which is made
-/// of text only, cannot see that.
+/// Mounts below the recipe's directory that a link leads out of it: a plan, which is made without
+/// reading files, cannot see that.
 fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
     let Some(directory) = directory.and_then(|directory| std::path::absolute(directory).ok())
     else {
@@ -222,13 +210,13 @@ fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
     let Ok(real) = directory.canonicalize() else {
         return Vec::new();
     };
-    let beside = plan
+    let inside = plan
         .container
         .mounts
         .iter()
         .map(|mount| &mount.source)
         .filter(|source| Path::new(source).starts_with(&directory));
-    beside
+    inside
         .filter_map(|source| {
             let leads_to = Path::new(source).canonicalize().ok()?;
             let effect = format!(

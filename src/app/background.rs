@@ -1,4 +1,4 @@
-//! Leaves a run or a batch to a process of its own.
+//! Hands a run or a batch over to a background process.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::store::lock::FileLock;
 use crate::store::lookup::Kind;
 use crate::store::{Record, StoreError};
 
-/// How long a process in the background may take to take it over.
-const TAKEN_OVER: Duration = Duration::from_secs(10);
+/// How long the background process may take to start.
+const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// Leaves a run or a batch that was written down to a process of its own.
+/// Starts a background process that executes a run or a batch, and waits until it follows it.
 pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<ExitCode, Failure> {
     let journal = record.journal();
     let journal = std::fs::OpenOptions::new()
@@ -26,7 +26,7 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
     journal.map_err(StoreError::io("create", &record.journal()))?;
     let before = length(record);
     let program = std::env::current_exe()
-        .map_err(|error| Failure::host(format!("cannot find myself: {error}")))?;
+        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))?;
     let path = record.join("detached.log");
     let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
     let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
@@ -42,22 +42,22 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
     }
     command.arg("--home").arg(global.home.root());
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    let mut child = command.spawn().map_err(|error| {
-        Failure::host(format!("cannot start a process in the background: {error}"))
-    })?;
+    let mut child = command
+        .spawn()
+        .map_err(|error| Failure::host(format!("cannot start a background process: {error}")))?;
     let id = record.id();
     // Until it follows, `logs -f` and `stop` would find nobody.
     let since = Instant::now();
     let has_begun = || length(record) > before;
     let is_followed = || has_begun() && FileLock::holder(&record.lock()).is_some();
-    while !is_followed() && since.elapsed() < TAKEN_OVER {
+    while !is_followed() && since.elapsed() < START_LIMIT {
         if let Ok(Some(_)) = child.try_wait() {
             if has_begun() {
                 break;
             }
             let said = std::fs::read_to_string(&path).unwrap_or_default();
             return Err(Failure::host(format!(
-                "{id}: the process in the background ended at once\n{}",
+                "{id}: the background process ended immediately\n{}",
                 said.trim_end()
             )));
         }

@@ -1,5 +1,9 @@
-//! What ends a command early: the exit code, and what a person reads.
+//! The failure of a command: its exit code, and its message.
 
+use retrial_recipe::Diagnostics;
+
+use crate::app::catalog::CatalogError;
+use crate::app::terminal;
 use crate::batch::run::BatchError;
 use crate::plan::PlanError;
 use crate::results::verdict::ExitCode;
@@ -40,12 +44,19 @@ impl Failure {
         }
     }
 
-    /// What a person reads.
+    /// Prints the problems of a recipe or a batch; the failure itself says no more.
+    #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+    pub fn problems(problems: Diagnostics) -> Self {
+        terminal::note(&problems.render(terminal::error_color()));
+        Self::told(ExitCode::Usage)
+    }
+
+    /// The message, owned.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// What was printed already needs no second telling.
+    /// A failure whose message was printed already.
     pub fn told(exit: ExitCode) -> Self {
         Self {
             exit,
@@ -53,16 +64,15 @@ impl Failure {
         }
     }
 
-    /// What a person reads.
+    /// The message.
     pub fn text(&self) -> &str {
         self.text.trim_end()
     }
 
     /// Prints it to standard error.
     pub fn report(&self) {
-        use std::io::Write as _;
         if !self.text.is_empty() {
-            let _ = writeln!(std::io::stderr(), "retrial: {}", self.text.trim_end());
+            terminal::note(&format!("error: {}", self.text()));
         }
     }
 }
@@ -98,6 +108,22 @@ impl From<BatchError> for Failure {
             BatchError::Store(error) => error.into(),
             error @ BatchError::Busy { .. } => Self::host(error.to_string()),
         }
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Self {
+        let text = format!("{error}\n  {}", error.help());
+        match error {
+            CatalogError::Write { .. } => Self::host(text),
+            _ => Self::usage(text),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::host(error.to_string())
     }
 }
 

@@ -82,7 +82,7 @@ pub async fn follow(
         }
     } else if !json {
         let because = ended.reason.map_or_else(
-            || "it came to no verdict".to_owned(),
+            || "the run ended before it was judged".to_owned(),
             |reason| reason.to_string(),
         );
         terminal::note(&format!("no verdict: {because}\n{go_on}"));

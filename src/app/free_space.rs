@@ -1,5 +1,5 @@
-//! Room on the engine's own disk, before the first byte. What an image takes there is not known
-//! before it is pulled: what the recipe asks for is the measure.
+//! Free space on the engine's disk, before the first byte. An image's size there is not known before
+//! it is pulled: the recipe's requirement counts.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::plan::step::Action;
 use retrial_engine::api::Engine;
 use retrial_hub::Settings;
 
-/// Whether the image that will be pulled has room, as far as this machine can tell.
+/// Checks the space for an image that will be pulled, as far as this machine can tell.
 pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Result<(), Failure> {
     let Some(wanted) = plan.requires.disk else {
         return Ok(());
@@ -42,7 +42,7 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
     };
     let size = |bytes: u64| crate::format::size(bytes);
     let told = format!(
-        "{} is free where the engine keeps images ({}), and {} asks for {} in all\n  free some: docker image prune",
+        "{} is free where the engine keeps images ({}), and {} requires {} in all\n  free disk space: docker image prune",
         size(free),
         root.display(),
         plan.recipe,

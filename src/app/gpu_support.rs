@@ -1,5 +1,5 @@
-//! Asks the engine how it can give GPUs. A plan is made without an engine, too: then what lies on
-//! the disk is all that is known.
+//! Asks the engine how it can pass GPUs to containers. Plans are made without an engine, too: then
+//! only its configuration files are known.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use retrial_engine::docker::Docker;
 /// An engine elsewhere that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Adds what the engine says. A planted host (`--root`) is not this engine's, unless it is named.
+/// Adds the engine's answer. A simulated host (`--root`) is not this engine's, unless it is named.
 pub fn ask_the_engine(global: &GlobalOptions, giving: &mut GpuSupport) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
@@ -34,7 +34,7 @@ pub fn ask_the_engine(global: &GlobalOptions, giving: &mut GpuSupport) {
     }
 }
 
-/// What the engine says of itself stands over what its configuration says.
+/// Adds what the engine says of itself, which overrides its configuration files.
 pub fn add(giving: &mut GpuSupport, api: String, abilities: &Abilities) {
     giving.api = Some(api);
     giving.runtimes.clone_from(&abilities.runtimes);

@@ -11,7 +11,6 @@ use super::failure::Failure;
 use super::options::{GlobalOptions, RecipeRequest};
 use super::{open, terminal};
 use crate::app::catalog::Opened;
-use crate::results::verdict::ExitCode;
 use crate::run::models::hash;
 use crate::store::StoreError;
 use crate::store::run_directory::write_atomically;
@@ -33,10 +32,7 @@ pub struct Named {
 
 /// Lists what a recipe names under all of its variants.
 pub fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
-    let variants = retrial_recipe::variants(&entry.source, entry).map_err(|problems| {
-        terminal::note(&problems.render(terminal::error_color()));
-        Failure::told(ExitCode::Usage)
-    })?;
+    let variants = retrial_recipe::variants(&entry.source, entry).map_err(Failure::problems)?;
     let mut named = Named {
         images: BTreeSet::new(),
         models: BTreeSet::new(),

@@ -1,4 +1,4 @@
-//! Where a recipe's lock lies, and a plan that follows it.
+//! A recipe's lock file, and plans that follow it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,6 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use crate::app::terminal;
 use crate::plan::step::FollowedLock;
-use crate::results::verdict::ExitCode;
 use crate::store::StoreError;
 use retrial_recipe::lock::Lock;
 use retrial_recipe::model::Recipe;
@@ -31,14 +30,14 @@ pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Reads a lock; none where there is none. What is wrong with it is told here.
+/// Reads a lock file, and prints its problems. None where there is none.
 pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path)(error).into()),
         Ok(status) if status.len() > SIZE_LIMIT as u64 => {
             return Err(Failure::usage(format!(
-                "{} is no lock: it is too large",
+                "{} is too large for a lock file",
                 path.display()
             )));
         }
@@ -49,14 +48,14 @@ pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
     match source.and_then(|source| Lock::parse(&source)) {
         Ok(lock) => Ok(Some(lock)),
         Err(problems) => {
-            terminal::note(&problems.render(terminal::error_color()));
+            let failure = Failure::problems(problems);
             terminal::note("  lock the recipe again, or ignore the lock: --lock none");
-            Err(Failure::told(ExitCode::Usage))
+            Err(failure)
         }
     }
 }
 
-/// Has the recipe use what its lock says, if it has one.
+/// Pins a recipe to its lock, if it has one.
 pub fn follow(
     global: &GlobalOptions,
     arguments: &PlanRequest,
@@ -71,9 +70,7 @@ pub fn follow(
     let Some(lock) = read(&path)? else {
         if named {
             let path = path.display();
-            return Err(Failure::usage(format!(
-                "--lock {path}: there is no such file"
-            )));
+            return Err(Failure::usage(format!("--lock {path}: no such file")));
         }
         return Ok(None);
     };
@@ -88,7 +85,7 @@ pub fn follow(
     }))
 }
 
-/// What is worth a look although a lock is followed: names that it has fixed are not.
+/// Warnings that remain although a lock is followed: not those of names that it pins.
 pub fn without_what_is_fixed(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
     let mut rest = Diagnostics::default();
     for warning in warnings {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::app::catalog::{self, Catalog};
+use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
@@ -29,7 +29,7 @@ pub enum RunOrBatch {
     Batch(Record),
 }
 
-/// What an id, a part of it, a path or `last` (a run) names.
+/// Finds a run or a batch by its id, a part of it, a path, or `last` (a run).
 pub fn run_or_batch(home: &Home, wanted: &str) -> Result<RunOrBatch, Failure> {
     let path = Path::new(wanted);
     let is_batch = wanted.contains('/') && path.join("batch.json").exists();
@@ -49,12 +49,38 @@ pub fn run_or_batch(home: &Home, wanted: &str) -> Result<RunOrBatch, Failure> {
     }
 }
 
-/// The host, as far as a plan depends on it.
+/// What a path or a name of results stands for; none where that is a folder that is neither a run's
+/// nor a batch's.
+pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
+    let path = Path::new(name);
+    let is_run = path.join("plan.json").exists();
+    if is_run || path.join("batch.json").exists() {
+        let path = path
+            .canonicalize()
+            .map_err(|error| Failure::host(format!("failed to open {name}: {error}")))?;
+        return Ok(Some(if is_run {
+            RunOrBatch::Run(RunDirectory::at(path))
+        } else {
+            RunOrBatch::Batch(Record::at(path))
+        }));
+    }
+    if path.is_file() {
+        return Err(Failure::usage(format!(
+            "{name} is a file: name the directory that it is in"
+        )));
+    }
+    if path.is_dir() {
+        return Ok(None);
+    }
+    run_or_batch(home, name).map(Some)
+}
+
+/// Probes the host.
 pub fn host_view(global: &GlobalOptions) -> HostView {
     host::probe(&global.root, global.home.root())
 }
 
-/// Sees that a run began on this machine: somebody here was asked before its plan was executed.
+/// Refuses imported runs: nobody approved their plans on this machine.
 pub fn began_here(run: &RunDirectory) -> Result<(), Failure> {
     Mark::of(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
@@ -78,45 +104,51 @@ pub struct Opened {
     pub resolved: Resolved,
 }
 
-/// Finds and resolves a recipe; its problems are told here.
-pub fn recipe(arguments: &RecipeRequest) -> Result<Opened, Failure> {
-    let catalog = Catalog::builtin();
-    let entry = catalog
-        .open(&arguments.recipe)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    match resolve(&entry.name, &entry.source, &entry, &settings(arguments)) {
-        Ok(resolved) => Ok(Opened { entry, resolved }),
-        Err(diagnostics) => {
-            terminal::note(&diagnostics.render(terminal::error_color()));
-            Err(Failure::told(crate::results::verdict::ExitCode::Usage))
-        }
-    }
+/// Finds and resolves a recipe, and prints its problems.
+pub fn recipe(request: &RecipeRequest) -> Result<Opened, Failure> {
+    let entry = catalog::open(&request.recipe)?;
+    let resolved = resolve(&entry.name, &entry.source, &entry, &settings(request))
+        .map_err(Failure::problems)?;
+    Ok(Opened { entry, resolved })
 }
 
-/// As [`recipe`], for looking only: params that must be set and are not get a stand-in, and
-/// their names are given.
-pub fn recipe_to_look_at(arguments: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
-    let found = Catalog::builtin().open(&arguments.recipe);
-    let entry = found.map_err(|error| Failure::usage(error.to_string()))?;
-    let settings: Vec<Setting> = settings(arguments);
-    let unset: Vec<String> = match resolve(&entry.name, &entry.source, &entry, &settings) {
-        Ok(_) => Vec::new(),
-        Err(problems) => problems
-            .iter()
-            .filter(|problem| problem.code == "unset")
-            .map(|problem| problem.span.slice().to_owned())
-            .collect(),
+/// As [`recipe`], without running it: params that must be set and are not get a stand-in. Returns
+/// their names, too.
+pub fn recipe_to_look_at(request: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
+    let entry = catalog::open(&request.recipe)?;
+    look(entry, settings(request))
+}
+
+/// Resolves a recipe with a stand-in for each param that must be set and is not, and names these.
+pub fn look(
+    entry: catalog::Opened,
+    mut settings: Vec<Setting>,
+) -> Result<(Opened, Vec<String>), Failure> {
+    let problems = match resolve(&entry.name, &entry.source, &entry, &settings) {
+        Ok(resolved) => return Ok((Opened { entry, resolved }, Vec::new())),
+        Err(problems) => problems,
     };
-    let mut complete = arguments.clone();
-    complete
-        .settings
-        .extend(unset.iter().map(|name| (name.clone(), stand_in(name))));
-    Ok((recipe(&complete)?, unset))
+    let unset = problems.iter().filter(|problem| problem.code == "unset");
+    let unset: Vec<String> = unset
+        .map(|problem| problem.span.slice().to_owned())
+        .collect();
+    let stand_ins = unset.iter().map(|name| (name.clone(), stand_in(name)));
+    settings.extend(stand_ins.map(|(name, value)| Setting::new(name, value)));
+    let resolved = resolve(&entry.name, &entry.source, &entry, &settings);
+    let resolved = resolved.map_err(Failure::problems)?;
+    Ok((Opened { entry, resolved }, unset))
 }
 
 /// What stands for a param that must be set and is not.
 pub fn stand_in(name: &str) -> String {
     format!("/to-be-set/{name}")
+}
+
+/// Names the params that stand-ins in a text stand for.
+pub fn name_stand_ins(text: String, unset: &[String]) -> String {
+    unset.iter().fold(text, |text, name| {
+        text.replace(&stand_in(name), &format!("${{{{ params.{name} }}}}"))
+    })
 }
 
 fn settings(arguments: &RecipeRequest) -> Vec<Setting> {
@@ -126,12 +158,12 @@ fn settings(arguments: &RecipeRequest) -> Vec<Setting> {
         .collect()
 }
 
-/// The recipe's directory on this machine. What is built in is laid out under the home,
-/// once for each resolved recipe, when it is needed.
+/// The recipe's directory on this machine. A built-in recipe with companion files is extracted below
+/// the home, once for each resolved recipe.
 pub fn directory(
     global: &GlobalOptions,
     opened: &Opened,
-    lay_out: bool,
+    extract: bool,
 ) -> Result<Option<String>, Failure> {
     if let Some(directory) = opened.entry.directory() {
         let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
@@ -150,16 +182,13 @@ pub fn directory(
     }
     let short = opened.resolved.hash.get(..16).unwrap_or("recipe");
     let path: PathBuf = global.home.root().join("recipes").join(short);
-    if lay_out && !path.exists() {
-        opened
-            .entry
-            .extract_to(&path)
-            .map_err(|error| Failure::host(error.to_string()))?;
+    if extract && !path.exists() {
+        opened.entry.extract_to(&path)?;
     }
     Ok(Some(path.display().to_string()))
 }
 
-/// The host, with what its engine says where a plan of the recipe depends on it.
+/// Probes the host, and asks its engine if the recipe's plan depends on that.
 pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
     let recipe = &opened.resolved.recipe;
     let mut host = host_view(global);
@@ -169,34 +198,22 @@ pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
     host
 }
 
-/// The plan of a recipe on this host, without asking any engine.
+/// The plan of a recipe on a host.
 pub fn plan(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     opened: &Opened,
-    lay_out: bool,
-) -> Result<Plan, Failure> {
-    plan_on(global, arguments, opened, lay_out, &host_view(global))
-}
-
-/// The plan of a recipe on a host.
-pub fn plan_on(
-    global: &GlobalOptions,
-    arguments: &PlanRequest,
-    opened: &Opened,
-    lay_out: bool,
+    extract: bool,
     host: &HostView,
 ) -> Result<Plan, Failure> {
     let origin = Origin {
-        directory: directory(global, opened, lay_out)?,
+        directory: directory(global, opened, extract)?,
         hash: opened.resolved.hash.clone(),
     };
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
     let mut plan = crate::plan::build(&recipe, &origin, &arguments.options, host)?;
-    let rounds = catalog::rounds_with(&arguments.files.rules)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    plan.ruled_by(&rounds);
+    plan.ruled_by(&catalog::rounds_with(&arguments.files.rules)?);
     plan.lock = lock;
     plan.cache = global.cache.display().to_string();
     plan.unmet.extend(missing_models(
@@ -206,7 +223,7 @@ pub fn plan_on(
     Ok(plan)
 }
 
-/// Warnings of a recipe, and what its lock does not say.
+/// Prints the warnings of a recipe and of its lock.
 pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     if global.quiet {
         return;
@@ -228,7 +245,7 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
     }
 }
 
-/// Models that should be on this host and are not: reported before anything is fetched.
+/// Models on this host's disk that do not exist, found before anything is fetched.
 fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Check> {
     let scope = Scope::of(recipe);
     let models = recipe.models.iter().filter_map(|(name, model)| {

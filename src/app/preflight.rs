@@ -1,4 +1,4 @@
-//! What is found of this host, its engine and the hub, for `doctor` and before a run.
+//! Examines this host, its engine and the hub, for `doctor` and before a run.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use retrial_engine::api::{Abilities, Engine};
 use retrial_engine::error::EngineError;
 use retrial_hub::{FetchError, Hub, ModelSpec};
 
-/// What was found, and what it comes to.
+/// The state of a host, and the checks of it.
 pub struct Found {
     /// The host.
     pub host: HostView,
@@ -34,7 +34,7 @@ pub struct Found {
     pub checks: Vec<Check>,
 }
 
-/// Looks at everything that the plan needs, or that a host is asked in general.
+/// Examines everything that the plan requires, or a host in general.
 pub async fn look(
     global: &GlobalOptions,
     host: HostView,
@@ -78,8 +78,8 @@ pub async fn look(
 }
 
 impl Found {
-    /// Ends a run that cannot work before anything is fetched, unless it is forced; returns the
-    /// warnings that belong into its verdict.
+    /// Refuses a run that cannot work before anything is fetched, unless it is forced. Returns the
+    /// warnings of its verdict.
     pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
         // Other hardware was refused or forced before, and a qualifier says it.
         let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
@@ -90,7 +90,7 @@ impl Found {
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.into_iter().map(with_fix).collect();
             return Err(Failure::host(format!(
-                "{recipe} cannot run here, and nothing was fetched:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
+                "{recipe} cannot run on this host; nothing was fetched:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
                 lines.join("\n")
             )));
         }
@@ -102,7 +102,7 @@ impl Found {
         Ok(forced.chain(warnings).collect())
     }
 
-    /// What a run keeps of it in host.json, so that two runs can be compared.
+    /// The content of host.json, by which two runs can be compared.
     pub fn record(&self, engine: &dyn Engine, plan: &Plan) -> Value {
         json!({
             "tool": env!("CARGO_PKG_VERSION"),

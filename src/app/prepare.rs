@@ -1,5 +1,5 @@
-//! What comes before a run: its plan, and all that would be wrong with it, said before anything is
-//! fetched. A run of a batch is prepared in the same way.
+//! Plans a run and checks everything that can be checked before anything is fetched. Runs of batches
+//! are prepared in the same way.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub fn planned(
     opened: &Opened,
     host: &HostView,
 ) -> Result<Plan, Failure> {
-    let mut plan = open::plan_on(global, arguments, opened, true, host)?;
+    let mut plan = open::plan(global, arguments, opened, true, host)?;
     plan.require_accuracy = run.require_accuracy;
     plan.verify_cache = run.verify_cache;
     plan.no_wait = run.no_wait;
@@ -28,7 +28,7 @@ pub fn planned(
     Ok(plan)
 }
 
-/// Sees that nothing is missing that can be known without an engine.
+/// Checks what can be checked without an engine.
 pub fn check(
     global: &GlobalOptions,
     arguments: &PlanRequest,
@@ -39,7 +39,7 @@ pub fn check(
     host_has_what_it_needs(plan, run.force)
 }
 
-/// Looks at the host and its engine, and says what the run will be.
+/// Examines the host and its engine, and completes the plan.
 pub async fn prepared(
     global: &GlobalOptions,
     host: HostView,
@@ -55,7 +55,7 @@ pub async fn prepared(
     Ok(Prepared { recipe, plan, host })
 }
 
-/// A secret that was asked for must be there; one that the recipe may use is better there.
+/// A secret of `--secret` must be set; one of the recipe should be.
 fn secrets_are_set(
     global: &GlobalOptions,
     arguments: &PlanRequest,
@@ -65,7 +65,7 @@ fn secrets_are_set(
     for name in plan.secrets.iter().filter(|name| !set.contains_key(*name)) {
         if arguments.options.secrets.contains(name) {
             return Err(Failure::usage(format!(
-                "--secret {name}: there is no such environment variable"
+                "--secret {name}: no such environment variable"
             )));
         }
         if !global.quiet {

@@ -1,4 +1,4 @@
-//! `retrial stop`: end a run's benchmark, keep its evidence.
+//! `retrial stop`: ends a run's benchmark and keeps its evidence.
 
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,7 @@ use crate::app::{prepare, runtime, terminal};
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::results::verdict::ExitCode;
 use crate::run::{Options, Session, execute};
-use crate::store::journal::Journal;
-use crate::store::journal::{Event, State};
+use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use crate::store::{Record, RunDirectory};
 
@@ -28,7 +27,7 @@ pub fn stop(global: &GlobalOptions, wanted: &str) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Through its process, or the runs that go on without one.
+/// Stops the process that follows a batch, or the runs that continue without one.
 fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     let id = directory.id();
     if through_its_follower(directory)? {
@@ -41,12 +40,12 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
         stop_run(global, home.find(run)?)?;
     }
     if going.is_empty() {
-        terminal::note(&format!("{id}: nothing of it is running"));
+        terminal::note(&format!("{id}: no run of it is running"));
     }
     Ok(ExitCode::Success)
 }
 
-/// Whether a process followed it, and has stopped it.
+/// Has the process that follows it stop it. False where there is none.
 fn through_its_follower(record: &Record) -> Result<bool, Failure> {
     let id = record.id();
     let Some(holder) = FileLock::holder(&record.lock()) else {
@@ -58,7 +57,7 @@ fn through_its_follower(record: &Record) -> Result<bool, Failure> {
     };
     kill_process(pid, Signal::TERM).map_err(|error| {
         Failure::host(format!(
-            "{id}: process {holder} follows it and cannot be told to stop: {error}"
+            "{id}: failed to signal process {holder}, which follows it: {error}"
         ))
     })?;
     let since = Instant::now();
@@ -82,12 +81,12 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
     }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     if state.over.is_some() {
-        let kept = if state.container.is_some() {
-            format!("; its container is there: retrial clean {id}")
+        let container = if state.container.is_some() {
+            format!("; its container still exists: retrial clean {id}")
         } else {
             String::new()
         };
-        terminal::note(&format!("{id}: it had ended{kept}"));
+        terminal::note(&format!("{id}: it had ended{container}"));
         return Ok(ExitCode::Success);
     }
     open::began_here(&directory)?;

@@ -1,6 +1,6 @@
 //! What is known of the terminal: width, colours, and writing to a pipe that may close.
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Write};
 
 use crate::report::document::{Block, Document};
 use crate::report::terminal::{self, Terminal};
@@ -68,6 +68,30 @@ pub fn print_json(result: &impl serde::Serialize) {
     if serde_json::to_writer(&mut out, result).is_ok() {
         let _ = writeln!(out).and_then(|()| out.flush());
     }
+}
+
+/// Asks a person to confirm. None where there is no terminal to ask at.
+pub fn ask(question: &str) -> Option<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return None;
+    }
+    let mut err = std::io::stderr();
+    let _ = write!(err, "{question} [y/N] ").and_then(|()| err.flush());
+    let mut answer = String::new();
+    let _ = std::io::stdin().lock().read_line(&mut answer);
+    Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Writes a result as JSON of several lines.
+pub fn print_pretty(result: &impl serde::Serialize) -> Result<(), serde_json::Error> {
+    print(&format!("{}\n", serde_json::to_string_pretty(result)?));
+    Ok(())
+}
+
+/// JSON on one line.
+pub fn json(value: &impl serde::Serialize) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    format!("{text}\n")
 }
 
 /// Writes something to know.

@@ -9,11 +9,12 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use run::{BatchArguments, RunArguments};
-pub use runs::{RunsArguments, RunsCommand};
+pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
 
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
 };
+use crate::app::recipes::RecipeFilter;
 use crate::batch::CliOverrides;
 use crate::export::ExportRequest;
 use crate::plan::options::name_and_value;
@@ -59,39 +60,11 @@ impl Arguments {
     }
 }
 
-/// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
-/// that lists the known ones.
-#[derive(Debug, Clone, Default, Args)]
-pub struct ListFilter {
-    /// List recipes of this suite
-    #[arg(long, value_name = "SUITE")]
-    pub suite: Vec<String>,
-    /// List recipes of this round
-    #[arg(long, value_name = "ROUND")]
-    pub round: Vec<String>,
-    /// List recipes for this GPU, with their variants for it
-    #[arg(long, value_name = "MODEL")]
-    pub gpu: Vec<String>,
-    /// List recipes of this submitter
-    #[arg(long, value_name = "NAME")]
-    pub submitter: Vec<String>,
-    /// List recipes of this benchmark
-    #[arg(long, value_name = "NAME")]
-    pub benchmark: Vec<String>,
-}
-
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List recipes
-    List {
-        /// List only recipes with this text in their name or title
-        #[arg(value_name = "PART")]
-        part: Option<String>,
-        /// Filters.
-        #[command(flatten)]
-        filter: ListFilter,
-    },
+    List(RecipeFilter),
     /// Print docs/recipes.md, the page of all recipes
     #[command(hide = true)]
     Catalogue,
@@ -171,23 +144,11 @@ pub enum Command {
         command: Vec<String>,
     },
     /// Judge existing results; needs no engine
-    Judge {
-        /// The results, and the rules to apply.
-        #[command(flatten)]
-        judge: JudgeRequest,
-    },
+    Judge(JudgeRequest),
     /// Compare runs or folders of results, and show how their environments differ
-    Compare {
-        /// The subjects and options.
-        #[command(flatten)]
-        compare: CompareRequest,
-    },
+    Compare(CompareRequest),
     /// Write a report with verdicts, charts, tables, environment and logs
-    Report {
-        /// The subjects, and the output file.
-        #[command(flatten)]
-        report: ReportRequest,
-    },
+    Report(ReportRequest),
     /// Export runs as a submission tree in MLCommons' layout
     #[command(after_help = EXPORT_EXIT_CODES)]
     Export(ExportArguments),
@@ -203,11 +164,7 @@ pub enum Command {
         gpus: Vec<String>,
     },
     /// List runs, remove them, or move them between machines
-    Runs {
-        /// Filters, or a subcommand.
-        #[command(flatten)]
-        runs: Box<RunsArguments>,
-    },
+    Runs(Box<RunsArguments>),
     /// Create a recipe, from scratch or from a `docker run` command line
     New {
         /// The file to create, ending in .yaml, or a directory
@@ -217,11 +174,7 @@ pub enum Command {
         from: Option<String>,
     },
     /// Write a lock file with the image digests and model commits of a recipe
-    Lock {
-        /// The recipe and the file.
-        #[command(flatten)]
-        lock: LockArguments,
-    },
+    Lock(LockArguments),
     /// Remove containers of runs; never touches containers without Retrial's label
     Clean {
         /// Remove only this run's container
@@ -261,7 +214,7 @@ pub enum Command {
 pub struct LockArguments {
     /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
     pub recipe: String,
-    /// Write to this file (default: `mine.lock.yaml` beside ./mine.yaml, or a file in the home for
+    /// Write to this file (default: `mine.lock.yaml` next to ./mine.yaml, or a file in the home for
     /// a built-in recipe)
     #[arg(short = 'o', long = "to", value_name = "FILE")]
     pub file: Option<PathBuf>,

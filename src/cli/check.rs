@@ -1,7 +1,8 @@
 //! `retrial check`: every problem of recipes, templates, batches and rules of rounds at once.
 
 use crate::app::batch::file;
-use crate::app::catalog::{Catalog, CatalogError};
+use crate::app::catalog::{self, CatalogError};
+use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::batch;
@@ -11,16 +12,15 @@ use retrial_recipe::check as check_text;
 
 /// Checks files; a warning is no failure.
 pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
-    let catalog = Catalog::builtin();
     let mut failed = false;
     let mut reports = Vec::new();
     for file in files {
-        // What is checked is a file; a name of the catalog where there is no such file.
+        // A file; a built-in recipe where there is no such file.
         let path = std::path::Path::new(file);
         let opened = if path.exists() {
-            catalog.open_path(path)
+            catalog::open_path(path)
         } else {
-            catalog.open(file)
+            catalog::open(file)
         };
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules(&opened.source) => rounds::check(&opened.source),
@@ -28,7 +28,7 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,
             Err(error) => {
-                terminal::note(&format!("retrial: {error}"));
+                Failure::from(error).report();
                 failed = true;
                 continue;
             }

@@ -1,4 +1,4 @@
-//! `retrial doctor`: is this host ready, and what would be wrong? It changes nothing.
+//! `retrial doctor`: checks a host, and changes nothing.
 
 use serde_json::json;
 
@@ -6,13 +6,12 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, open, preflight, runtime, terminal};
 use crate::host::checks::CheckState;
-use crate::report::content::checks;
-use crate::report::terminal::render;
+use crate::report::content;
 use crate::results::verdict::ExitCode;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::Docker;
 
-/// Looks at the host, for a recipe where one is named.
+/// Checks the host, for a recipe where one is named.
 pub fn doctor(
     global: &GlobalOptions,
     recipe: Option<RecipeRequest>,
@@ -26,7 +25,7 @@ pub fn doctor(
             let secrets = opened.resolved.recipe.secrets.clone();
             let mut arguments = PlanRequest::everything(recipe, secrets);
             arguments.options.gpus = gpus.to_vec();
-            let plan = open::plan_on(global, &arguments, &opened, false, &host)?;
+            let plan = open::plan(global, &arguments, &opened, false, &host)?;
             Some(plan)
         }
         None => None,
@@ -37,19 +36,13 @@ pub fn doctor(
         let engine = engine.map(|engine| engine as &dyn Engine);
         preflight::look(global, host, engine, plan.as_ref()).await
     });
-    let found = found.checks;
-    let text = match global.output {
-        Output::Text | Output::Junit | Output::Markdown | Output::Html | Output::Csv => {
-            render(&checks::document(&found), terminal::shape())
-        }
-        Output::Json => {
-            serde_json::to_string_pretty(&json!({ "checks": found }))
-                .map_err(|error| Failure::host(error.to_string()))?
-                + "\n"
-        }
-    };
-    terminal::print(&text);
-    let ready = found.iter().all(|check| check.state != CheckState::Error);
+    let checks = found.checks;
+    if global.output == Output::Json {
+        terminal::print_pretty(&json!({ "checks": checks }))?;
+    } else {
+        terminal::show(&content::checks::document(&checks));
+    }
+    let ready = checks.iter().all(|check| check.state != CheckState::Error);
     Ok(if ready {
         ExitCode::Success
     } else {

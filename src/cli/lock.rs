@@ -1,5 +1,4 @@
-//! `retrial lock`: writes down which images and commits a recipe's names stand for, under all of
-//! its variants. Nothing is pulled or downloaded but listings.
+//! `retrial lock`: locks the images and commits of a recipe, under all of its variants.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,23 +7,22 @@ use std::path::Path;
 use serde_json::json;
 
 use super::arguments::LockArguments;
-use crate::app::catalog::Catalog;
+use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{lock, lock_file, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use retrial_recipe::lock::Lock;
 
-/// Locks a recipe, or compares its lock with what there is now.
+/// Locks a recipe, or compares its lock with the registry and the hub.
 pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCode, Failure> {
-    let entry = Catalog::builtin().open(&arguments.recipe);
-    let entry = entry.map_err(|error| Failure::usage(error.to_string()))?;
+    let entry = catalog::open(&arguments.recipe)?;
     let standard = lock_file::place(global, &entry);
     let path = arguments.file.clone().unwrap_or(standard);
     let before = lock_file::read(&path)?;
     if arguments.check && before.is_none() {
         return Err(Failure::usage(format!(
-            "{} is not locked: there is no {}\n  lock it: retrial lock {0}",
+            "{} is not locked: {} does not exist\n  lock it: retrial lock {0}",
             arguments.recipe,
             path.display()
         )));
@@ -66,7 +64,7 @@ fn report(
     }
     if let Some(file) = &arguments.file {
         let (recipe, file) = (&arguments.recipe, file.display());
-        terminal::note(&format!("follow it: retrial run {recipe} --lock {file}"));
+        terminal::note(&format!("use it: retrial run {recipe} --lock {file}"));
     }
 }
 
@@ -83,7 +81,7 @@ fn report_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &
         let told = json!({ "path": path, "differences": differences });
         terminal::print(&format!("{told:#}\n"));
     } else if differences.is_empty() {
-        terminal::print(&format!("{} is what there is now\n", path.display()));
+        terminal::print(&format!("{} is up to date\n", path.display()));
     } else {
         terminal::print_lines(differences.iter().cloned());
     }

@@ -1,4 +1,4 @@
-//! `retrial logs`: the output of a run's steps, as it is or as it comes.
+//! `retrial logs`: the output of a run's steps, once or as it grows.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -10,11 +10,16 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use crate::plan::Plan;
+use crate::plan::step::Step;
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::lock::FileLock;
+use crate::store::open::open_beneath;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
+
+/// A step's output, in its directory.
+const OUTPUT: &str = "output.log";
 
 /// Prints the output of one step, or of all.
 pub fn logs(
@@ -25,22 +30,21 @@ pub fn logs(
 ) -> Result<ExitCode, Failure> {
     let directory = global.home.find(run)?;
     let plan: Plan = directory.read_json("plan.json")?;
-    let chosen: Vec<(String, PathBuf)> = plan
+    let is_meant = |known: &&Step| {
+        step.is_none_or(|step| {
+            known.name == step || known.number.to_string() == step.trim_start_matches('0')
+        })
+    };
+    let mut tails: Vec<Tail> = plan
         .steps
         .iter()
-        .filter(|known| {
-            step.is_none_or(|step| {
-                known.name == step || known.number.to_string() == step.trim_start_matches('0')
-            })
-        })
+        .filter(is_meant)
         .map(|known| {
-            (
-                known.name.clone(),
-                directory.steps().join(known.directory()).join("output.log"),
-            )
+            let path = directory.steps().join(known.directory());
+            Tail::new(&known.name, path, step.is_none())
         })
         .collect();
-    if chosen.is_empty() {
+    if tails.is_empty() {
         let names: Vec<&str> = plan.steps.iter().map(|step| step.name.as_str()).collect();
         return Err(Failure::usage(format!(
             "{}: no step {}; it has {}",
@@ -50,28 +54,17 @@ pub fn logs(
         )));
     }
     let mut printed = 0;
-    let headers = step.is_none();
-    let mut tails: Vec<Tail> = Vec::new();
     loop {
-        // Looked at before reading: what is written until then is read in this turn.
-        let goes_on = follow && is_followed(&directory);
-        for (name, path) in &chosen {
-            let position = tails.iter().position(|tail| tail.path == *path);
-            let index = match position {
-                Some(index) => index,
-                None if path.exists() => {
-                    tails.push(Tail::open(name, path, headers));
-                    tails.len() - 1
-                }
-                None => continue,
-            };
-            match tails[index].print_on() {
-                Ok(lines) => printed += lines,
+        // Determined before reading: what is written until then is read in this turn.
+        let continues = follow && is_followed(&directory);
+        for tail in &mut tails {
+            match tail.print_on() {
+                Ok(bytes) => printed += bytes,
                 // The reader is gone (`| head`): nothing more to do.
                 Err(_) => return Ok(ExitCode::Success),
             }
         }
-        if !goes_on {
+        if !continues {
             break;
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -89,7 +82,7 @@ pub fn logs(
     Ok(ExitCode::Success)
 }
 
-/// Whether somebody follows the run, so that more may come.
+/// Whether a process follows the run, so that more may come.
 fn is_followed(directory: &RunDirectory) -> bool {
     FileLock::holder(&directory.lock()).is_some()
 }
@@ -97,7 +90,8 @@ fn is_followed(directory: &RunDirectory) -> bool {
 /// The end of one step's output.
 struct Tail {
     name: String,
-    path: PathBuf,
+    /// The step's directory.
+    directory: PathBuf,
     file: Option<File>,
     splitter: LineSplitter,
     headers: bool,
@@ -106,37 +100,27 @@ struct Tail {
 }
 
 impl Tail {
-    fn open(name: &str, path: &Path, headers: bool) -> Self {
-        // To a file or a pipe go the bytes as they are; a terminal gets no control characters.
-        let raw = !std::io::stdout().is_terminal();
-        let (name, path) = (name.to_owned(), path.to_owned());
-        let mut tail = Self {
-            name,
-            path,
+    fn new(name: &str, directory: PathBuf, headers: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            directory,
             file: None,
             splitter: LineSplitter::new(),
             headers,
             headed: false,
-            raw,
-        };
-        tail.reopen();
-        tail
+            // A file or a pipe gets the bytes as they are; a terminal gets no control characters.
+            raw: !std::io::stdout().is_terminal(),
+        }
     }
 
-    fn reopen(&mut self) {
-        let directory = self.path.parent().unwrap_or(&self.path);
-        let name = Path::new(self.path.file_name().unwrap_or_default());
-        self.file = crate::store::open::open_beneath(directory, name).ok();
-        self.headed = false;
-    }
-
-    /// Prints what came since the last time; gives how much it was.
+    /// Prints what was written since the last time; returns how many bytes.
     fn print_on(&mut self) -> std::io::Result<usize> {
         let mut printed = self.print_file()?;
-        if self.replaced() {
-            // The step was begun anew: its earlier output lies beside.
+        if self.is_replaced() {
+            // The step was started again: its earlier output is in another file.
             self.finish()?;
-            self.reopen();
+            self.file = open_beneath(&self.directory, Path::new(OUTPUT)).ok();
+            self.headed = false;
             printed += self.print_file()?;
         }
         Ok(printed)
@@ -173,12 +157,13 @@ impl Tail {
         }
     }
 
-    fn replaced(&self) -> bool {
+    /// Whether there is another file than the one that is open, or the first.
+    fn is_replaced(&self) -> bool {
+        let Ok(current) = std::fs::symlink_metadata(self.directory.join(OUTPUT)) else {
+            return false;
+        };
         let opened = self.file.as_ref().and_then(|file| file.metadata().ok());
-        let there = std::fs::symlink_metadata(&self.path).ok();
-        opened
-            .zip(there)
-            .is_some_and(|(opened, there)| opened.ino() != there.ino())
+        opened.is_none_or(|opened| opened.ino() != current.ino())
     }
 
     /// Prints a last line that has no line break.

@@ -32,7 +32,7 @@ use arguments::{Arguments, Command};
 
 use crate::results::verdict::ExitCode as Exit;
 
-/// Parses, dispatches, and tells what went wrong.
+/// Parses the command line, executes the command, and reports its failure.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments = match Arguments::read() {
@@ -57,9 +57,9 @@ pub fn main() -> ExitCode {
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
-    no_such_form(&global, &arguments.command)?;
+    check_format(&global, &arguments.command)?;
     match arguments.command {
-        Command::List { part, filter } => list::list(&global, part.as_deref(), &filter),
+        Command::List(filter) => list::list(&global, &filter),
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
@@ -78,9 +78,9 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Logs { run, step, follow } => logs::logs(&global, &run, step.as_deref(), follow),
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
-        Command::Judge { judge } => judge::judge(&global, &judge),
-        Command::Compare { compare } => compare::compare(&global, &compare),
-        Command::Report { report } => report::report(&global, &report),
+        Command::Judge(judge) => judge::judge(&global, &judge),
+        Command::Compare(compare) => compare::compare(&global, &compare),
+        Command::Report(report) => report::report(&global, &report),
         Command::Export(arguments) => export::export(&global, &arguments),
         Command::Doctor {
             recipe,
@@ -90,8 +90,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             let recipe = recipe.map(|recipe| RecipeRequest { recipe, settings });
             doctor::doctor(&global, recipe, &gpus)
         }
-        Command::Lock { lock } => lock::lock(&global, &lock),
-        Command::Runs { runs } => runs::runs(&global, *runs),
+        Command::Lock(lock) => lock::lock(&global, &lock),
+        Command::Runs(runs) => runs::runs(&global, *runs),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
             cached: Some(key),
@@ -108,32 +108,30 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     }
 }
 
-/// Verdicts and comparisons have forms for CI; a list has none.
-fn no_such_form(global: &GlobalOptions, command: &Command) -> Result<(), Failure> {
-    let is_list = matches!(command, Command::Runs { runs } if runs.what.is_none());
-    if is_list && global.output == Output::Markdown {
-        return Ok(());
-    }
-    let has = matches!(
+/// Refuses formats that a command does not have.
+fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure> {
+    let is_report = matches!(command, Command::Report(_));
+    let has_verdict = matches!(
         command,
         Command::Run { .. }
             | Command::Batch(_)
             | Command::Resume { .. }
-            | Command::Judge { .. }
-            | Command::Compare { .. }
-            | Command::Report { .. }
+            | Command::Judge(_)
+            | Command::Compare(_)
     );
-    let is_report = matches!(command, Command::Report { .. });
-    if !is_report && matches!(global.output, Output::Html | Output::Csv) {
-        return Err(Failure::usage(
-            "--output html and csv are forms of a report: retrial report RUN --output html",
-        ));
-    }
-    if has || matches!(global.output, Output::Text | Output::Json) {
-        return Ok(());
-    }
-    Err(Failure::usage(
-        "--output junit and markdown are forms of a verdict: run, resume, judge, compare and \
-         report have them, other commands have text and json",
-    ))
+    let is_list = matches!(command, Command::Runs(runs) if runs.what.is_none());
+    let message = match global.output {
+        Output::Text | Output::Json => return Ok(()),
+        _ if is_report => return Ok(()),
+        Output::Markdown if is_list => return Ok(()),
+        Output::Junit | Output::Markdown if has_verdict => return Ok(()),
+        Output::Html | Output::Csv => {
+            "--output html and csv are formats of reports: retrial report RUN --output html"
+        }
+        Output::Junit | Output::Markdown => {
+            "--output junit and markdown are formats of verdicts: run, resume, judge, compare and \
+             report have them, other commands have text and json"
+        }
+    };
+    Err(Failure::usage(message))
 }

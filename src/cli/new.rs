@@ -8,7 +8,7 @@ use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::scaffold;
 
-/// Writes a commented recipe, or one from a vendor's command line; never over a file that is there.
+/// Writes a commented recipe, or one from a vendor's command line; never over an existing file.
 pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
     let is_file = name
@@ -21,7 +21,7 @@ pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {
     };
     let fault = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
-            "{} is there already: choose another name",
+            "{} exists already: choose another name",
             path.display()
         )),
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),
@@ -55,7 +55,7 @@ pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {
         terminal::note(&format!("note: {told}"));
     }
     terminal::note(&format!(
-        "wrote {shown}\n  check it: retrial check {shown}    look at its steps: retrial plan {shown}"
+        "wrote {shown}\n  check it: retrial check {shown}    see its steps: retrial plan {shown}"
     ));
     Ok(ExitCode::Success)
 }

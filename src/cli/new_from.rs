@@ -1,5 +1,4 @@
-//! `retrial new NAME --from …`: where a vendor's command line is read from, and what this shell
-//! knows.
+//! `retrial new NAME --from …`: reads a vendor's command line, and the variables of this shell.
 
 use crate::app::failure::Failure;
 use crate::app::terminal;
@@ -9,21 +8,21 @@ use std::path::Path;
 use retrial_recipe::docker_run::{self, Surroundings};
 use retrial_recipe::{Kind, NoTemplates, Source, check};
 
-/// A guide's block is a page at most.
+/// The most that is read: a guide's block is a page.
 const MOST: u64 = 1 << 20;
 
-/// The recipe's text, and its differences from the command line.
+/// The recipe's text, and how it differs from the command line.
 pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let block = block(from)?;
     let reading = docker_run::read(title, &block, &Shell).map_err(|problems| {
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Failure::usage(told.join("\n"))
     })?;
-    let source = Source::new("the recipe that this would be", reading.recipe.clone());
+    let source = Source::new("the converted recipe", reading.recipe.clone());
     let problems = check(&source, Kind::Recipe, &NoTemplates);
     if problems.has_errors() {
         return Err(Failure::usage(format!(
-            "a recipe cannot say all of this\n{}",
+            "the recipe language cannot express all of this\n{}",
             problems.render(terminal::error_color())
         )));
     }
@@ -58,6 +57,6 @@ impl Surroundings for Shell {
 
     fn file(&self, path: &str) -> Result<String, String> {
         std::fs::read_to_string(Path::new(path))
-            .map_err(|error| format!("{error}\n  its variables are to stand in the recipe"))
+            .map_err(|error| format!("{error}\n  write its variables into the recipe"))
     }
 }

@@ -1,4 +1,4 @@
-//! `retrial plan`: the exact steps, changing nothing.
+//! `retrial plan`: the exact steps of a run. Changes nothing.
 
 use super::arguments::PlanFormat;
 use super::plan_batch;
@@ -26,18 +26,16 @@ pub fn plan(
     }
     let opened = open::recipe(&request.recipe)?;
     let host = open::host_and_engine(global, &opened);
-    let plan = open::plan_on(global, request, &opened, false, &host)?;
+    let plan = open::plan(global, request, &opened, false, &host)?;
     open::report_warnings(global, &opened, &plan);
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
-    let printed = if json {
-        serde_json::to_string_pretty(&plan).map_err(|error| Failure::host(error.to_string()))?
-            + "\n"
+    if json {
+        terminal::print_pretty(&plan)?;
     } else if format == PlanFormat::Shell {
-        shell::script(&plan)
+        terminal::print(&shell::script(&plan));
     } else {
-        text::render(&plan)
-    };
-    terminal::print(&printed);
+        terminal::print(&text::render(&plan));
+    }
     Ok(ExitCode::Success)
 }

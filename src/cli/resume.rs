@@ -1,4 +1,4 @@
-//! `retrial resume`: go on with a run or a batch that was interrupted, killed or detached.
+//! `retrial resume`: continues a run or a batch that was interrupted, killed or detached.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::app::{follow, runtime};
 use crate::results::verdict::ExitCode;
 use crate::store::{Home, Record};
 
-/// Takes up a run.
+/// Resumes a run or a batch.
 pub fn resume(
     global: &GlobalOptions,
     run: &str,
@@ -37,7 +37,8 @@ pub fn resume(
     })
 }
 
-/// Trust was asked for when a run of this home began; a plan from elsewhere may ask for anything.
+/// Refuses records of other homes: privileges were approved when a run of this home started, and a
+/// plan from elsewhere may need any.
 fn is_ours(record: &Record, among: &Path, what: &str, home: &Home) -> Result<(), Failure> {
     let among = among.canonicalize().unwrap_or_else(|_| among.to_owned());
     let path = record.path().canonicalize();
@@ -45,7 +46,7 @@ fn is_ours(record: &Record, among: &Path, what: &str, home: &Home) -> Result<(),
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} is no {what} of {}\n  if it began on this machine: retrial --home DIR resume {}",
+        "{} is not a {what} of {}\n  if it started on this machine: retrial --home DIR resume {}",
         record.path().display(),
         home.root().display(),
         record.id()

@@ -24,12 +24,7 @@ pub fn run(
     open::report_warnings(global, &opened, &plan);
     prepare::check(global, request, execution, &plan)?;
     let home = global.home.clone();
-    approval::ask(
-        &home,
-        &[approval::Asking::of(&opened, &plan)],
-        &execution.allow,
-        true,
-    )?;
+    approval::ask(&home, &[(&opened, &plan)], &execution.allow, true)?;
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let recipe = opened.resolved.yaml.clone();

@@ -1,11 +1,10 @@
-//! `retrial shell`: a person's own look into a run's container.
+//! `retrial shell`: a shell in a run's container.
 
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use crate::results::verdict::ExitCode;
-use crate::store::journal::Journal;
-use crate::store::journal::{Event, State};
+use crate::store::journal::{Event, Journal, State};
 use retrial_engine::api::{Engine, ExecSpec};
 
 /// Opens a shell, or runs a command, in the run's container.
@@ -15,7 +14,7 @@ pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let Some(container) = state.container else {
         return Err(Failure::usage(format!(
-            "{} has no container any more\n  keep it next time: retrial run … --keep always (or on-failure)",
+            "{} has no container\n  keep it next time: retrial run … --keep always (or on-failure)",
             directory.id()
         )));
     };
@@ -43,7 +42,7 @@ pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<
         } else {
             command
         };
-        // The mark keeps a step's end from taking it for something that the step left.
+        // The mark prevents that a step's end kills it as a process of the step.
         let spec = ExecSpec {
             command,
             env: vec![("RETRIAL_SHELL".to_owned(), "1".to_owned())],
@@ -56,7 +55,7 @@ pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<
             Err(Failure::told(ExitCode::StepFailed))
         }
     });
-    // A read of the keyboard is still under way, and nothing ends it but a key.
+    // A read of the keyboard is still pending, and only a key ends it.
     runtime.shutdown_background();
     ended
 }

@@ -1,4 +1,4 @@
-//! `retrial show`: what a recipe is, what was published, what it asks of host and trust.
+//! `retrial show`: a recipe's published figures, its requirements, privileges and options.
 
 use std::fmt::Write as _;
 
@@ -18,31 +18,23 @@ pub fn show(
 ) -> Result<ExitCode, Failure> {
     let (opened, unset) = open::recipe_to_look_at(request)?;
     if resolved {
-        let text = if global.output == Output::Json {
-            let origins = serde_json::to_string_pretty(&opened.resolved.origins);
-            origins.map_err(|error| Failure::host(error.to_string()))? + "\n"
+        if global.output == Output::Json {
+            terminal::print_pretty(&opened.resolved.origins)?;
         } else {
-            origins_text(&opened.resolved)
-        };
-        terminal::print(&text);
+            terminal::print(&origins_text(&opened.resolved));
+        }
         return Ok(ExitCode::Success);
     }
     let recipe = &opened.resolved.recipe;
     if global.output == Output::Json {
-        let text = serde_json::to_string_pretty(recipe)
-            .map_err(|error| Failure::host(error.to_string()))?;
-        terminal::print(&format!("{text}\n"));
+        terminal::print_pretty(recipe)?;
         return Ok(ExitCode::Success);
     }
     let every = PlanRequest::everything(request.clone(), recipe.secrets.clone());
-    let plan = open::plan(global, &every, &opened, false)?;
+    let plan = open::plan(global, &every, &opened, false, &open::host_view(global))?;
     let axes = retrial_recipe::variants(&opened.entry.source, &opened.entry).ok();
-    let mut shown = text(recipe, &plan, axes.as_ref(), &unset);
-    for name in &unset {
-        let named = format!("${{{{ params.{name} }}}}");
-        shown = shown.replace(&open::stand_in(name), &named);
-    }
-    terminal::print(&shown);
+    let shown = text(recipe, &plan, axes.as_ref(), &unset);
+    terminal::print(&open::name_stand_ins(shown, &unset));
     Ok(ExitCode::Success)
 }
 
@@ -54,10 +46,7 @@ fn origins_text(resolved: &retrial_recipe::Resolved) -> String {
         .max()
         .unwrap_or(0)
         .min(60);
-    let mut out = format!(
-        "{}\n# where each value came from\n",
-        resolved.yaml.trim_end()
-    );
+    let mut out = format!("{}\n# the source of each value\n", resolved.yaml.trim_end());
     for origin in &resolved.origins {
         let value: String = origin
             .value
@@ -130,28 +119,28 @@ fn text(
         }
     }
     if !published {
-        let _ = writeln!(out, "  nothing in figures: what is measured is only told");
+        let _ = writeln!(out, "  no figures: results are measured and not compared");
     }
-    let _ = writeln!(out, "\nasks of the host");
-    for line in asks(recipe, plan) {
+    let _ = writeln!(out, "\nrequirements");
+    for line in requirements(recipe, plan) {
         let _ = writeln!(out, "  {line}");
     }
-    said(&mut out, "host notes", &recipe.host_notes);
-    said(&mut out, "deviates from the guide", &recipe.deviations);
-    let _ = writeln!(out, "\nasks for your trust");
+    list(&mut out, "host notes", &recipe.host_notes);
+    list(&mut out, "deviates from the guide", &recipe.deviations);
+    let _ = writeln!(out, "\nprivileges that need your approval (--allow)");
     if plan.privileges.is_empty() {
-        let _ = writeln!(out, "  nothing that is as good as root");
+        let _ = writeln!(out, "  none that is root-equivalent");
     }
-    for power in &plan.privileges {
-        let _ = writeln!(out, "  {:<14} {}", power.name, power);
+    for privilege in &plan.privileges {
+        let _ = writeln!(out, "  {:<14} {}", privilege.name, privilege);
     }
-    choices(&mut out, recipe, axes, unset);
+    options(&mut out, recipe, axes, unset);
     let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
     out
 }
 
-/// A list that the recipe says of itself.
-fn said(out: &mut String, title: &str, lines: &[String]) {
+/// A list of the recipe's own.
+fn list(out: &mut String, title: &str, lines: &[String]) {
     if !lines.is_empty() {
         let _ = writeln!(out, "\n{title}");
     }
@@ -160,58 +149,41 @@ fn said(out: &mut String, title: &str, lines: &[String]) {
     }
 }
 
-fn asks(recipe: &Recipe, plan: &Plan) -> Vec<String> {
+fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let requires = &recipe.requires;
-    let size = |bytes: u64| crate::format::size(bytes);
-    let mut lines = vec![format!("image      {}", plan.image)];
-    lines.extend(
-        plan.lock
-            .iter()
-            .map(|lock| format!("locked     {}", lock.path)),
-    );
-    if let Some(gpus) = &requires.gpus {
-        let partition = gpus
-            .partition
-            .as_deref()
-            .map(|mode| format!(", partition {mode}"))
-            .unwrap_or_default();
-        lines.push(format!(
-            "GPUs       {} × {}{partition}",
-            gpus.count,
-            gpus.models.join(" or ")
-        ));
-    }
-    lines.extend(
-        requires
-            .rocm
-            .iter()
-            .map(|range| format!("ROCm       {range}")),
-    );
-    lines.extend(
-        requires
-            .disk
-            .map(|bytes| format!("disk       {}", size(bytes))),
-    );
-    lines.extend(
-        requires
-            .memory
-            .map(|bytes| format!("memory     {}", size(bytes))),
-    );
-    lines.extend(recipe.expected_duration.map(|whole| {
+    let gpus = requires.gpus.as_ref().map(|gpus| {
+        let partition = gpus.partition.as_ref();
+        let partition = partition.map(|mode| format!(", partition {mode}"));
+        let (count, models) = (gpus.count, gpus.models.join(" or "));
+        format!("{count} × {models}{}", partition.unwrap_or_default())
+    });
+    let time = recipe.expected_duration.map(|whole| {
         let whole = crate::format::limit(whole.as_secs());
-        format!("time       {whole} where it was published, besides downloads")
-    }));
-    lines.extend(
-        recipe
-            .secrets
-            .iter()
-            .map(|name| format!("secret     {name}")),
-    );
-    lines.extend(plan.unmet.iter().map(|check| format!("here: {check}")));
-    lines
+        format!("{whole} on the published system, without downloads")
+    });
+    let rows = [
+        ("image", Some(plan.image.clone())),
+        ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
+        ("GPUs", gpus),
+        ("ROCm", requires.rocm.as_ref().map(ToString::to_string)),
+        ("disk", requires.disk.map(crate::format::size)),
+        ("memory", requires.memory.map(crate::format::size)),
+        ("time", time),
+    ];
+    let rows = rows
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let secrets = recipe.secrets.iter().map(|name| ("secret", name.clone()));
+    let rows = rows.chain(secrets);
+    let rows = rows.map(|(name, value)| format!("{name:<10} {value}"));
+    let unmet = plan
+        .unmet
+        .iter()
+        .map(|unmet| format!("on this host: {unmet}"));
+    rows.chain(unmet).collect()
 }
 
-fn choices(
+fn options(
     out: &mut String,
     recipe: &Recipe,
     axes: Option<&retrial_recipe::Variants>,
@@ -223,7 +195,7 @@ fn choices(
     if recipe.params.is_empty() && axes.is_empty() {
         return;
     }
-    let _ = writeln!(out, "\nchoices (--set NAME=VALUE)");
+    let _ = writeln!(out, "\noptions (--set NAME=VALUE)");
     for axis in axes {
         let chosen = recipe
             .variant

@@ -1,4 +1,4 @@
-//! Runs side by side along one axis: those that have everything else in common.
+//! Runs grouped along one axis, everything else being equal.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::RunSummary;
 use crate::results::verdict::comparison::{Fact, FactGroup};
 use retrial_readings::natural::natural;
 
-/// What else than a variant or a parameter runs can be compared by.
+/// The properties, besides variants and parameters, by which runs can be compared.
 pub const PLACES: [&str; 7] = [
     "host", "gpus", "driver", "kernel", "image", "digest", "retrial",
 ];
@@ -34,7 +34,7 @@ pub struct Grouped<'a> {
 }
 
 impl RunSummary {
-    /// What an axis, a parameter, or one of [`PLACES`] was.
+    /// The value of a variant axis, a parameter, or one of [`PLACES`].
     #[must_use]
     pub fn value_of(&self, axis: &str) -> Option<&str> {
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
@@ -52,7 +52,7 @@ impl RunSummary {
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// What is known of where it was measured, without opening a file of it.
+    /// Its environment, as far as the summary has it.
     #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
@@ -80,7 +80,7 @@ impl RunSummary {
     }
 }
 
-/// Puts runs together that differ in the axis and in nothing else that was chosen.
+/// Groups runs that differ in the axis and in nothing else that was chosen.
 #[must_use]
 pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> Grouped<'a> {
     let mut grouped = Grouped::default();
@@ -115,12 +115,10 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> Grouped<'a> {
     grouped
 }
 
-/// What runs must have in common besides: what was chosen, and where.
+/// What runs of a group have in common: the values chosen, and the host.
 fn rest(row: &RunSummary, axis: &str) -> Vec<String> {
-    let changed = row.modified.iter();
-    let changed = changed.filter_map(|name| Some((name, row.params.get(name)?)));
-    let chosen = row.variant.iter().chain(changed);
-    let chosen = chosen
+    let chosen = row
+        .chosen()
         .filter(|(name, _)| *name != axis)
         .map(|(name, value)| format!("{name}={value}"));
     let mut rest = vec![row.recipe.clone()];

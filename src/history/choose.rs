@@ -1,4 +1,4 @@
-//! Which runs are meant, and in which order they are told.
+//! Filters and orders of runs.
 
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use jiff::{Span, Timestamp, Zoned};
 use super::RunSummary;
 use crate::plan::options::name_and_value;
 
-/// Every word that a run's state can be.
+/// Every word for a run's state.
 pub const STATES: [&str; 9] = [
     "running",
     "interrupted",
@@ -59,7 +59,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Every run is meant.
+    /// Whether every run matches.
     #[must_use]
     pub fn is_all(&self) -> bool {
         *self == Self::default()
@@ -74,7 +74,7 @@ impl Filter {
         }
     }
 
-    /// Whether a run is meant.
+    /// Whether a run matches.
     #[must_use]
     pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
@@ -111,7 +111,7 @@ fn has(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// `llama2-70b` is meant by `llama2-70b-99`, and not by `llama2-70b2`.
+/// `llama2-70b` matches `llama2-70b-99`, and not `llama2-70b2`.
 fn begins(text: &str, part: &str) -> bool {
     let (text, part) = (text.to_lowercase(), part.to_lowercase());
     let rest = text.strip_prefix(&part);
@@ -126,7 +126,7 @@ fn state(text: &str) -> Result<String, String> {
     Err(format!("expected one of {}", STATES.join(", ")))
 }
 
-/// A moment, as it is typed: local time where no zone is named.
+/// Parses a time: local time where no zone is named.
 fn time(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
@@ -166,7 +166,7 @@ pub enum Order {
     Host,
 }
 
-/// Orders runs; those of which it is not known come first, and of equals the newer ones last.
+/// Sorts runs: those without the property first, and among equals the newest last.
 pub fn order(rows: &mut [RunSummary], by: Order) {
     rows.sort_by(|one, other| {
         let first = match by {

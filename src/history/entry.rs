@@ -1,4 +1,4 @@
-//! What is known of a run at a glance, from its files.
+//! The summary of a run, from its files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,8 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use crate::history::Index;
-use crate::history::{Deciding, RunState, RunSummary};
+use crate::history::{Deciding, Index, RunState, RunSummary};
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::results::evidence::environment::{digest, gpus};
@@ -19,10 +18,10 @@ use crate::store::open::read_beneath;
 use crate::store::{Home, RunDirectory};
 use retrial_recipe::model::Mode;
 
-/// A journal of one run is not larger.
+/// The largest journal that is read, bytes.
 const LARGEST_JOURNAL: u64 = 64 << 20;
 
-/// What a glance takes out of host.json.
+/// The fields of host.json that a summary has.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct HostFile {
@@ -36,7 +35,7 @@ pub fn open(home: &Home) -> Index {
     Index::open(home, read)
 }
 
-/// What is known of a run; what its files do not say is empty.
+/// Reads a run's summary; what its files do not say is empty.
 #[must_use]
 pub fn read(directory: &RunDirectory) -> RunSummary {
     let mut row = RunSummary {
@@ -64,8 +63,8 @@ pub fn read(directory: &RunDirectory) -> RunSummary {
 }
 
 impl RunSummary {
-    /// Of a journal only the lines that say something of the whole run: reading all of them would
-    /// take longer than everything else together.
+    /// Reads only the journal's events of the whole run: parsing all of them would take longer than
+    /// everything else together.
     fn read_journal(&mut self, directory: &RunDirectory) {
         let journal = Path::new("journal.jsonl");
         let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
@@ -80,7 +79,7 @@ impl RunSummary {
         self.began = state.since;
         self.digest = digest(&state);
         if let Some((exit_code, reason)) = state.over {
-            self.state = RunState::Ended;
+            self.run_state = RunState::Ended;
             self.ended = ended;
             self.exit_code = Some(exit_code);
             self.because = reason.map(|reason| reason.to_string());

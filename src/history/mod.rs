@@ -1,5 +1,4 @@
-//! What is known of a run at a glance, and how runs are chosen and ordered by it. Pure: a row is
-//! made of a run's files by `evidence`, kept by the store's index, and shown by reports.
+//! Summaries of runs: read from the runs' files, kept in an index, filtered, sorted and grouped.
 
 mod by;
 mod choose;

@@ -1,4 +1,4 @@
-//! One run, at a glance.
+//! The summary of a run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::plan::OfBatch;
 use crate::results::verdict::{ExitCode, Outcome, QualifierKind};
 use retrial_recipe::model::{Mode, Submission};
 
-/// What is known of a run at a glance. What its files do not say is empty.
+/// The summary of a run. What its files do not say is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// Its id: its directory's name.
@@ -34,7 +34,7 @@ pub struct RunSummary {
     pub params: BTreeMap<String, String>,
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
-    /// When it was begun first.
+    /// When it started first.
     pub began: Option<Timestamp>,
     /// When it ended last.
     pub ended: Option<Timestamp>,
@@ -57,12 +57,12 @@ pub struct RunSummary {
     /// The machine that it was imported from.
     pub imported_from: Option<String>,
     /// Whether it is over.
-    pub state: RunState,
+    pub run_state: RunState,
     /// Its verdict's outcome.
     pub outcome: Option<Outcome>,
-    /// What stands beside it.
+    /// Qualifiers of the verdict.
     pub qualifiers: Vec<QualifierKind>,
-    /// What the tool ended with.
+    /// The exit code of the tool.
     pub exit_code: Option<u8>,
     /// Why it ended early.
     pub because: Option<String>,
@@ -70,7 +70,7 @@ pub struct RunSummary {
     pub sentence: String,
     /// The figure that decided.
     pub deciding: Option<Deciding>,
-    /// What was measured, for comparisons: JSON.
+    /// Its measurements as JSON, for comparisons.
     #[serde(skip)]
     pub measured: Option<String>,
 }
@@ -88,7 +88,7 @@ pub struct Deciding {
     pub value: Option<f64>,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// How good it is next to the published figure: above 1 is better.
+    /// Its ratio to the published figure: above 1 is better.
     pub ratio: Option<f64>,
 }
 
@@ -101,7 +101,7 @@ pub enum RunState {
         /// Which.
         pid: u32,
     },
-    /// It was begun and did not end, and nobody follows it.
+    /// It started and did not end, and no process follows it.
     #[default]
     Interrupted,
     /// It ended.
@@ -109,12 +109,11 @@ pub enum RunState {
 }
 
 impl RunSummary {
-    /// Where it stands, in a word: `running`, its verdict's outcome, `stopped`, `failed` or
-    /// `interrupted`.
+    /// Its state in a word: `running`, its verdict's outcome, `stopped`, `failed` or `interrupted`.
     #[must_use]
     pub fn state(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());
-        match (self.state, self.outcome) {
+        match (self.run_state, self.outcome) {
             (RunState::Running { .. }, _) => "running",
             (_, Some(outcome)) => outcome.word(),
             (RunState::Ended, None) if self.exit_code == stopped => "stopped",
@@ -123,21 +122,25 @@ impl RunSummary {
         }
     }
 
-    /// How long it took from its beginning to its end, seconds.
+    /// Its duration from start to end, seconds.
     #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         let lasted = self.ended?.duration_since(self.began?);
         Some(lasted.as_secs_f64().max(0.0))
     }
 
-    /// What was varied: `backend=vllm,rocm=7.1.1`, and what `--set` changed.
-    #[must_use]
-    pub fn choices(&self) -> String {
+    /// The value of each variant axis, and of each parameter that `--set` changed.
+    pub fn chosen(&self) -> impl Iterator<Item = (&String, &String)> {
         let changed = self.modified.iter();
         let changed = changed.filter_map(|name| Some((name, self.params.get(name)?)));
-        let all = self.variant.iter().chain(changed);
-        let all: Vec<String> = all.map(|(name, value)| format!("{name}={value}")).collect();
-        all.join(",")
+        self.variant.iter().chain(changed)
+    }
+
+    /// `backend=vllm,rocm=7.1.1`: the values of [`Self::chosen`].
+    #[must_use]
+    pub fn choices(&self) -> String {
+        let all = self.chosen().map(|(name, value)| format!("{name}={value}"));
+        all.collect::<Vec<String>>().join(",")
     }
 }
 
@@ -149,14 +152,14 @@ mod tests {
     fn a_state_is_one_word_for_what_is_known() {
         let mut row = RunSummary::default();
         assert_eq!(row.state(), "interrupted");
-        row.state = RunState::Ended;
+        row.run_state = RunState::Ended;
         row.exit_code = Some(3);
         assert_eq!(row.state(), "failed");
         row.exit_code = Some(130);
         assert_eq!(row.state(), "stopped");
         row.outcome = Some(Outcome::NotReproduced);
         assert_eq!(row.state(), "not reproduced");
-        row.state = RunState::Running { pid: 1 };
+        row.run_state = RunState::Running { pid: 1 };
         assert_eq!(row.state(), "running");
     }
 

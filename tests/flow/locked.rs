@@ -34,7 +34,7 @@ fn the_locked_image_and_commit_run_and_what_moved_is_told() {
     assert!(hub.downloads("lab/tiny", "config.json") == 0, "no bytes");
     lab.retrial(&["lock", "./recipe.yaml", "--check"])
         .expect_exit(0)
-        .says("is what there is now");
+        .says("is up to date");
     drop(locked);
 
     lab.publish("nonroot", &moving);

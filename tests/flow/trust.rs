@@ -1,4 +1,4 @@
-//! Powers that are as good as root are asked for; secrets stay where they belong.
+//! Root-equivalent privileges need approval; secrets stay where they belong.
 
 use std::process::Command;
 

@@ -55,7 +55,7 @@ fn along_an_axis_everything_else_is_equal() {
     let without: u64 = 120 - runs;
     if without > 0 {
         let notes = all["notes"].to_string();
-        assert!(notes.contains("left out"), "{notes}");
+        assert!(notes.contains("omitted"), "{notes}");
     }
 }
 

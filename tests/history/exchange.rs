@@ -24,7 +24,7 @@ fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
     assert_eq!(told.code, 0, "{}", told.err);
     let told = here.retrial(&["runs", "import", &path]);
     assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.out.contains("imported, of mi355x-a"), "{}", told.out);
+    assert!(told.out.contains("imported from mi355x-a"), "{}", told.out);
     assert_eq!(here.listed(&[]), ids(0..6));
     for number in 0..6 {
         let told = here.retrial(&["judge", &ids([number])[0], "--output", "json"]);
@@ -43,7 +43,7 @@ fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
         let told = scene.retrial(&["runs", "import", &path]);
         assert_eq!(told.code, 0, "{}", told.err);
         assert_eq!(
-            told.out.matches("was here already").count(),
+            told.out.matches("already imported").count(),
             6,
             "{}",
             told.out
@@ -183,7 +183,7 @@ fn a_hostile_archive_brings_its_run_and_nothing_else() {
     archive.add("index.sqlite", EntryType::Regular, "", b"{}");
     archive.builder.finish().unwrap();
     let told = here.retrial(&["runs", "import", path.to_str().unwrap()]);
-    assert!(told.out.contains("imported, of mi355x-a"), "{told:?}");
+    assert!(told.out.contains("imported from mi355x-a"), "{told:?}");
     assert_eq!(told.code, 2, "what is no run is told");
     assert_eq!(told.err.matches("a link").count(), 2, "{}", told.err);
     assert_eq!(here.listed(&[]), ids([0]));

@@ -1,4 +1,4 @@
-//! Capabilities that are equivalent to root, and devices that are not.
+//! Root-equivalent capabilities, and devices that are not.
 
 /// Returns whether a capability, with or without `CAP_`, is enough to leave the container.
 #[must_use]

@@ -1,5 +1,5 @@
-//! The cells of a batch with their recipes read, and the plan of each of their runs: everything
-//! that can be wrong is found here, before anything is pulled.
+//! The cells of a batch with their recipes, and the plan of each of their runs: all problems are
+//! found here, before anything is pulled.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,14 +19,14 @@ pub struct Cells(Vec<Opened>);
 
 /// The plans of a batch's runs.
 pub struct Plans {
-    /// The host as it was looked at.
+    /// The host when it was examined.
     pub host: HostView,
-    /// What differs from trial run to trial run of a cell is what is measured: one plan for each of these.
+    /// Trial runs of a cell differ in their modes: one plan for each.
     plans: Vec<(usize, TrialRun, Plan)>,
 }
 
 impl Cells {
-    /// Reads and resolves the recipe of every cell; what is wrong with any is told.
+    /// Reads and resolves the recipe of every cell, and reports all problems.
     pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
         let mut failures = Failures::default();
         let mut cells = Vec::new();
@@ -45,12 +45,12 @@ impl Cells {
         hashes.collect()
     }
 
-    /// A cell's.
+    /// The recipe of a cell.
     pub fn get(&self, cell: usize) -> Option<&Opened> {
         self.0.get(cell)
     }
 
-    /// Plans every run on this host; whatever is wrong with any of them is said at once.
+    /// Plans every run on this host, and reports the problems of all at once.
     pub fn plans(
         &self,
         global: &GlobalOptions,
@@ -82,7 +82,7 @@ impl Cells {
             else {
                 continue;
             };
-            // What holds for a recipe is told once, not for every cell.
+            // Warnings of a recipe are printed once, not for every cell.
             let quiet = GlobalOptions {
                 quiet: global.quiet || !warned.insert(&cell.path),
                 ..global.clone()
@@ -99,14 +99,13 @@ impl Cells {
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
-        let asking = plans.iter().filter_map(|(cell, _, plan)| {
-            let opened = self.get(*cell)?;
-            Some(approval::Asking::of(opened, plan))
-        });
-        let asking: Vec<approval::Asking<'_>> = asking.collect();
-        // Nobody is asked for trust in what cannot run.
+        let opened = plans
+            .iter()
+            .filter_map(|(cell, _, plan)| Some((self.get(*cell)?, plan)));
+        let opened: Vec<_> = opened.collect();
+        // Nobody is asked to approve what cannot run.
         let a_person = failures.is_empty();
-        let asked = approval::ask(&global.home, &asking, &run.allow, a_person);
+        let asked = approval::ask(&global.home, &opened, &run.allow, a_person);
         if let Err(failure) = asked {
             failures.add("", failure);
         }
@@ -133,18 +132,18 @@ fn is_same(one: &TrialRun, other: &TrialRun) -> bool {
     one.cell == other.cell && one.modes == other.modes
 }
 
-/// What is wrong with cells, each thing said once with all the cells that it is wrong with.
+/// Problems of cells, each once with all the cells that have it.
 #[derive(Default)]
 pub struct Failures {
     cells: BTreeMap<String, Vec<String>>,
     exits: Vec<ExitCode>,
 }
 
-/// So many cells are named.
+/// How many cells a problem names.
 const NAMED: usize = 4;
 
 impl Failures {
-    /// Adds what is wrong with a cell; an empty name: with the whole.
+    /// Adds a problem of a cell; an empty name stands for the batch.
     pub fn add(&mut self, cell: &str, failure: Failure) {
         self.exits.push(failure.exit);
         let cells = self.cells.entry(failure.into_text()).or_default();
@@ -153,12 +152,12 @@ impl Failures {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.exits.is_empty()
     }
 
-    /// One failure of all.
+    /// Combines all problems.
     pub fn result(self) -> Result<(), Failure> {
         if self.exits.is_empty() {
             return Ok(());

@@ -1,33 +1,24 @@
-//! A batch over recipes of the catalog: from its file, or from the words of a command line.
+//! A batch over recipes of the catalog: from its file, or from a command line.
 
 use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::app::catalog::{self, Catalog, CatalogError};
+use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use crate::batch::{self, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
-use crate::results::verdict::ExitCode;
 use crate::store::Home;
 use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
-
-/// A batch as it is kept and executed.
-pub struct BatchFile {
-    /// Its batch.yaml: it reads to the same batch from anywhere.
-    pub yaml: String,
-    /// All of it decided.
-    pub plan: BatchPlan,
-}
 
 /// A batch, and the recipes that it is over.
 pub struct OpenedBatch {
     /// As read, paths absolute.
     pub batch: Batch,
-    /// All of it decided.
+    /// Its cells, its schedule, and how it is executed.
     pub plan: BatchPlan,
-    /// What somebody should look at.
+    /// Warnings.
     pub warnings: Diagnostics,
     recipes: Vec<Read>,
 }
@@ -39,21 +30,8 @@ struct Read {
     loaded: Loaded,
 }
 
-/// Opens what `batch` names; its problems are told here.
+/// Opens a batch's file, or makes a batch of one recipe, and prints the problems.
 pub fn open(
-    global: &GlobalOptions,
-    recipe: &str,
-    overrides: &CliOverrides,
-) -> Result<BatchFile, Failure> {
-    let opened = read(global, recipe, overrides)?;
-    Ok(BatchFile {
-        yaml: batch::yaml(&opened.batch),
-        plan: opened.plan,
-    })
-}
-
-/// As [`open`], with the recipes.
-pub fn read(
     global: &GlobalOptions,
     recipe: &str,
     overrides: &CliOverrides,
@@ -80,13 +58,8 @@ pub fn read(
             }
             Ok(opened)
         }
-        Err(problems) => Err(told(&problems)),
+        Err(problems) => Err(Failure::problems(problems)),
     }
-}
-
-fn told(problems: &Diagnostics) -> Failure {
-    terminal::note(&problems.render(terminal::error_color()));
-    Failure::told(ExitCode::Usage)
 }
 
 /// Whether this is a batch's file.
@@ -96,7 +69,7 @@ pub fn is_batch(recipe: &str) -> bool {
 
 /// A batch's file; none where it is a recipe, or nothing.
 fn file(recipe: &str) -> Option<Source> {
-    let opened = Catalog::builtin().open(recipe).ok()?;
+    let opened = catalog::open(recipe).ok()?;
     batch::is_batch(&opened.source).then_some(opened.source)
 }
 
@@ -204,21 +177,18 @@ fn shortened(path: &Path) -> PathBuf {
 }
 
 fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<Read, Diagnostics> {
-    let entry = Catalog::builtin()
-        .open(&recipe.value)
-        .map_err(|error| match error {
-            CatalogError::Text(problems) => problems,
-            error => {
-                let text = error.to_string();
-                let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
-                let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
-                problem.help(help).into()
-            }
-        })?;
+    let entry = catalog::open(&recipe.value).map_err(|error| match error {
+        CatalogError::Text(problems) => problems,
+        error => {
+            let message = error.to_string();
+            let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
+            problem.help(error.help()).into()
+        }
+    })?;
     if batch::is_batch(&entry.source) {
-        let message = format!("`{}` is a batch, and no recipe", recipe.value);
+        let message = format!("`{}` is a batch, not a recipe", recipe.value);
         let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
-        return Err(problem.help("name what it names").into());
+        return Err(problem.help("name its recipes instead").into());
     }
     let loaded = Loaded::of(&entry.name, &entry.source, &entry)?;
     Ok(Read {

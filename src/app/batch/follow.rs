@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::cells::{Cells, Plans};
+use super::judge;
 use super::make::Maker;
 use super::record::BatchRecord;
 use super::watch;
@@ -21,12 +22,9 @@ use crate::results::verdict::ExitCode;
 use crate::store::Record;
 use retrial_engine::api::Engine;
 
-/// Judges a batch from its directory.
-pub type Judge<'a> = &'a dyn Fn(&Record) -> Result<BatchVerdict, Failure>;
-
-/// A batch of which everything is known that can be known without an engine.
+/// A batch with everything that is known without an engine.
 pub struct Taken {
-    /// What is planned.
+    /// The batch's plan and options.
     pub record: BatchRecord,
     cells: Cells,
     plans: Plans,
@@ -34,7 +32,7 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Plans every run; whatever is wrong with any is said at once.
+    /// Plans every run, and reports the problems of all at once.
     pub fn of(global: &GlobalOptions, record: BatchRecord, cells: Cells) -> Result<Self, Failure> {
         let batch = &record.plan;
         let workers = workers(batch).len();
@@ -56,16 +54,15 @@ pub struct Followed {
     pub exit: ExitCode,
     /// The verdict, unless the batch was interrupted.
     pub verdict: Option<BatchVerdict>,
-    /// What a person reads after the verdict.
+    /// Lines to print after the verdict.
     pub notes: Vec<String>,
 }
 
-/// Executes what is left of a batch, and has `judge` judge it.
+/// Executes what is left of a batch, and judges it.
 pub async fn follow(
     global: &GlobalOptions,
     taken: Taken,
     directory: Record,
-    judge: Judge<'_>,
 ) -> Result<Followed, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
     let home = global.home.clone();
@@ -117,7 +114,7 @@ pub async fn follow(
             return Err(Failure::host(format!("{error}\n{go_on}")));
         }
     };
-    let (exit, verdict) = conclude(judge, &batch, &ended)?;
+    let (exit, verdict) = conclude(global, &batch, &ended)?;
     drop(batch);
     let _ = watcher.join();
     let continues =
@@ -130,16 +127,16 @@ pub async fn follow(
     })
 }
 
-/// Judges what was measured, unless the batch was stopped, and says how it ended.
+/// Judges a batch unless it was stopped, and records how it ended.
 fn conclude(
-    judge: Judge<'_>,
+    global: &GlobalOptions,
     batch: &BatchSession<'_>,
     ended: &BatchEnded,
 ) -> Result<(ExitCode, Option<BatchVerdict>), Failure> {
     let mut exit = ended.exit;
     let mut verdict = None;
     if exit != ExitCode::Interrupted {
-        let judged = judge(&batch.job.directory)?;
+        let judged = judge::judge(global, &batch.job.directory)?;
         batch.job.directory.write_json("verdict.json", &judged)?;
         batch.record(BatchWhat::Judged {
             sentence: judged.sentence.clone(),

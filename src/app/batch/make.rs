@@ -1,4 +1,4 @@
-//! Makes a trial run an ordinary run, as `retrial run` would.
+//! Prepares a batch's trial runs as `retrial run` would.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
 use retrial_engine::api::Engine;
 
-/// Makes trial runs runs.
+/// Prepares trial runs.
 pub struct Maker<'a> {
     pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
@@ -63,7 +63,7 @@ impl Maker<'_> {
         Ok((opened.resolved.yaml.clone(), plan))
     }
 
-    /// Looks at the host and its engine for everything that any run needs, before the first begins.
+    /// Examines the host and its engine for the requirements of all runs, before the first starts.
     pub async fn look(&self) -> Result<(), Failure> {
         let mut failures = Failures::default();
         let mut looked_at = BTreeSet::new();
@@ -90,7 +90,7 @@ impl Maker<'_> {
     }
 }
 
-/// What the host and its engine are looked at for: runs that need the same need one look.
+/// The requirements of a plan: the host is examined once for plans with the same.
 fn needs(plan: &Plan) -> String {
     let models = plan.steps.iter().filter_map(|step| match &step.action {
         Action::FetchModel(model) => Some((&model.repository, &model.revision)),
@@ -126,7 +126,7 @@ impl Makes for Maker<'_> {
         let made = async {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
-            // What the engine said of giving GPUs, it said once.
+            // The engine's GPU support was asked for once.
             host.gpu_support = self.plans.host.gpu_support.clone();
             let force = self.record.asked.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await

@@ -1,8 +1,10 @@
 //! Batches of runs: from a file or a command line to a verdict on cells and claims.
 
 mod cells;
+pub mod estimate;
 pub mod file;
 pub mod follow;
+pub mod judge;
 mod make;
 pub mod record;
 pub mod start;

@@ -1,5 +1,5 @@
-//! batch.json: what was planned, and what of the command line holds for every run of it. Whoever
-//! takes the batch up again does so by this.
+//! batch.json: a batch's plan, and the options that hold for all of its runs. A batch is resumed by
+//! it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use crate::batch::{BatchPlan, Cell, TrialRun};
 use crate::plan::PlanOptions;
 
-/// What batch.json holds.
+/// The content of batch.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchRecord {
-    /// What is planned.
+    /// The plan.
     #[serde(flatten)]
     pub plan: BatchPlan,
-    /// What holds for every run.
+    /// Options that hold for every run.
     pub asked: Asked,
     /// SHA-256 of each cell's resolved recipe.
     pub recipe_hashes: Vec<String>,

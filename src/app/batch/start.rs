@@ -1,12 +1,13 @@
 //! Starts a batch, or resumes one that has not ended.
 
 use super::cells::Cells;
-use super::file::BatchFile;
+use super::file::OpenedBatch;
 use super::follow::Taken;
 use super::record::{Asked, BatchRecord};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
+use crate::batch;
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::store::journal::Journal;
 use crate::store::run_directory::write_atomically;
@@ -15,15 +16,15 @@ use crate::store::{Home, Record};
 /// Plans a batch in a new directory, or in that of the same batch if it is unfinished.
 pub fn start(
     global: &GlobalOptions,
-    file: BatchFile,
+    opened: OpenedBatch,
     asked: Asked,
     new: bool,
 ) -> Result<(Taken, Record), Failure> {
-    let cells = Cells::open(&file.plan)?;
+    let cells = Cells::open(&opened.plan)?;
     let record = BatchRecord {
         recipe_hashes: cells.hashes(),
         asked,
-        plan: file.plan,
+        plan: opened.plan,
     };
     let before = unfinished(&global.home, &record).filter(|_| !new);
     let taken = Taken::of(global, record, cells)?;
@@ -37,7 +38,7 @@ pub fn start(
             }
             directory
         }
-        None => write_down(&global.home, &file.yaml, &taken.record)?,
+        None => write_down(&global.home, &batch::yaml(&opened.batch), &taken.record)?,
     };
     Ok((taken, directory))
 }
@@ -54,7 +55,7 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<Taken, Failu
             .all(|trial_run| state.has_ended(trial_run))
     {
         return Err(Failure::usage(format!(
-            "batch {id} is over: all of its runs have ended\n  see it: retrial judge {id}"
+            "batch {id} has ended, with all of its runs\n  see it: retrial judge {id}"
         )));
     }
     let cells = Cells::open(&record.plan)?;
@@ -62,7 +63,7 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<Taken, Failu
     Taken::of(global, record, cells)
 }
 
-/// What a recipe says now must be what it said when the batch began: its trials are one sample.
+/// Refuses a recipe that has changed since the batch started: its trials are one sample.
 fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure> {
     let now = cells.hashes();
     let pairs = now.iter().zip(&record.recipe_hashes);
@@ -77,7 +78,7 @@ fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure>
     )))
 }
 
-/// The latest batch that was begun in the same way and not brought to its end.
+/// The latest unfinished batch with the same record.
 fn unfinished(home: &Home, record: &BatchRecord) -> Option<Record> {
     let ids = home.batch_ids();
     let directories = ids
@@ -95,7 +96,7 @@ fn unfinished(home: &Home, record: &BatchRecord) -> Option<Record> {
         })
 }
 
-/// The batch's own record of what it is, before anything is done.
+/// Writes the batch's record, before anything else happens.
 fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<Record, Failure> {
     let directory = home.new_batch(&stem(&record.plan.title))?;
     write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
@@ -103,7 +104,7 @@ fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<Record, F
     Ok(directory)
 }
 
-/// `radeon-rocm-releases`: what a batch's id says of it.
+/// `radeon-rocm-releases`: the part of a batch's id that describes it.
 fn stem(title: &str) -> String {
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());

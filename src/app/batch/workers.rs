@@ -1,4 +1,4 @@
-//! GPUs of their own for runs that go on at once.
+//! GPUs of their own for runs that are executed at the same time.
 
 use crate::app::failure::Failure;
 use crate::host::model::HostView;
@@ -18,7 +18,7 @@ pub fn gpus_of_workers(
     for plan in plans {
         let Some(request) = &plan.requires.gpus else {
             return Err(Failure::usage(format!(
-                "--parallel is for runs on GPUs of their own, and {} asks for none: they would take the processors from each other",
+                "--parallel needs runs on GPUs of their own, and {} requires none: the runs would compete for processors",
                 plan.recipe
             )));
         };
@@ -31,7 +31,7 @@ pub fn gpus_of_workers(
     };
     if let Some(plan) = plans.iter().find(not_apart) {
         return Err(Failure::usage(format!(
-            "--parallel: the container of {} can reach every GPU of this host, so that runs cannot be kept apart\n  take away what gives it them all: --least-privilege",
+            "--parallel: the container of {} can reach every GPU of this host, so that runs cannot be isolated\n  remove its privileges: --least-privilege",
             plan.recipe
         )));
     }
@@ -51,7 +51,7 @@ pub fn gpus_of_workers(
     let count = count.max().unwrap_or(1).max(1);
     if usable.len() < workers * count {
         return Err(Failure::host(format!(
-            "--parallel {workers}: each run asks for {count} of the GPUs, and {} can be used: at most {} at once",
+            "--parallel {workers}: each run requires {count} of the GPUs, and {} can be used: at most {} at once",
             usable.len(),
             usable.len() / count
         )));

@@ -1,4 +1,4 @@
-//! Recipes and templates that lie on disk.
+//! Recipes and templates on disk.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use super::{CatalogError, Home, Opened};
 use retrial_recipe::{Kind, SIZE_LIMIT, Source};
 
-pub(super) fn open(path: &Path) -> Result<Opened, CatalogError> {
+/// Opens a file, or a directory that contains recipe.yaml.
+///
+/// # Errors
+/// It does not exist, or cannot be read.
+pub fn open(path: &Path) -> Result<Opened, CatalogError> {
     let name = path.display().to_string();
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
     let file = if metadata.is_dir() {
@@ -50,14 +54,14 @@ fn unreadable(path: &Path, source: io::Error) -> CatalogError {
 pub(super) fn read(path: &Path) -> Result<Source, CatalogError> {
     let file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut bytes = Vec::new();
-    // One byte more than is allowed tells a file that is too large without reading it all.
+    // One byte more than the limit shows that a file is too large without reading it all.
     file.take(SIZE_LIMIT as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, error))?;
     Source::from_bytes(path.display().to_string(), &bytes).map_err(CatalogError::Text)
 }
 
-/// A template of `templates/` beside a recipe; of the same directory for a template.
+/// A template of `templates/` in a recipe's directory; of the same directory for a template.
 pub(super) fn template(directory: &Path, kind: Kind, name: &str) -> Option<Source> {
     let path = templates(directory, kind).join(format!("{name}.yaml"));
     read(&path).ok()
@@ -82,7 +86,7 @@ fn templates(directory: &Path, kind: Kind) -> PathBuf {
     }
 }
 
-/// `templates/`, or a directory right below one: more is somebody's own naming.
+/// `templates/`, or a directory directly below one.
 fn templates_above(directory: &Path) -> Option<&Path> {
     let mut nearest = directory.ancestors().take(2);
     nearest.find(|path| path.file_name().is_some_and(|name| name == "templates"))

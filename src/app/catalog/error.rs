@@ -9,7 +9,7 @@ use retrial_recipe::{Diagnostics, nearest};
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// No built-in recipe has this name.
-    #[error("there is no built-in recipe `{name}`; {help}")]
+    #[error("there is no built-in recipe `{name}`")]
     Unknown {
         /// What was asked for.
         name: String,
@@ -17,21 +17,19 @@ pub enum CatalogError {
         help: String,
     },
     /// Nothing lies at a path.
-    #[error(
-        "there is nothing at `{path}`; check the path, or see `retrial list` for built-in recipes"
-    )]
+    #[error("there is nothing at `{path}`")]
     Missing {
         /// Where.
         path: PathBuf,
     },
     /// A directory without a recipe.
-    #[error("the directory `{path}` holds no recipe.yaml; name the recipe's file itself")]
+    #[error("the directory `{path}` contains no recipe.yaml")]
     NoRecipe {
         /// Where.
         path: PathBuf,
     },
     /// A file cannot be read.
-    #[error("`{path}` cannot be read; may you read it?")]
+    #[error("failed to read `{path}`: {source}")]
     Read {
         /// Where.
         path: PathBuf,
@@ -40,7 +38,7 @@ pub enum CatalogError {
         source: io::Error,
     },
     /// A companion cannot be written.
-    #[error("the recipe's file `{path}` cannot be written; is the disk full, and is it yours?")]
+    #[error("failed to write the recipe's file `{path}`: {source}")]
     Write {
         /// Where.
         path: PathBuf,
@@ -48,12 +46,25 @@ pub enum CatalogError {
         #[source]
         source: io::Error,
     },
-    /// The file is no text of a sensible size.
+    /// The file is not text, or too large.
     #[error("{0}")]
     Text(Diagnostics),
 }
 
 impl CatalogError {
+    /// What to do about it; empty where the problems say so themselves.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        match self {
+            Self::Unknown { help, .. } => help,
+            Self::Missing { .. } => "check the path, or see `retrial list` for built-in recipes",
+            Self::NoRecipe { .. } => "name the recipe's file itself",
+            Self::Read { .. } => "check its permissions",
+            Self::Write { .. } => "check its permissions and the free disk space",
+            Self::Text(_) => "",
+        }
+    }
+
     pub(super) fn unknown(name: &str, names: &[String]) -> Self {
         let path = Path::new(name);
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
@@ -66,7 +77,7 @@ impl CatalogError {
                 containing(name, names).join(", ")
             )
         } else {
-            "`retrial list` shows what there is; a path begins with `./` or `/`".to_owned()
+            "see `retrial list`; a path begins with `./` or `/`".to_owned()
         };
         Self::Unknown {
             name: name.to_owned(),

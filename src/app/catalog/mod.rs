@@ -1,7 +1,7 @@
 //! Where recipes and templates are found: built in (embedded in the program) or on disk.
 //!
-//! A bare name means a built-in recipe and never a file of the working directory: what a command
-//! does must not depend on where it is typed. A path begins with `/`, `./` or `../`.
+//! A bare name means a built-in recipe and never a file of the working directory: the effect of a
+//! command must not depend on its working directory. A path begins with `/`, `./` or `../`.
 
 mod builtin;
 mod disk;
@@ -10,21 +10,18 @@ mod rounds;
 
 use std::path::{Path, PathBuf};
 
+pub use disk::open as open_path;
 pub use error::CatalogError;
 pub use retrial_mlperf::rounds::rounds;
 pub use rounds::rounds_with;
 
 use retrial_recipe::{Kind, Source, Templates};
 
-/// What was published and has no recipe, and why: Markdown.
+/// Published results without a recipe, and the reasons: Markdown.
 #[must_use]
 pub fn left_out() -> &'static str {
     builtin::left_out()
 }
-
-/// The recipes there are.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Catalog;
 
 /// A recipe that was found, before it is read.
 #[derive(Debug, Clone)]
@@ -47,51 +44,29 @@ enum Home {
     Disk(PathBuf),
 }
 
-impl Catalog {
-    /// What is embedded in the program.
-    #[must_use]
-    pub fn builtin() -> Self {
-        Self
-    }
+/// Names of the built-in recipes, sorted.
+#[must_use]
+pub fn names() -> Vec<String> {
+    builtin::names()
+}
 
-    /// Names of the built-in recipes, sorted.
-    #[must_use]
-    pub fn names(&self) -> Vec<String> {
-        builtin::names()
-    }
+/// All built-in recipes, sorted by name.
+#[must_use]
+pub fn list() -> Vec<Opened> {
+    let names = names().into_iter();
+    names.filter_map(|name| builtin::open(&name)).collect()
+}
 
-    /// All built-in recipes, sorted by name.
-    #[must_use]
-    pub fn list(&self) -> Vec<Opened> {
-        let names = self.names();
-        names
-            .iter()
-            .filter_map(|name| builtin::open(name))
-            .collect()
+/// Opens a recipe by a built-in name or a path.
+///
+/// # Errors
+/// There is no such recipe, or it cannot be read.
+pub fn open(recipe: &str) -> Result<Opened, CatalogError> {
+    if is_path(recipe) {
+        return open_path(Path::new(recipe));
     }
-
-    /// What RECIPE of the command line means: a built-in name or a path.
-    ///
-    /// # Errors
-    /// There is no such recipe, or it cannot be read.
-    pub fn open(&self, recipe: &str) -> Result<Opened, CatalogError> {
-        if is_path(recipe) {
-            return self.open_path(Path::new(recipe));
-        }
-        let trimmed = recipe.trim_end_matches('/');
-        if let Some(opened) = builtin::open(trimmed) {
-            return Ok(opened);
-        }
-        Err(CatalogError::unknown(recipe, &self.names()))
-    }
-
-    /// A file, or a directory that holds recipe.yaml.
-    ///
-    /// # Errors
-    /// It is not there, or cannot be read.
-    pub fn open_path(&self, path: &Path) -> Result<Opened, CatalogError> {
-        disk::open(path)
-    }
+    builtin::open(recipe.trim_end_matches('/'))
+        .ok_or_else(|| CatalogError::unknown(recipe, &names()))
 }
 
 fn is_path(recipe: &str) -> bool {
@@ -99,7 +74,7 @@ fn is_path(recipe: &str) -> bool {
 }
 
 impl Opened {
-    /// Whether it is built in: then it needs no trust of its own.
+    /// Whether it is built in: then it needs no approval.
     #[must_use]
     pub fn is_builtin(&self) -> bool {
         matches!(self.home, Home::BuiltIn(_))
@@ -127,7 +102,7 @@ impl Opened {
     }
 }
 
-/// Templates of `templates/` beside the recipe, then the built-in ones.
+/// Templates of `templates/` in the recipe's directory, then the built-in ones.
 impl Templates for Opened {
     fn template(&self, name: &str) -> Option<Source> {
         if !is_template_name(name) {
@@ -159,7 +134,7 @@ impl Templates for Opened {
     }
 }
 
-/// Names are paths below a directory of templates, and never lead out of it.
+/// Whether a name is a path below a directory of templates, which never leads out of it.
 fn is_template_name(name: &str) -> bool {
     name.split('/').all(|part| {
         !part.starts_with('.')

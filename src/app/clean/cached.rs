@@ -1,8 +1,11 @@
 //! `retrial clean --cached`: lists cached directories with their sizes, or removes some.
 
+use serde_json::json;
+
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
+use crate::format;
 use crate::results::verdict::ExitCode;
 use crate::run::{CACHE_LABEL, RUN_LABEL};
 use crate::store::cache::{CacheEntry, CacheUsage, list};
@@ -18,19 +21,13 @@ pub fn clean(
     dry_run: bool,
 ) -> Result<ExitCode, Failure> {
     let cache = &global.cache;
-    let kept = list(cache);
+    let mut directories = list(cache);
     let Some(key) = key else {
-        let lines: Vec<(String, u64, String)> = kept.iter().map(row).collect();
-        print(global, "directories", &lines, |label, size, about| {
-            format!("{label}  {size}  {about}")
-        });
+        print(global, "directories", &directories, described);
         return Ok(ExitCode::Success);
     };
-    let wanted: Vec<&CacheUsage> = kept
-        .iter()
-        .filter(|kept| kept.key == key || kept.label == key)
-        .collect();
-    if wanted.is_empty() {
+    directories.retain(|one| one.key == key || one.label == key);
+    if directories.is_empty() {
         let path = cache.join("directories");
         return Err(Failure::usage(format!(
             "no cached directory {key} in {}\n  list them: retrial clean --cached",
@@ -39,90 +36,85 @@ pub fn clean(
     }
     let used = runtime::runtime()?.block_on(in_use(global))?;
     let mut removed = Vec::new();
-    for kept in wanted {
-        let label = &kept.label;
+    for directory in directories {
+        let label = &directory.label;
         let mounted = used.iter().find(|(labels, _)| labels.contains(label));
         if let Some((_, run)) = mounted.filter(|_| !all) {
             terminal::note(&format!(
-                "{label}: left alone: run {run} has it mounted; retrial stop {run}, or --all"
+                "{label}: skipped: run {run} has it mounted; retrial stop {run}, or --all"
             ));
             continue;
         }
         let name = label.rsplit('/').next().unwrap_or_default();
-        let place = CacheEntry::new(cache, &kept.key, name);
+        let place = CacheEntry::new(cache, &directory.key, name);
         let _lock = match place.lock("retrial clean")? {
             LockAttempt::Acquired(lock) => lock,
             LockAttempt::HeldBy(holder) => {
-                terminal::note(&format!("{label}: left alone: {holder} is at it"));
+                terminal::note(&format!("{label}: skipped: {holder} is using it"));
                 continue;
             }
         };
         if !dry_run {
-            kept.remove()?;
+            directory.remove()?;
         }
-        removed.push(row(kept));
+        removed.push(directory);
     }
     let (key, word) = if dry_run {
         ("would_remove", "would remove")
     } else {
         ("removed", "removed")
     };
-    print(global, key, &removed, |label, size, _| {
-        format!("{word} {label}  {size}")
+    print(global, key, &removed, |directory| {
+        let size = format::size(directory.bytes);
+        format!("{word} {}  {size}", directory.label)
     });
     Ok(ExitCode::Success)
 }
 
-fn row(kept: &CacheUsage) -> (String, u64, String) {
-    let about = match &kept.manifest {
+fn described(directory: &CacheUsage) -> String {
+    let about = match &directory.manifest {
         None => "incomplete".to_owned(),
         Some(manifest) => {
-            let origin = &manifest.origin;
-            let files = match manifest.files.len() {
-                1 => "1 file".to_owned(),
-                count => format!("{count} files"),
-            };
-            format!("{files}, by {}, {}", origin.run, origin.at)
+            let files = format::count(manifest.files.len(), "file");
+            format!(
+                "{files}, by {}, {}",
+                manifest.origin.run, manifest.origin.at
+            )
         }
     };
-    (kept.label.clone(), kept.bytes, about)
+    let size = format::size(directory.bytes);
+    format!("{}  {size}  {about}", directory.label)
 }
 
 fn print(
     global: &GlobalOptions,
     key: &str,
-    rows: &[(String, u64, String)],
-    line: impl Fn(&str, &str, &str) -> String,
+    directories: &[CacheUsage],
+    line: impl Fn(&CacheUsage) -> String,
 ) {
-    match global.output {
-        Output::Json => {
-            let rows: Vec<_> = rows
-                .iter()
-                .map(|(label, bytes, _)| serde_json::json!({ "directory": label, "bytes": bytes }))
-                .collect();
-            terminal::print(&format!("{}\n", serde_json::json!({ key: rows })));
-        }
-        _ if rows.is_empty() => terminal::print("no cached directories\n"),
-        _ => terminal::print_lines(rows.iter().map(|(label, bytes, about)| {
-            let size = crate::format::size(*bytes);
-            line(label, &size, about)
-        })),
+    if global.output == Output::Json {
+        let directories = directories.iter();
+        let directories: Vec<_> = directories
+            .map(|one| json!({ "directory": one.label, "bytes": one.bytes }))
+            .collect();
+        return terminal::print_json(&json!({ key: directories }));
     }
+    if directories.is_empty() {
+        return terminal::print("no cached directories\n");
+    }
+    terminal::print_lines(directories.iter().map(line));
 }
 
-/// What running containers of ours have mounted, and of which run they are.
+/// Labels of the directories that running containers of ours have mounted, each with its run.
 async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
     let engine = open::engine(global).await?;
     let containers = engine.containers(CACHE_LABEL).await?;
     let running = containers.into_iter().filter(|container| container.running);
-    let label = |labels: &std::collections::BTreeMap<String, String>, name: &str| {
-        labels.get(name).cloned().unwrap_or_default()
-    };
-    Ok(running
-        .map(|container| {
-            let kept = label(&container.labels, CACHE_LABEL);
-            let kept = kept.split(',').map(str::to_owned).collect();
-            (kept, label(&container.labels, RUN_LABEL))
-        })
-        .collect())
+    let mounted = running.map(|mut container| {
+        let mut label = |name| container.labels.remove(name).unwrap_or_default();
+        let directories = label(CACHE_LABEL);
+        let directories = directories.split(',').map(str::to_owned).collect();
+        (directories, label(RUN_LABEL))
+    });
+    Ok(mounted.collect())
 }

@@ -7,8 +7,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::{PATH_LABEL, RUN_LABEL};
-use crate::store::journal::Journal;
-use crate::store::journal::{Event, State};
+use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
 
@@ -35,7 +34,7 @@ pub fn clean(
                 continue;
             }
             if let Some(because) = in_use(&container, all, wanted.is_some()) {
-                terminal::note(&format!("{}: left alone: {because}", container.name));
+                terminal::note(&format!("{}: skipped: {because}", container.name));
                 continue;
             }
             if !dry_run {
@@ -58,7 +57,7 @@ pub fn clean(
     })
 }
 
-/// Whether the container belongs to a run that is kept elsewhere: its own home cleans it.
+/// Whether the container's run is in another home, which cleans it.
 fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
     let path = container.labels.get(PATH_LABEL).map(Path::new);
     path.is_some_and(|path| !path.starts_with(runs) && path.exists())
@@ -83,11 +82,11 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
             "its benchmark is still running; retrial resume {id}, or --all to remove it"
         )),
         Some(Ok(_)) => Some(format!(
-            "its results may not be fetched yet; retrial resume {id}, or --all to remove it"
+            "its results may not be collected yet; retrial resume {id}, or --all to remove it"
         )),
         // Somebody else's run, or one whose directory was deleted.
         _ if container.running => {
-            Some("its run cannot be looked at, and it is running; --all removes it".to_owned())
+            Some("its run cannot be read, and it is running; --all removes it".to_owned())
         }
         _ => None,
     }

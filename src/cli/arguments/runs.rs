@@ -24,6 +24,20 @@ pub struct RunsArguments {
     pub limit: Option<usize>,
 }
 
+/// Options of `runs remove`.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct RemoveOptions {
+    /// Do not ask for confirmation
+    #[arg(long)]
+    pub yes: bool,
+    /// Print what would be removed, without removing it
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also remove runs whose container may still exist
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// Subcommands of `runs`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum RunsCommand {
@@ -35,15 +49,9 @@ pub enum RunsCommand {
         /// Filters.
         #[command(flatten)]
         filter: Filter,
-        /// Do not ask for confirmation
-        #[arg(long)]
-        yes: bool,
-        /// Print what would be removed, without removing it
-        #[arg(long)]
-        dry_run: bool,
-        /// Also remove runs whose container may still exist
-        #[arg(long)]
-        force: bool,
+        /// How they are removed.
+        #[command(flatten)]
+        options: RemoveOptions,
     },
     /// Pack runs into an archive, to move them to another machine
     Pack {

@@ -1,4 +1,4 @@
-//! Runs between machines: packed into an archive here, taken in there.
+//! `retrial runs pack` and `import`: runs between machines.
 
 use std::path::{Path, PathBuf};
 
@@ -19,15 +19,15 @@ use retrial_readings::sanitize;
 pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<ExitCode, Failure> {
     let mut running = rows
         .iter()
-        .filter(|row| matches!(row.state, RunState::Running { .. }));
+        .filter(|row| matches!(row.run_state, RunState::Running { .. }));
     if let Some(row) = running.next() {
         let id = &row.id;
         return Err(Failure::usage(format!(
-            "{id} is still going on: wait for its end, or retrial stop {id}"
+            "{id} is running: wait for its end, or retrial stop {id}"
         )));
     }
     if rows.is_empty() {
-        return Err(Failure::usage("there is no run to pack"));
+        return Err(Failure::usage("no run matches: nothing to pack"));
     }
     let runs: Vec<RunDirectory> = rows
         .iter()
@@ -35,7 +35,7 @@ pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<Ex
         .collect();
     let packed = pack_all(&runs, to)?;
     for left_out in &packed.left_out {
-        terminal::note(&sanitize(&format!("left out: {left_out}")));
+        terminal::note(&sanitize(&format!("omitted: {left_out}")));
     }
     let size = std::fs::metadata(to).map_or(0, |found| found.len());
     if global.output == Output::Json {
@@ -61,7 +61,7 @@ pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<Ex
     Ok(ExitCode::Success)
 }
 
-/// Takes in the runs of archives and directories.
+/// Imports the runs of archives and directories.
 pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
     let home = global.home.clone();
     let mut all = Arrivals::default();
@@ -77,10 +77,10 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
     }
     // Names and hosts are whatever somebody wrote into the archive.
     for left_out in &all.left_out {
-        terminal::note(&sanitize(&format!("left out: {left_out}")));
+        terminal::note(&sanitize(&format!("omitted: {left_out}")));
     }
     for refused in &all.refused {
-        terminal::note(&sanitize(&format!("not taken in: {refused}")));
+        terminal::note(&sanitize(&format!("not imported: {refused}")));
     }
     if global.output == Output::Json {
         let text = serde_json::to_string(&all).unwrap_or_default();
@@ -88,9 +88,9 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
     } else {
         terminal::print_lines(all.runs.iter().map(|arrival| {
             let word = if arrival.already {
-                "was here already, of"
+                "already imported, from"
             } else {
-                "imported, of"
+                "imported from"
             };
             format!("{}  {word} {}", arrival.run, sanitize(&arrival.host))
         }));

@@ -1,5 +1,5 @@
-//! The index's file: opened as it is, or made anew beside its place and renamed, so that a kill
-//! leaves the old one or the new one.
+//! The index's file: opened as it is, or rebuilt in another file and renamed, so that a kill leaves
+//! the old one or the new one.
 //!
 //! Writers take turns by a lock of their own (`index.lock`). It guards what `SQLite`'s own locks do
 //! not: a file that is put in the place of one into which somebody is writing would inherit that
@@ -13,31 +13,31 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::schema::{self, Kind};
 
-/// How long a process waits for others that write: as long as a large index takes to make.
+/// How long a process waits for others that write: as long as building a large index takes.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long it waits for a page that another process has just now.
+/// How long it waits for a page that another process has locked.
 const BUSY: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Where the index of a home lies.
+/// The path of a home's index.
 #[derive(Debug, Clone)]
 pub struct IndexFile {
     home: PathBuf,
 }
 
-/// Why there is no index to be had from the disk.
+/// Why the index cannot be used from disk.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// Something else has it, or it is damaged.
+    /// It is locked or damaged.
     #[error("{0}")]
     Database(#[from] rusqlite::Error),
-    /// The disk takes nothing.
+    /// The disk cannot be written.
     #[error("{0}")]
     Disk(#[from] std::io::Error),
     /// Another process has been writing it for too long.
     #[error("another process is writing it")]
     Busy,
-    /// It is a newer version's.
+    /// A newer version made it.
     #[error("a newer version of retrial made it")]
     Newer,
 }
@@ -57,7 +57,7 @@ impl IndexFile {
         self.home.join("index.sqlite.part")
     }
 
-    /// Opens the index that there is. None where there is none that is of use.
+    /// Opens the index. None where there is no usable one.
     pub fn open(&self) -> Result<Option<Connection>, IndexError> {
         match self.try_open() {
             Ok(connection) => Ok(Some(connection)),
@@ -97,23 +97,23 @@ impl IndexFile {
         }
     }
 
-    /// Makes the index anew by `fill`, whatever lies in its place. Only under the lock.
+    /// Rebuilds the index by `fill`, replacing whatever is there. Only under the lock.
     pub fn replace(
         &self,
         fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<Connection, IndexError> {
         let part = self.part();
-        // Of a process that was killed.
+        // Left by a process that was killed.
         remove(&part)?;
         let connection = Connection::open(&part)?;
-        // Until it is renamed nobody else has it, and a half of it is of no use.
+        // Until it is renamed nobody else opens it, and a half of it is useless.
         connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;")?;
         schema::create(&connection)?;
         fill(&connection)?;
         connection.execute_batch("COMMIT;")?;
         drop(connection);
         File::open(&part)?.sync_all()?;
-        // The old one's, of a process that was killed: it is not the new one's.
+        // The journal of the old one, left by a process that was killed.
         remove(&self.home.join("index.sqlite-journal"))?;
         fs::rename(&part, self.path())?;
         self.try_open()
@@ -127,7 +127,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether trying again later helps, or another place: then the file is not at fault.
+/// Whether the error is transient, or of the disk: then the file is not damaged.
 pub fn passes(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else {
         return false;

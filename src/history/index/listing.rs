@@ -1,5 +1,4 @@
-//! What run directories there are, and whether they are as they were: by the files of a run that
-//! change, without opening any.
+//! Lists run directories and detects changes by the metadata of a few files, without opening any.
 
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,10 +8,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rayon::prelude::*;
 use rustix::fs::{AtFlags, Mode, OFlags, open, statat};
 
-/// The files whose change changes what is known of a run. The first makes a directory a run's.
+/// The files that a summary depends on. A directory with the first is a run's.
 const WATCHED: [&str; 3] = ["journal.jsonl", "verdict.json", "plan.json"];
-/// A file that was written so shortly ago may be written again and look the same: file systems
-/// keep times in ticks, some in seconds.
+/// A file that was written so recently may be written again with the same time: file systems keep
+/// times in ticks, some in seconds.
 const RACY: Duration = Duration::from_secs(2);
 
 /// A run's directory.
@@ -20,8 +19,8 @@ const RACY: Duration = Duration::from_secs(2);
 pub struct Listed {
     /// Its name: the run's id.
     pub id: String,
-    /// How its files look from outside: sizes, times and inodes. None where one of them was written
-    /// just now: that it looks the same later proves nothing.
+    /// Sizes, times and inodes of its files. None where one of them was written just now: equal
+    /// metadata would prove nothing later.
     pub signature: Option<Vec<u8>>,
 }
 

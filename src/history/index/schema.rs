@@ -1,9 +1,9 @@
-//! The tables, and which file is an index of ours.
+//! The tables, and the recognition of an index file.
 
 use rusqlite::Connection;
 
-/// Counted up with every change of the tables, and of what is put into them.
-pub const VERSION: i32 = 2;
+/// Incremented with every change of the tables, and of the fields of a run's summary.
+pub const VERSION: i32 = 3;
 /// `rtrl`: marks the file as ours.
 const APPLICATION: i32 = 0x7274_726c;
 
@@ -14,50 +14,19 @@ CREATE TABLE directories (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE runs (
     id TEXT NOT NULL UNIQUE,
-    recipe TEXT NOT NULL,
-    recipe_hash TEXT NOT NULL,
-    title TEXT NOT NULL,
-    suite TEXT NOT NULL,
-    round TEXT,
-    division TEXT,
-    submitter TEXT,
-    system TEXT,
-    benchmark TEXT NOT NULL,
-    sources TEXT NOT NULL,
     batch TEXT,
-    cell TEXT,
-    trial INTEGER,
-    variant TEXT NOT NULL,
-    params TEXT NOT NULL,
-    modified TEXT NOT NULL,
     began INTEGER,
-    ended INTEGER,
-    host TEXT NOT NULL,
-    gpus TEXT NOT NULL,
-    rocm TEXT NOT NULL,
-    driver TEXT NOT NULL,
-    kernel TEXT NOT NULL,
-    image TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    imported_from TEXT,
-    over INTEGER NOT NULL,
-    outcome TEXT,
-    qualifiers TEXT NOT NULL,
-    exit_code INTEGER,
-    because TEXT,
-    sentence TEXT NOT NULL,
-    deciding TEXT,
+    summary TEXT NOT NULL,
     measured TEXT
 ) STRICT;
 ";
 
-/// What an opened file is.
+/// The kind of a database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// An index as this version makes it.
     Ours,
-    /// An index that a newer version made: it may know more, and is left alone.
+    /// An index that a newer version made: it is not touched.
     Newer,
     /// Anything else: an older one, an empty file, somebody's own database.
     Other,
@@ -70,7 +39,7 @@ pub fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "user_version", VERSION)
 }
 
-/// What the file is.
+/// Returns the kind of a database file.
 pub fn kind(connection: &Connection) -> rusqlite::Result<Kind> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let ours = number("application_id")? == APPLICATION;

@@ -1,5 +1,5 @@
-//! Brings the index up to date with the run directories: what is new or changed is read, what is
-//! gone is forgotten, and nothing else is touched.
+//! Updates the index from the run directories: new and changed runs are read, removed ones are
+//! forgotten, and nothing else is touched.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -8,13 +8,13 @@ use rayon::prelude::*;
 use rusqlite::Connection;
 
 use super::Read;
-use super::columns;
 use super::file::{IndexError, IndexFile, passes};
 use super::listing::{self, Listed};
+use super::rows;
 use crate::history::{Order, RunSummary, order};
 use crate::store::RunDirectory;
 
-/// Runs that are read before they are written: so many fit into memory.
+/// How many runs are read before they are written, to limit memory.
 const CHUNK: usize = 4096;
 
 /// The runs as their directories are now.
@@ -24,18 +24,15 @@ pub struct Directories<'a> {
     pub read: Read,
 }
 
-/// What has to be done to be up to date.
+/// The changes that an update makes.
 #[derive(Debug, Default)]
 struct Changes {
     read: Vec<Listed>,
     gone: Vec<String>,
 }
 
-/// The index on the disk, up to date.
-pub fn up_to_date(
-    place: &IndexFile,
-    directories: &Directories<'_>,
-) -> Result<Connection, IndexError> {
+/// Opens the index on disk, and updates it.
+pub fn update(place: &IndexFile, directories: &Directories<'_>) -> Result<Connection, IndexError> {
     if let Some(connection) = place.open()?
         && let Ok(changes) = changes(&connection, directories.listed)
         && changes.is_empty()
@@ -58,22 +55,19 @@ pub fn up_to_date(
     directories.replace(place)
 }
 
-/// The index on the disk, made anew.
-pub fn made_anew(
-    place: &IndexFile,
-    directories: &Directories<'_>,
-) -> Result<Connection, IndexError> {
+/// Rebuilds the index on disk.
+pub fn rebuild(place: &IndexFile, directories: &Directories<'_>) -> Result<Connection, IndexError> {
     let _lock = place.lock()?;
     let listed = listing::list(directories.runs);
     directories.with(&listed).replace(place)
 }
 
-/// Every run, by what the index on the disk knows as far as it can be read; nothing is written.
+/// Every run, from the index on disk as far as it can be read; nothing is written.
 pub fn in_memory(place: &IndexFile, directories: &Directories<'_>) -> Vec<RunSummary> {
     let known = place.open().ok().flatten().and_then(|connection| {
         let changes = changes(&connection, directories.listed).ok()?;
         let stale: HashSet<&str> = changes.read.iter().map(|one| one.id.as_str()).collect();
-        let mut rows = columns::all(&connection, directories.runs).ok()?;
+        let mut rows = rows::all(&connection, directories.runs).ok()?;
         rows.retain(|row| !stale.contains(row.id.as_str()) && !changes.gone.contains(&row.id));
         rows.extend(directories.rows(&changes.read));
         Some(rows)
@@ -92,7 +86,7 @@ impl Changes {
     }
 }
 
-/// What is not in the index as it is in the directories.
+/// Compares the index with the directories.
 fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Changes> {
     let mut statement = connection.prepare("SELECT id, signature FROM directories")?;
     let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -132,7 +126,7 @@ impl<'a> Directories<'a> {
     fn write(&self, connection: &Connection, changes: &Changes) -> rusqlite::Result<()> {
         let transaction = connection.unchecked_transaction()?;
         for id in &changes.gone {
-            columns::forget(&transaction, id)?;
+            rows::forget(&transaction, id)?;
         }
         self.fill(&transaction, &changes.read)?;
         transaction.commit()
@@ -142,7 +136,7 @@ impl<'a> Directories<'a> {
     fn fill(&self, connection: &Connection, listed: &[Listed]) -> rusqlite::Result<()> {
         for chunk in listed.chunks(CHUNK) {
             for (one, row) in chunk.iter().zip(&self.rows(chunk)) {
-                columns::put(connection, one, row)?;
+                rows::put(connection, one, row)?;
             }
         }
         Ok(())

@@ -24,7 +24,7 @@ fn read(run: &RunDirectory) -> RunSummary {
         id: run.id().to_owned(),
         path: run.path().to_owned(),
         title,
-        state: if over {
+        run_state: if over {
             RunState::Ended
         } else {
             RunState::Interrupted
@@ -225,7 +225,7 @@ fn a_table_that_lost_a_column_is_made_anew() {
     scene.holds(&["a planted"]);
     let connection = Connection::open(scene.file()).unwrap();
     connection
-        .execute_batch("ALTER TABLE runs DROP COLUMN title")
+        .execute_batch("ALTER TABLE runs DROP COLUMN summary")
         .unwrap();
     drop(connection);
     scene.holds(&["a planted"]);
@@ -303,7 +303,7 @@ fn who_follows_a_run_is_asked_each_time() {
     scene.plant("open", "going on", "");
     let stands = || -> Vec<RunState> {
         let rows = scene.open().runs(&Filter::default());
-        rows.iter().map(|row| row.state).collect()
+        rows.iter().map(|row| row.run_state).collect()
     };
     assert_eq!(stands(), [RunState::Interrupted, RunState::Ended]);
     let held = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();

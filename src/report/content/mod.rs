@@ -28,3 +28,11 @@ pub enum Detail {
     /// Everything, for a page.
     Full,
 }
+
+impl Detail {
+    /// What a terminal shows, with `--verbose` or without.
+    #[must_use]
+    pub fn of(verbose: bool) -> Self {
+        if verbose { Self::Facts } else { Self::Brief }
+    }
+}

@@ -52,7 +52,7 @@ fn several<'a>(mut values: impl Iterator<Item = &'a String>) -> bool {
 }
 
 fn status(row: &RunSummary) -> Cell {
-    match (row.state, row.outcome) {
+    match (row.run_state, row.outcome) {
         (RunState::Running { pid }, _) => format!("running ({pid})").into(),
         (_, Some(outcome)) => marks::outcome(outcome),
         (_, None) => format!("- {}", row.state()).into(),

@@ -138,7 +138,7 @@ fn what_a_container_has_mounted_is_not_removed() {
     lab.until_printed("04-main-performance", "going");
     lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
-        .says("left alone");
+        .says("skipped");
     assert_eq!(cached(&lab.path("cache")).len(), 1);
     going.signal("INT");
     going.end().expect_exit(130);

@@ -15,7 +15,7 @@ fn row(number: i64, host: &str) -> RunSummary {
         variant: [("rocm".to_owned(), format!("7.{number}.1"))].into(),
         began: Some(began),
         ended: Some(began + jiff::SignedDuration::from_secs(75)),
-        state: RunState::Ended,
+        run_state: RunState::Ended,
         outcome: Some(Outcome::Reproduced),
         deciding: Some(Deciding {
             scenario: "Offline".to_owned(),

@@ -1,4 +1,4 @@
-//! The steps of a run as a page shows them: how each ended, and where its log lies.
+//! The steps of a run as a page shows them: how each ended, and where its log is.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -1,34 +1,33 @@
-//! `--reference`: published figures out of a table, another tree, or a run of ours.
+//! `--reference`: published figures from a table, another tree, or a run.
 
 use std::path::Path;
 
-use super::tree::round;
+use super::basis::Basis;
 use crate::app::failure::Failure;
-use crate::app::options::JudgeRequest;
 use crate::results::evidence::tree::published::{Published, PublishedResult};
 use crate::results::evidence::tree::{self, JudgeContext, find};
 use crate::results::verdict::Verdict;
 use crate::run::judge_run;
 use crate::store::RunDirectory;
-use retrial_mlperf::rounds::Rounds;
-use retrial_recipe::model::{JudgeRules, Mode};
+use retrial_recipe::model::Mode;
 
-/// What results are compared with, if anything is.
-pub fn read(asked: &JudgeRequest, rounds: &Rounds) -> Result<Option<Published>, Failure> {
-    let Some(path) = &asked.reference else {
+/// The figures that results are compared with.
+pub fn read(basis: &Basis<'_>) -> Result<Option<Published>, Failure> {
+    let request = basis.request;
+    let Some(path) = &request.reference else {
         return Ok(None);
     };
     let mut published = if path.is_dir() {
         Published {
             name: path.display().to_string(),
-            rows: of_directory(path, asked, rounds)?,
+            rows: of_directory(path, basis)?,
             ..Published::default()
         }
     } else {
         Published::read(path).map_err(|error| Failure::usage(error.to_string()))?
     };
-    published.id.clone_from(&asked.reference_id);
-    published.system.clone_from(&asked.reference_system);
+    published.id.clone_from(&request.reference_id);
+    published.system.clone_from(&request.reference_system);
     let known = |row: &PublishedResult| match (&published.id, &published.system) {
         (Some(id), _) => row.id.as_ref() == Some(id),
         (_, Some(system)) => row.is_of_system(system),
@@ -45,11 +44,7 @@ pub fn read(asked: &JudgeRequest, rounds: &Rounds) -> Result<Option<Published>, 
     Ok(Some(published))
 }
 
-fn of_directory(
-    path: &Path,
-    asked: &JudgeRequest,
-    rounds: &Rounds,
-) -> Result<Vec<PublishedResult>, Failure> {
+fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, Failure> {
     if path.join("plan.json").exists() {
         let at = path.canonicalize();
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
@@ -59,16 +54,14 @@ fn of_directory(
         find(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     let Some(found) = found else {
         return Err(Failure::usage(format!(
-            "{}: neither a run of ours nor a submission tree, and no table of results",
+            "{} is neither a run nor a submission tree nor a table of results",
             path.display()
         )));
     };
     let judge_context = JudgeContext {
-        round: round(&found, asked, rounds)?,
         benchmark: None,
-        published: None,
-        rules: &JudgeRules::default(),
         require_accuracy: false,
+        ..basis.context(&found)
     };
     let judged = found
         .benchmarks
@@ -79,7 +72,7 @@ fn of_directory(
         .collect())
 }
 
-/// The valid performance results of a verdict: an invalid one is nothing to compare with.
+/// The valid performance results of a verdict: nothing is compared with an invalid one.
 fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
     let results = verdict.results.iter();
     results

@@ -1,14 +1,13 @@
-//! `retrial compare --by AXIS`: the history's runs along one axis, everything else being equal.
+//! Runs of the history along one axis, everything else being equal.
 
 use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 
-use super::{options, print};
+use super::options;
 use crate::app::failure::Failure;
-use crate::app::options::CompareRequest;
-use crate::app::options::GlobalOptions;
-use crate::cli::runs;
+use crate::app::options::{CompareRequest, GlobalOptions};
+use crate::app::runs;
 use crate::format;
 use crate::history::{Grouped, PLACES, RunSummary, Together, by as along};
 use crate::results::evidence::environment;
@@ -16,16 +15,19 @@ use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
 use crate::store::RunDirectory;
 
-/// Of so many sides of comparisons every file is looked at; of more, what the index knows.
+/// With at most so many values, the environments are read from the runs' files; with more, from
+/// the index.
 const LOOKED_AT: usize = 24;
 
-/// Compares the runs of the history that are meant.
+type Choices<'a> = &'a BTreeMap<String, String>;
+
+/// Compares the runs of the history that match the filters.
 pub fn by(
     global: &GlobalOptions,
     axis: &str,
-    arguments: &CompareRequest,
-) -> Result<ExitCode, Failure> {
-    let filter = arguments.filter.clone();
+    request: &CompareRequest,
+) -> Result<Comparisons, Failure> {
+    let filter = request.filter.clone();
     let rows = runs::index(global).runs(&filter);
     let grouped = along(&rows, axis);
     if grouped.together.is_empty() {
@@ -40,34 +42,32 @@ pub fn by(
     let all_files = sides <= LOOKED_AT;
     let mut comparisons = Vec::new();
     for together in &grouped.together {
-        comparisons.push(of(axis, together, arguments, all_files)?);
+        comparisons.push(of(axis, together, request, all_files)?);
     }
-    let mut notes = left_out(axis, &grouped);
+    let mut notes = omitted(axis, &grouped);
     if !all_files {
         notes.push(format!(
-            "of {sides} sides, what differs is told as far as the index knows it: with fewer \
-             (--recipe, --set, --host) every file is looked at"
+            "with {sides} values in all, environments are compared by the index alone; select fewer \
+             (--recipe, --set, --host) to compare every file"
         ));
     }
-    let all = Comparisons {
+    Ok(Comparisons {
         schema: 1,
         by: axis.to_owned(),
         exit_code: ExitCode::first(comparisons.iter().map(|one: &Comparison| one.exit_code)),
         comparisons,
         notes,
-    };
-    print(global, &all);
-    Ok(all.exit_code)
+    })
 }
 
 fn of(
     axis: &str,
     together: &Together<'_>,
-    arguments: &CompareRequest,
+    request: &CompareRequest,
     all_files: bool,
 ) -> Result<Comparison, Failure> {
     let mut sides: Vec<&(String, Vec<&RunSummary>)> = together.sides.iter().collect();
-    if let Some(baseline) = &arguments.baseline {
+    if let Some(baseline) = &request.baseline {
         let Some(position) = sides.iter().position(|(value, _)| value == baseline) else {
             let values: Vec<&str> = sides.iter().map(|(value, _)| value.as_str()).collect();
             return Err(Failure::usage(format!(
@@ -82,7 +82,7 @@ fn of(
         .into_iter()
         .map(|(value, runs)| side(&format!("{axis}={value}"), runs, all_files))
         .collect();
-    let mut comparison = compare(&subjects, &options(arguments));
+    let mut comparison = compare(&subjects, &options(request));
     comparison.title = Some(together.title.clone());
     Ok(comparison)
 }
@@ -90,10 +90,10 @@ fn of(
 /// One value of the axis: its runs pooled, in the order in which they began.
 fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
     let measured: Vec<Vec<Measurement>> = runs.par_iter().map(|row| measured(row)).collect();
-    // Of hundreds of runs in one place its facts are told once.
+    // Hundreds of runs in one environment list its facts once.
     let mut places = HashSet::new();
     let subjects = runs.iter().zip(measured).map(|(row, measured)| {
-        let facts = if places.insert(place(row)) {
+        let facts = if places.insert(facts_key(row)) {
             row.facts()
         } else {
             Vec::new()
@@ -110,7 +110,7 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
             pool.environment = files;
             if runs.len() > 1 {
                 pool.notes.push(format!(
-                    "of {name} the environment is that of its newest run, {}",
+                    "the environment of {name} is that of its newest run, {}",
                     row.id
                 ));
             }
@@ -125,14 +125,8 @@ fn measured(row: &RunSummary) -> Vec<Measurement> {
     measured.unwrap_or_default()
 }
 
-/// What a row's facts are made of.
-type FactKey<'a> = (
-    [&'a str; 8],
-    &'a BTreeMap<String, String>,
-    &'a BTreeMap<String, String>,
-);
-
-fn place(row: &RunSummary) -> FactKey<'_> {
+/// Everything that a row's facts are made of.
+fn facts_key(row: &RunSummary) -> ([&str; 8], Choices<'_>, Choices<'_>) {
     let words = [
         &row.image,
         &row.digest,
@@ -146,19 +140,19 @@ fn place(row: &RunSummary) -> FactKey<'_> {
     (words.map(String::as_str), &row.variant, &row.params)
 }
 
-fn left_out(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
+fn omitted(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
     let counted = [
         (grouped.without, format!("have no {axis}")),
         (grouped.unjudged, "have no verdict".to_owned()),
         (
             grouped.alone,
-            format!("have no run of another {axis} beside them"),
+            format!("have no counterpart with another {axis}"),
         ),
     ];
     counted
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, why)| format!("{} left out: they {why}", format::count(count, "run")))
+        .map(|(count, why)| format!("{} omitted: they {why}", format::count(count, "run")))
         .collect()
 }
 
@@ -175,7 +169,7 @@ fn nothing(
             format!("there are no runs in {} yet", home.display())
         } else {
             let home = home.display();
-            format!("no run in {home} has all of that: `retrial runs` shows what there is")
+            format!("no run in {home} matches; `retrial runs` lists all")
         };
     }
     if grouped.without == rows.len() {
@@ -192,6 +186,6 @@ fn nothing(
             known.join(", ")
         );
     }
-    let notes = left_out(axis, grouped).join("; ");
+    let notes = omitted(axis, grouped).join("; ");
     format!("no two runs differ in {axis} alone: {notes}")
 }

@@ -1,0 +1,63 @@
+//! What a batch needs that can be known before it starts: requirements of the host, and images.
+
+use std::time::Duration;
+
+use crate::app::options::GlobalOptions;
+use crate::app::{open, runtime};
+use crate::batch::{BatchEstimate, ImageSource};
+use crate::host::checks::Check;
+use crate::plan::PlanOptions;
+use crate::plan::build::Origin;
+use retrial_engine::api::Engine as _;
+use retrial_engine::docker::Docker;
+use retrial_recipe::Resolved;
+
+/// An engine that does not answer must not hold up a plan.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The requirements of any cell that this host does not meet, each once.
+pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) -> Vec<Check> {
+    let host = open::host_view(global);
+    let mut asked = Vec::new();
+    let mut all: Vec<Check> = Vec::new();
+    for cell in cells {
+        let requires = &cell.recipe.requires;
+        if asked.contains(&requires) {
+            continue;
+        }
+        asked.push(requires);
+        let plan = crate::plan::build(&cell.recipe, &Origin::default(), options, &host);
+        for one in plan.into_iter().flat_map(|plan| plan.unmet) {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+    }
+    all
+}
+
+/// Adds which images the engine has, if it answers.
+pub fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
+    let Ok(runtime) = runtime::runtime() else {
+        return;
+    };
+    let images = &mut estimate.images;
+    runtime.block_on(async {
+        let answers = async {
+            let Ok(engine) = Docker::connect(global.engine.as_deref()).await else {
+                return;
+            };
+            for image in images {
+                let ImageSource::Pulled { reference } = &image.source else {
+                    continue;
+                };
+                if let Ok(found) = engine.image(reference).await {
+                    image.here = Some(found.is_some());
+                    image.size = found.map(|found| found.size);
+                }
+            }
+        };
+        // What was answered until then is shown.
+        let _ = tokio::time::timeout(PATIENCE, answers).await;
+    });
+}

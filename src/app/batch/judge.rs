@@ -1,0 +1,70 @@
+//! The verdict on a batch from its directories and those of its runs.
+
+use crate::app::failure::Failure;
+use crate::app::judge::{self, Gathered};
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::{GlobalOptions, JudgeRequest};
+use crate::batch::run::evidence_of_cells;
+use crate::batch::verdict::{
+    BatchVerdict, ExternalEvidence, Lost, RunEvidence, judge as judge_batch,
+};
+use crate::batch::{BatchPlan, ExternalResult};
+use crate::results::verdict::{Context, Evidence};
+use crate::run::evidence_of;
+use crate::store::Record;
+
+/// Judges a batch as it stands.
+pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
+    let plan: BatchPlan = directory.read_json("batch.json")?;
+    let cells = evidence_of_cells(&global.home, directory, &plan)?;
+    let external_results = plan.external_results.iter();
+    let external_results: Vec<ExternalEvidence> = external_results
+        .map(|result| external(global, result))
+        .collect();
+    Ok(judge_batch(
+        Some(directory.id()),
+        &plan,
+        &cells,
+        &external_results,
+    ))
+}
+
+/// The evidence of another host: runs by id or directory, or folders of results.
+fn external(global: &GlobalOptions, result: &ExternalResult) -> ExternalEvidence {
+    let mut runs = Vec::new();
+    for name in &result.runs {
+        let found = match of_name(global, name) {
+            Ok(found) => found.into_iter().map(Ok).collect(),
+            Err(failure) => vec![Err(Lost {
+                exit: failure.exit,
+                because: failure.into_text(),
+            })],
+        };
+        for found in found {
+            runs.push(RunEvidence {
+                run: name.clone(),
+                trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
+                found,
+            });
+        }
+    }
+    ExternalEvidence {
+        name: result.name.clone(),
+        runs,
+    }
+}
+
+fn of_name(global: &GlobalOptions, name: &str) -> Result<Vec<(Context, Vec<Evidence>)>, Failure> {
+    if let Some(RunOrBatch::Run(run)) = open::results(&global.home, name)? {
+        return Ok(vec![evidence_of(&run, false)?]);
+    }
+    let groups = judge::gather(global, name.as_ref(), &JudgeRequest::default())?;
+    let groups = groups.into_iter();
+    Ok(groups
+        .map(
+            |Gathered {
+                 context, evidence, ..
+             }| (context, evidence),
+        )
+        .collect())
+}

@@ -1,0 +1,51 @@
+//! Runs, folders of results, cells of batches and whole histories side by side.
+
+mod by;
+mod subject;
+
+pub use by::by;
+
+use crate::app::failure::Failure;
+use crate::app::options::{CompareRequest, GlobalOptions};
+use crate::results::verdict::comparison::{
+    Comparison, Options, Subject, compare as compare_subjects,
+};
+
+/// Compares the subjects that are named with the first of them.
+pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Comparison, Failure> {
+    let mut subjects = subject::all(global, request)?;
+    if let Some(baseline) = &request.baseline {
+        let is_meant = |subject: &Subject| subject.name.contains(baseline.as_str());
+        let Some(position) = subjects.iter().position(is_meant) else {
+            let names: Vec<&str> = subjects.iter().map(|one| one.name.as_str()).collect();
+            return Err(Failure::usage(format!(
+                "--baseline {baseline} is not among the subjects: {}",
+                names.join(", ")
+            )));
+        };
+        subjects[..=position].rotate_right(1);
+    }
+    let comparison = compare_subjects(&subjects, &options(request));
+    if comparison.figures.is_empty() {
+        return Err(Failure::usage(format!(
+            "{} have no figure in common{}",
+            request.subjects.join(" and "),
+            listed(&comparison.notes)
+        )));
+    }
+    Ok(comparison)
+}
+
+fn options(request: &CompareRequest) -> Options {
+    Options {
+        paired: request.paired,
+        fail_if: request.fail_if,
+        ..Options::default()
+    }
+}
+
+/// The first lines of a list, below an error.
+fn listed(lines: &[String]) -> String {
+    let lines = lines.iter().take(8);
+    lines.map(|line| format!("\n  {line}")).collect()
+}

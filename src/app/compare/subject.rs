@@ -1,0 +1,166 @@
+//! Subjects of a comparison: a run, a folder, several runs pooled, a batch's cell.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::listed;
+use crate::app::failure::Failure;
+use crate::app::judge;
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::{CompareRequest, GlobalOptions, JudgeRequest};
+use crate::app::runs;
+use crate::history::{Filter, RunSummary};
+use crate::results::evidence::environment;
+use crate::results::verdict::comparison::Subject;
+use crate::run::evidence_of;
+use crate::store::RunDirectory;
+
+/// Reads every subject that is named.
+pub fn all(global: &GlobalOptions, request: &CompareRequest) -> Result<Vec<Subject>, Failure> {
+    refuse_filters(request)?;
+    let subjects = request.subjects.iter();
+    subjects
+        .map(|name| subject(global, name, request))
+        .collect()
+}
+
+/// Filters select runs of the history: they mean nothing where subjects are named.
+fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
+    let filter = Filter {
+        recipe: Vec::new(),
+        settings: Vec::new(),
+        ..request.filter.clone()
+    };
+    if !filter.is_all() || request.filter.recipe.len() > 1 {
+        return Err(Failure::usage(
+            "--outcome, --batch, --host, --benchmark, --gpu, --since, --until and several recipes \
+             select runs of the history: they need --by",
+        ));
+    }
+    if !request.filter.settings.is_empty() && request.filter.recipe.is_empty() {
+        return Err(Failure::usage("--set needs --recipe, or --by"));
+    }
+    Ok(())
+}
+
+fn subject(
+    global: &GlobalOptions,
+    name: &str,
+    request: &CompareRequest,
+) -> Result<Subject, Failure> {
+    if !Path::new(name).exists() {
+        if let Some((batch, cell)) = name.split_once(':') {
+            return of_cell(global, batch, cell);
+        }
+        if name.contains('+') {
+            let runs = name.split('+').map(|one| run(global, one.trim()));
+            return Ok(Subject::pooled(name, runs.collect::<Result<_, _>>()?));
+        }
+    }
+    match open::results(&global.home, name) {
+        Ok(Some(RunOrBatch::Run(run))) => of_directory(&run),
+        Ok(Some(RunOrBatch::Batch(batch))) => {
+            Err(is_batch(batch.id(), &of_batch(global, batch.id())))
+        }
+        Ok(None) => folder(global, name, request),
+        // The history may have runs of a batch that is not here.
+        Err(failure) => match of_batch(global, name) {
+            rows if name.is_empty() || rows.is_empty() => Err(failure),
+            rows => Err(is_batch(name, &rows)),
+        },
+    }
+}
+
+fn folder(
+    global: &GlobalOptions,
+    name: &str,
+    request: &CompareRequest,
+) -> Result<Subject, Failure> {
+    let request = JudgeRequest {
+        recipe: request.filter.recipe.first().cloned(),
+        settings: request.filter.settings.clone(),
+        ..JudgeRequest::default()
+    };
+    let groups = judge::gather(global, Path::new(name), &request)?.into_iter();
+    let groups: Vec<_> = groups.map(|one| (one.context, one.evidence)).collect();
+    Ok(Subject::of(name, &groups, Vec::new()))
+}
+
+/// A run by its directory or id.
+fn run(global: &GlobalOptions, name: &str) -> Result<Subject, Failure> {
+    match open::results(&global.home, name)? {
+        Some(RunOrBatch::Run(run)) => of_directory(&run),
+        _ => Err(global.home.find(name).err().map_or_else(
+            || Failure::usage(format!("{name} is not a run")),
+            Failure::from,
+        )),
+    }
+}
+
+fn of_directory(run: &RunDirectory) -> Result<Subject, Failure> {
+    let evidence = evidence_of(run, false)?;
+    let mut subject = Subject::of(run.id(), &[evidence], environment::of_run(run));
+    subject.runs = 1;
+    Ok(subject)
+}
+
+/// The runs of batches whose id contains this.
+fn of_batch(global: &GlobalOptions, id: &str) -> Vec<RunSummary> {
+    runs::index(global).runs(&Filter::of_batch(id))
+}
+
+/// All runs of a batch's cell, in the order of its rounds.
+fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, Failure> {
+    let rows = of_batch(global, batch);
+    let batches = rows
+        .iter()
+        .filter_map(|row| Some(row.batch.as_ref()?.id.clone()));
+    let batches: Vec<String> = batches.collect::<BTreeSet<_>>().into_iter().collect();
+    let [id] = &batches[..] else {
+        return Err(Failure::usage(if batches.is_empty() {
+            format!("{batch}:{cell}: the history has no run of a batch {batch}; see: retrial runs")
+        } else {
+            let batches = listed(&batches);
+            format!("{batch}:{cell} is ambiguous; several batches match:{batches}")
+        }));
+    };
+    let mut found: Vec<&RunSummary> = rows.iter().filter(|row| is_of_cell(row, cell)).collect();
+    found.sort_by_key(|row| row.batch.as_ref().map(|batch| batch.trial));
+    if found.is_empty() {
+        return Err(Failure::usage(format!(
+            "batch {id} has no cell {cell}; it has:{}",
+            listed(&cells(&rows))
+        )));
+    }
+    let runs = found
+        .iter()
+        .map(|row| of_directory(&RunDirectory::at(row.path.clone())))
+        .collect::<Result<Vec<Subject>, Failure>>()?;
+    Ok(Subject::pooled(format!("{id}:{cell}"), runs))
+}
+
+/// A cell's name is its axes' values, in whichever order they are typed.
+fn is_of_cell(row: &RunSummary, cell: &str) -> bool {
+    let sorted = |name: &str| {
+        let mut parts: Vec<String> = name.split(',').map(|part| part.trim().to_owned()).collect();
+        parts.sort();
+        parts
+    };
+    row.batch
+        .as_ref()
+        .is_some_and(|batch| batch.cell == cell || sorted(&batch.cell) == sorted(cell))
+}
+
+fn cells(rows: &[RunSummary]) -> Vec<String> {
+    let cells = rows
+        .iter()
+        .filter_map(|row| Some(row.batch.as_ref()?.cell.clone()));
+    cells.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn is_batch(id: &str, rows: &[RunSummary]) -> Failure {
+    Failure::usage(format!(
+        "{id} is a batch: name one of its cells, {id}:CELL{}",
+        listed(&cells(rows))
+    ))
+}

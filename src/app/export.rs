@@ -1,0 +1,128 @@
+//! A submission tree in `MLCommons`' layout, made of runs.
+
+use std::path::Path;
+
+use crate::app::catalog;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::export::read;
+use crate::export::write::{self, SubmissionError};
+use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo};
+use crate::plan::Plan;
+use crate::results::evidence::run::RunFiles;
+use crate::results::evidence::telemetry;
+use crate::run::judge_files;
+use crate::store::journal::{Journal, State};
+use crate::store::{RunDirectory, StoreError};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::Round;
+use retrial_recipe::{SIZE_LIMIT, Source};
+
+/// A tree that was written.
+pub struct Written {
+    /// What is in it.
+    pub export: Export,
+    /// Files that it replaced.
+    pub replaced: Vec<String>,
+}
+
+/// Exports runs into a directory, by the layout and the rules of a round.
+pub fn export(
+    global: &GlobalOptions,
+    runs: &[String],
+    round: &str,
+    mut request: ExportRequest,
+    to: &Path,
+    replace: bool,
+) -> Result<Written, Failure> {
+    let rounds = catalog::rounds();
+    let Some(round) = rounds.get("mlperf-inference", round) else {
+        let known: Vec<&str> = rounds.names().collect();
+        return Err(Failure::usage(format!(
+            "no layout {round}; there are: {}",
+            known.join(", ")
+        )));
+    };
+    let runs = runs.iter().map(|run| global.home.find(run));
+    let runs = runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
+    let mut export = attempt(&runs, &request, round)?;
+    let fell = export.notes.first().cloned();
+    if let Some(note) = fell.filter(|_| export.fell_open) {
+        // By the open division's own rules, which are fewer.
+        request.division = Some(Division::Open);
+        export = attempt(&runs, &request, round)?;
+        export.notes.insert(0, note);
+    }
+    let replaced = write::write(&export.files, &runs, to, replace)?;
+    Ok(Written { export, replaced })
+}
+
+fn attempt(
+    directories: &[RunDirectory],
+    request: &ExportRequest,
+    round: &Round,
+) -> Result<Export, Failure> {
+    let runs = directories
+        .iter()
+        .map(|directory| read(directory, request, round))
+        .collect::<Result<Vec<SourceRun>, Failure>>()?;
+    export::build(&runs, request, round).map_err(|refusal| Failure::usage(refusal.to_string()))
+}
+
+/// Reads a run, judged by the rules of the layout's round: its own may have been another one.
+fn read(
+    directory: &RunDirectory,
+    request: &ExportRequest,
+    round: &Round,
+) -> Result<SourceRun, Failure> {
+    let mut plan: Plan = directory.read_json("plan.json")?;
+    let submission = &plan.submission;
+    let benchmark = request.benchmark.as_ref().unwrap_or(&submission.benchmark);
+    let own = submission.division.as_deref().unwrap_or("open");
+    let division = request
+        .division
+        .map_or_else(|| own.to_owned(), |division| division.to_string());
+    for measured in &mut plan.measurements {
+        let scenario = Scenario::from_word(&measured.scenario);
+        let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
+        measured.rules = rules.map(|rules| rules.in_division(&division));
+    }
+    let state = State::of(&Journal::read(&directory.journal())?);
+    let files = RunFiles {
+        directory,
+        plan: &plan,
+        state: &state,
+        telemetry: telemetry::rows(directory),
+    };
+    let verdict = judge_files(&files, false);
+    Ok(read::read(&files, verdict)?)
+}
+
+/// Reads the submitter's own file, and the calibration document that it names, in the same directory.
+pub fn info(path: &Path) -> Result<SystemInfo, Failure> {
+    let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
+        Failure::usage(format!("--system-info: {}: {error}", path.display()))
+    };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+    let source =
+        Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::problems)?;
+    let mut info = SystemInfo::parse(&source).map_err(Failure::problems)?;
+    if let Some(calibration) = &info.calibration {
+        let path = path.parent().unwrap_or(Path::new("")).join(calibration);
+        let text = std::fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        if text.len() > SIZE_LIMIT {
+            return Err(unreadable(&path, &"it is larger than 1 MiB"));
+        }
+        info.calibration_text = Some(text);
+    }
+    Ok(info)
+}
+
+impl From<SubmissionError> for Failure {
+    fn from(error: SubmissionError) -> Self {
+        match error {
+            SubmissionError::Taken { .. } => Self::usage(error.to_string()),
+            SubmissionError::Store(error) => Self::host(error.to_string()),
+        }
+    }
+}

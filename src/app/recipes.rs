@@ -1,0 +1,152 @@
+//! The built-in recipes, and filters of them.
+
+use clap::Args;
+
+use crate::app::catalog;
+use crate::app::failure::Failure;
+use retrial_recipe::{Summary, VariantSummary, summarize_all};
+
+/// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
+/// that lists the known ones.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RecipeFilter {
+    /// List only recipes with this text in their name or title
+    #[arg(value_name = "PART")]
+    pub part: Option<String>,
+    /// List recipes of this suite
+    #[arg(long, value_name = "SUITE")]
+    pub suite: Vec<String>,
+    /// List recipes of this round
+    #[arg(long, value_name = "ROUND")]
+    pub round: Vec<String>,
+    /// List recipes for this GPU, with their variants for it
+    #[arg(long, value_name = "MODEL")]
+    pub gpu: Vec<String>,
+    /// List recipes of this submitter
+    #[arg(long, value_name = "NAME")]
+    pub submitter: Vec<String>,
+    /// List recipes of this benchmark
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Vec<String>,
+}
+
+/// A built-in recipe: what it says with its default variants, and with those that are another
+/// submission.
+pub struct Found {
+    /// Its name.
+    pub name: String,
+    /// As its default variants have it.
+    pub summary: Summary,
+    /// Whether it matches with its default variants; else only with some of the others.
+    pub matches: bool,
+    /// Other submissions that match.
+    pub variants: Vec<VariantSummary>,
+}
+
+/// A filter: its name, the values that are accepted, and a recipe's own values.
+type Facet<'a> = (&'static str, &'a [String], fn(&Summary) -> Vec<&str>);
+
+/// The built-in recipes that match.
+pub fn find(filter: &RecipeFilter) -> Result<Vec<Found>, Failure> {
+    let mut recipes = Vec::new();
+    for found in catalog::list() {
+        let (summary, variants) = summarize_all(&found.source, &found)
+            .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
+        recipes.push(Found {
+            name: found.name,
+            summary,
+            matches: true,
+            variants,
+        });
+    }
+    if let Some(part) = filter.part.as_ref().map(|part| part.to_lowercase()) {
+        let has = |text: &str| text.to_lowercase().contains(&part);
+        recipes.retain(|recipe| has(&recipe.name) || has(&recipe.summary.title));
+    }
+    let facets: [Facet<'_>; 5] = [
+        ("suite", &filter.suite, |one| {
+            one.suite.as_deref().into_iter().collect()
+        }),
+        ("round", &filter.round, |one| {
+            one.round.as_deref().into_iter().collect()
+        }),
+        ("gpu", &filter.gpu, |one| {
+            one.gpu_models.iter().map(String::as_str).collect()
+        }),
+        ("submitter", &filter.submitter, |one| {
+            one.submitter.as_deref().into_iter().collect()
+        }),
+        ("benchmark", &filter.benchmark, |one| {
+            one.benchmark.as_deref().into_iter().collect()
+        }),
+    ];
+    // A value is unknown if no recipe has it, whatever the other filters say.
+    for (facet, accepted, of) in &facets {
+        for wanted in *accepted {
+            let every = recipes.iter().flat_map(|recipe| {
+                let variants = recipe.variants.iter().map(|variant| &variant.summary);
+                std::iter::once(&recipe.summary).chain(variants)
+            });
+            let mut known: Vec<&str> = every.flat_map(of).collect();
+            if !known.iter().any(|known| means(wanted, known)) {
+                known.sort_unstable();
+                known.dedup();
+                let known = known.join(", ");
+                return Err(Failure::usage(format!(
+                    "no recipe has the {facet} `{wanted}`; there are: {known}"
+                )));
+            }
+        }
+    }
+    let matches = |summary: &Summary| {
+        facets.iter().all(|(_, accepted, of)| {
+            let mut known = of(summary).into_iter();
+            accepted.is_empty() || known.any(|known| accepted.iter().any(|one| means(one, known)))
+        })
+    };
+    for recipe in &mut recipes {
+        recipe.matches = matches(&recipe.summary);
+        recipe.variants.retain(|variant| matches(&variant.summary));
+    }
+    recipes.retain(|recipe| recipe.matches || !recipe.variants.is_empty());
+    Ok(recipes)
+}
+
+/// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.
+fn means(asked: &str, known: &str) -> bool {
+    let plain = |text: &str| {
+        let text = text.trim().to_lowercase().replace([' ', '_'], "-");
+        match text.strip_prefix('v') {
+            Some(version) if version.starts_with(|first: char| first.is_ascii_digit()) => {
+                version.to_owned()
+            }
+            _ => text,
+        }
+    };
+    let (asked, known) = (plain(asked), plain(known));
+    let rest = known.strip_prefix(&asked);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::means;
+
+    #[rstest]
+    #[case("6.0", "v6.0", true)]
+    #[case("V6.0", "v6.0", true)]
+    #[case("6", "v6.0", false)]
+    #[case("mi355x", "MI355X", true)]
+    #[case("mi35", "MI355X", false)]
+    #[case("llama2-70b", "llama2-70b-99.9", true)]
+    #[case("llama2", "llama2-70b-99.9", true)]
+    #[case("llama", "llama2-70b-99.9", false)]
+    #[case("dell", "Dell_AMD", true)]
+    #[case("mlperf inference", "mlperf-inference", true)]
+    #[case("vision", "ision", false)]
+    fn what_is_meant(#[case] asked: &str, #[case] known: &str, #[case] meant: bool) {
+        assert_eq!(means(asked, known), meant);
+    }
+}

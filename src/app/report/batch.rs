@@ -1,0 +1,144 @@
+//! A batch: claims first, then cells side by side, each with its runs.
+
+use std::path::Path;
+
+use super::{Report, steps};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{batch, terminal};
+use crate::batch::verdict::{BatchVerdict, CellVerdict};
+use crate::plan::{Plan, shell};
+use crate::report::charts::{self, Chart};
+use crate::report::content::page::{self, Environments, Page, RunOfCell, Subject};
+use crate::report::content::{self, suites, trials};
+use crate::report::document::Block;
+use crate::report::{Entry, html, junit, markdown, terminal as text};
+use crate::results::evidence::environment;
+use crate::results::verdict::Verdict;
+use crate::results::verdict::comparison::{Fact, FactGroup, environments};
+use crate::store::{Home, Record, RunDirectory};
+
+/// Environments of more cells side by side are no table that anybody reads.
+const CELLS: usize = 12;
+
+/// A batch as it stands.
+pub struct Batch<'a> {
+    home: &'a Home,
+    directory: Record,
+    verdict: BatchVerdict,
+}
+
+impl<'a> Batch<'a> {
+    /// Judges a batch.
+    pub fn open(global: &'a GlobalOptions, directory: Record) -> Result<Self, Failure> {
+        Ok(Self {
+            home: &global.home,
+            verdict: batch::judge::judge(global, &directory)?,
+            directory,
+        })
+    }
+
+    fn measured(&self) -> impl Iterator<Item = (&CellVerdict, &Verdict)> {
+        let cells = self.verdict.cells.iter();
+        cells.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)))
+    }
+
+    fn entries(&self) -> Vec<Entry<'_>> {
+        let measured = self.measured();
+        measured
+            .map(|(cell, verdict)| Entry::new(cell.name.clone(), verdict))
+            .collect()
+    }
+
+    fn page(&self, from: Option<&Path>) -> String {
+        let mut subjects = Vec::new();
+        let mut facts: Vec<Vec<Fact>> = Vec::new();
+        for (cell, verdict) in self.measured() {
+            let mut subject = Subject {
+                runs: self.runs(cell, from),
+                ..Subject::new(cell.name.clone(), Entry::new("", verdict))
+            };
+            // One container after the other of the same image: the first run tells for all.
+            let first = subject.runs.iter().find(|run| run.lost.is_none());
+            let first = first.map(|run| RunDirectory::at(self.home.runs().join(&run.name)));
+            let mut all = Vec::new();
+            if let Some(first) = first {
+                all = environment::of_run(&first);
+                let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
+                subject.environment = shown.cloned().collect();
+                let plan: Option<Plan> = first.read_json("plan.json").ok();
+                subject.commands = plan.map(|plan| shell::script(&plan));
+            }
+            facts.push(all);
+            subjects.push(subject);
+        }
+        let names = subjects.iter().map(|one| one.name.clone());
+        let names: Vec<String> = names.take(CELLS).collect();
+        let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
+        let groups = environments(&names, &facts);
+        html::render(&page::document(&Page {
+            made: super::made(),
+            subjects,
+            batch: Some(&self.verdict),
+            environments: (names.len() > 1).then_some(Environments { names, groups }),
+            ..Page::default()
+        }))
+    }
+
+    fn runs(&self, cell: &CellVerdict, from: Option<&Path>) -> Vec<RunOfCell> {
+        let runs = cell.runs.iter().map(|run| {
+            let path = self.home.runs().join(&run.run).canonicalize().ok();
+            let path = path.filter(|_| !run.run.is_empty());
+            let path = path.map(|path| match from {
+                Some(from) => steps::relative(from, &path),
+                None => path,
+            });
+            RunOfCell {
+                name: run.run.clone(),
+                trial: run.trial,
+                lost: run.lost.clone(),
+                path: path.map(|path| path.display().to_string()),
+            }
+        });
+        runs.collect()
+    }
+}
+
+impl Report for Batch<'_> {
+    fn directory(&self) -> Option<&Path> {
+        Some(self.directory.path())
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        charts::of_batch(&self.verdict)
+    }
+
+    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
+        let verdict = &self.verdict;
+        let document = |evidence: &str, entries: &[Entry<'_>]| {
+            content::batch::document(verdict, evidence, entries)
+        };
+        Ok(match output {
+            Output::Html => self.page(page),
+            Output::Text => {
+                let evidence = self.directory.path().display().to_string();
+                let mut document = document(&evidence, &[]);
+                document.blocks.extend(Block::charts(self.charts()));
+                text::render(&document, terminal::shape())
+            }
+            Output::Json => terminal::json(verdict),
+            Output::Csv => {
+                let rows = self.measured().map(|(cell, verdict)| {
+                    trials::rows_of(verdict, &|trial| {
+                        let mut runs = cell.runs.iter();
+                        let run = runs.find(|run| run.trial == trial.trial);
+                        run.map_or(cell.name.clone(), |run| run.run.clone())
+                    })
+                });
+                std::iter::once(trials::head()).chain(rows).collect()
+            }
+            Output::Junit => junit::render(&suites::batch(verdict, &self.entries())),
+            Output::Markdown => markdown::render(&document("", &self.entries())),
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! All runs of the history, or those that match filters.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use rayon::prelude::*;
+
+use super::{Report, steps};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::app::{runs, terminal};
+use crate::history::RunSummary;
+use crate::report::content::history::{self, Many};
+use crate::report::content::{runs as listed, trials};
+use crate::report::{html, markdown, terminal as text};
+use crate::results::verdict::Verdict;
+use crate::store::RunDirectory;
+
+/// Verdicts that are read at once for CSV, so that ten thousand runs take little memory.
+const TOGETHER: usize = 256;
+
+/// Runs of the history.
+pub struct History {
+    rows: Vec<RunSummary>,
+}
+
+impl History {
+    pub fn open(global: &GlobalOptions, request: &ReportRequest) -> Result<Self, Failure> {
+        let rows = runs::index(global).runs(&request.filter);
+        if rows.is_empty() {
+            return Err(Failure::usage(format!(
+                "no run in {} matches; `retrial runs` lists all",
+                global.home.runs().display()
+            )));
+        }
+        Ok(Self { rows })
+    }
+}
+
+impl Report for History {
+    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
+        let (rows, zone) = (&self.rows, TimeZone::system());
+        let list = || listed::document(rows, &zone);
+        Ok(match output {
+            Output::Html => {
+                let link = |row: &RunSummary| {
+                    let path = steps::relative(page?, &row.path);
+                    Some(path.display().to_string())
+                };
+                html::render(&history::document(&Many {
+                    made: super::made(),
+                    rows,
+                    link: &link,
+                    zone: &zone,
+                }))
+            }
+            Output::Text => text::render(&list(), terminal::shape()),
+            Output::Markdown => markdown::render(&list()),
+            Output::Json => terminal::json(&runs::with_states(rows)),
+            Output::Csv => trials(rows),
+            Output::Junit => {
+                return Err(Failure::usage(
+                    "--output junit is a format of reports on named runs: name the runs",
+                ));
+            }
+        })
+    }
+}
+
+/// Every trial of every run that has a verdict.
+fn trials(rows: &[RunSummary]) -> String {
+    let mut text = trials::head();
+    for rows in rows.chunks(TOGETHER) {
+        let parts = rows.par_iter().filter_map(|row| {
+            let run = RunDirectory::at(row.path.clone());
+            let verdict: Verdict = run.read_json("verdict.json").ok()?;
+            Some(trials::rows(run.id(), &verdict))
+        });
+        text.extend(parts.collect::<Vec<String>>());
+    }
+    text
+}

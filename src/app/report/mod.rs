@@ -1,0 +1,70 @@
+//! What a report is made of: runs and folders of results, a batch, or the history.
+
+mod batch;
+mod history;
+mod runs;
+mod steps;
+
+use std::path::Path;
+
+use crate::app::failure::Failure;
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::report::charts::Chart;
+use crate::store::Record;
+
+/// A report, before it is written in a format.
+pub trait Report {
+    /// The directory of the one run or batch that it is about, where its page lies.
+    fn directory(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Its charts.
+    fn charts(&self) -> Vec<Chart> {
+        Vec::new()
+    }
+
+    /// Its text in a format. Links on a page start at the directory in which it lies.
+    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure>;
+}
+
+/// Reads and judges the subjects of a report.
+pub fn open<'a>(
+    global: &'a GlobalOptions,
+    request: &ReportRequest,
+    output: Output,
+) -> Result<Box<dyn Report + 'a>, Failure> {
+    if request.all {
+        return Ok(Box::new(history::History::open(global, request)?));
+    }
+    let mut subjects = Vec::new();
+    for name in &request.subjects {
+        subjects.push((name, open::results(&global.home, name)?));
+    }
+    let batches: Vec<&Record> = subjects
+        .iter()
+        .filter_map(|(_, found)| match found {
+            Some(RunOrBatch::Batch(directory)) => Some(directory),
+            _ => None,
+        })
+        .collect();
+    match batches[..] {
+        [] => Ok(Box::new(runs::Runs::open(
+            global, request, output, subjects,
+        )?)),
+        [directory] if subjects.len() == 1 => {
+            Ok(Box::new(batch::Batch::open(global, directory.clone())?))
+        }
+        _ => Err(Failure::usage(
+            "a batch has a report of its own: name it alone; `retrial compare` compares its cells \
+             with other runs",
+        )),
+    }
+}
+
+/// `retrial 0.1.0, 2026-11-21 18:40:02 UTC`
+fn made() -> String {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S UTC");
+    format!("retrial {}, {now}", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,264 @@
+//! Runs with all that their directories tell, and folders of results.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::{Report, steps};
+use crate::app::failure::Failure;
+use crate::app::open::RunOrBatch;
+use crate::app::options::{GlobalOptions, JudgeRequest, Output, ReportRequest};
+use crate::app::{judge, terminal};
+use crate::plan::{Plan, shell};
+use crate::report::charts::{self, Chart};
+use crate::report::content::page::{self, Page, Subject};
+use crate::report::content::{self, Detail, suites, trials};
+use crate::report::document::Block;
+use crate::report::{Entry, html, junit, markdown, terminal as text};
+use crate::results::evidence::{environment, telemetry};
+use crate::results::verdict::comparison::{self, Comparison, Fact, Options, compare};
+use crate::results::verdict::{self, RuleCheck, Verdict};
+use crate::run::evidence_of;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, Journal};
+use crate::telemetry::Row;
+
+/// Everything that is reported together.
+pub struct Runs<'a> {
+    global: &'a GlobalOptions,
+    results: Vec<Results>,
+    /// Runs with figures in common, compared with the first of them.
+    comparison: Option<Comparison>,
+}
+
+/// A run, a folder of results, or a benchmark of a submission tree.
+struct Results {
+    /// The run's id, or the folder's path.
+    name: String,
+    /// Where its evidence lies.
+    evidence: String,
+    verdict: Verdict,
+    /// Rules of a benchmark as a whole.
+    rules: Vec<RuleCheck>,
+    run: Option<Run>,
+}
+
+/// What only a run's directory tells.
+struct Run {
+    directory: RunDirectory,
+    plan: Plan,
+    events: Vec<Event>,
+    environment: Vec<Fact>,
+    telemetry: Vec<Row>,
+}
+
+impl<'a> Runs<'a> {
+    /// Reads and judges the subjects.
+    pub fn open(
+        global: &'a GlobalOptions,
+        request: &ReportRequest,
+        output: Output,
+        subjects: Vec<(&String, Option<RunOrBatch>)>,
+    ) -> Result<Self, Failure> {
+        let mut results = Vec::new();
+        let mut compared = Vec::new();
+        let all_runs = subjects.iter().all(|(_, found)| found.is_some());
+        for (name, found) in subjects {
+            if let Some(RunOrBatch::Run(directory)) = found {
+                let (one, subject) = run(directory, output)?;
+                results.push(one);
+                compared.push(subject);
+            } else {
+                results.extend(folder(global, request, Path::new(name))?);
+            }
+        }
+        let comparison = (all_runs && compared.len() > 1)
+            .then(|| compare(&compared, &Options::default()))
+            .filter(|comparison| !comparison.figures.is_empty());
+        Ok(Self {
+            global,
+            results,
+            comparison,
+        })
+    }
+
+    /// For a terminal: each verdict, and the charts small.
+    fn text(&self) -> String {
+        let each = self.results.iter().map(|one| {
+            let mut document = content::verdict::document(&one.entry());
+            document.blocks.extend(Block::charts(one.charts()));
+            document
+        });
+        let compared = self.comparison.iter().map(|one| {
+            let mut document = content::comparison::document(one, Detail::of(self.global.verbose));
+            let charts = charts::of_comparison(one);
+            document.blocks.extend(Block::charts(charts));
+            document
+        });
+        let documents = each.chain(compared);
+        let texts = documents.map(|one| text::render(&one, terminal::shape()));
+        let text: String = texts.collect();
+        if self.global.quiet {
+            return text.trim_start().to_owned();
+        }
+        text
+    }
+}
+
+impl Report for Runs<'_> {
+    fn directory(&self) -> Option<&Path> {
+        match &self.results[..] {
+            [one] => one.run.as_ref().map(|run| run.directory.path()),
+            _ => None,
+        }
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        let several = self.results.len() > 1;
+        let compared = self.comparison.as_ref();
+        let mut all: Vec<Chart> = compared.map(charts::of_comparison).unwrap_or_default();
+        for one in &self.results {
+            let name = Path::new(&one.name).file_name();
+            let name = name.map_or(one.name.as_str().into(), |name| name.to_string_lossy());
+            all.extend(one.charts().into_iter().map(|mut chart| {
+                if several {
+                    chart.title = format!("{name}, {}", chart.title);
+                    chart.name = format!("{name}-{}", chart.name);
+                }
+                chart
+            }));
+        }
+        all
+    }
+
+    fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
+        let results = &self.results;
+        let entries: Vec<Entry<'_>> = results.iter().map(Results::entry).collect();
+        Ok(match output {
+            Output::Html => html::render(&page::document(&Page {
+                made: super::made(),
+                subjects: results.iter().map(|one| one.subject(page)).collect(),
+                comparison: self.comparison.as_ref(),
+                ..Page::default()
+            })),
+            Output::Text => self.text(),
+            Output::Json => {
+                let results: Vec<_> = results.iter().map(Results::json).collect();
+                let comparison = &self.comparison;
+                terminal::json(
+                    &json!({ "schema": 1, "results": results, "comparison": comparison }),
+                )
+            }
+            Output::Csv => {
+                let rows = results.iter();
+                let rows = rows.map(|one| trials::rows(&one.name, &one.verdict));
+                std::iter::once(trials::head()).chain(rows).collect()
+            }
+            Output::Junit => junit::render(&suites::verdicts(&entries)),
+            Output::Markdown => {
+                let mut document = content::verdict::documents(&entries);
+                let compared = self.comparison.iter();
+                let compared = compared.map(|one| content::comparison::section(one, Detail::Brief));
+                document.blocks.extend(compared);
+                markdown::render(&document)
+            }
+        })
+    }
+}
+
+impl Results {
+    fn entry(&self) -> Entry<'_> {
+        Entry {
+            rules: &self.rules,
+            ..Entry::new(self.evidence.clone(), &self.verdict)
+        }
+    }
+
+    /// On a page that lies in this directory, where that is known.
+    fn subject(&self, page: Option<&Path>) -> Subject<'_> {
+        let subject = Subject::new(self.name.clone(), self.entry());
+        let Some(run) = &self.run else {
+            return subject;
+        };
+        Subject {
+            telemetry: run.telemetry.clone(),
+            environment: run.environment.clone(),
+            commands: Some(shell::script(&run.plan)),
+            steps: steps::of(&run.plan, &run.events, &run.directory, page),
+            ..subject
+        }
+    }
+
+    /// The charts of its results and of telemetry.
+    fn charts(&self) -> Vec<Chart> {
+        let results = self.verdict.results.iter();
+        let mut charts: Vec<Chart> = results
+            .flat_map(|result| charts::of_result(&self.verdict, result))
+            .collect();
+        if let Some(run) = &self.run {
+            charts.extend(charts::of_telemetry(&run.telemetry));
+        }
+        charts
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "name": self.name,
+            "evidence": self.evidence,
+            "rules": self.rules,
+            "environment": self.run.as_ref().map_or(&[][..], |run| run.environment.as_slice()),
+            "verdict": self.verdict,
+        })
+    }
+}
+
+fn run(directory: RunDirectory, output: Output) -> Result<(Results, comparison::Subject), Failure> {
+    let (context, evidence) = evidence_of(&directory, false)?;
+    let verdict = verdict::judge(&context, &evidence);
+    let facts = environment::of_run(&directory);
+    let name = directory.id().to_owned();
+    let is_shown = matches!(output, Output::Html | Output::Text);
+    let run = Run {
+        plan: directory.read_json("plan.json")?,
+        events: Journal::read(&directory.journal()).unwrap_or_default(),
+        telemetry: if is_shown {
+            telemetry::rows(&directory)
+        } else {
+            Vec::new()
+        },
+        environment: facts.clone(),
+        directory,
+    };
+    let subject = comparison::Subject::of(name.clone(), &[(context, evidence)], facts);
+    let results = Results {
+        name,
+        evidence: run.directory.path().display().to_string(),
+        verdict,
+        rules: Vec::new(),
+        run: Some(run),
+    };
+    Ok((results, subject))
+}
+
+fn folder(
+    global: &GlobalOptions,
+    request: &ReportRequest,
+    path: &Path,
+) -> Result<Vec<Results>, Failure> {
+    let request = JudgeRequest {
+        recipe: request.filter.recipe.first().cloned(),
+        settings: request.filter.settings.clone(),
+        round: request.round.clone(),
+        reference: request.reference.clone(),
+        ..JudgeRequest::default()
+    };
+    let judged = judge::judged(global, path, &request)?.into_iter();
+    let results = judged.map(|judged| Results {
+        name: judged.path.clone(),
+        evidence: judged.path,
+        verdict: judged.verdict,
+        rules: judged.rules,
+        run: None,
+    });
+    Ok(results.collect())
+}

@@ -1,0 +1,129 @@
+//! Removes runs with all of their evidence, and never one that is running.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{open, runtime};
+use crate::history::{RunState, RunSummary};
+use crate::run::RUN_LABEL;
+use crate::store::journal::{Event, Journal, State};
+use crate::store::remove::{frees, remove as remove_run};
+use crate::store::stage::clear_left;
+use crate::store::{Home, RunDirectory, packages};
+use retrial_engine::api::Engine;
+
+/// Runs that can be removed, and runs that stay.
+pub struct Removal<'a> {
+    /// Runs to remove, each with the bytes that this frees.
+    pub runs: Vec<(&'a RunSummary, u64)>,
+    /// Runs that stay.
+    pub left: Vec<Left>,
+}
+
+/// A run that stays.
+#[derive(Debug, Serialize)]
+pub struct Left {
+    /// Its id.
+    pub run: String,
+    /// Why it stays.
+    pub because: String,
+}
+
+impl<'a> Removal<'a> {
+    /// Finds out which of these runs can be removed.
+    pub fn of(global: &GlobalOptions, rows: &'a [RunSummary], force: bool) -> Self {
+        let mut blocked = BTreeMap::new();
+        if !force {
+            blocked = with_container(global, rows);
+        }
+        let mut removal = Self {
+            runs: Vec::new(),
+            left: Vec::new(),
+        };
+        for row in rows {
+            let id = &row.id;
+            let because = match row.run_state {
+                RunState::Running { pid } => Some(format!(
+                    "process {pid} follows it; stop it first: retrial stop {id}"
+                )),
+                _ => blocked.remove(id.as_str()),
+            };
+            match because {
+                Some(because) => removal.left.push(Left {
+                    run: id.clone(),
+                    because,
+                }),
+                None => removal.runs.push((row, frees(&row.path))),
+            }
+        }
+        removal
+    }
+
+    /// The bytes that the removal frees.
+    pub fn bytes(&self) -> u64 {
+        self.runs.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Removes the runs; those that cannot be removed are left.
+    pub fn execute(&mut self, home: &Home) {
+        let left = &mut self.left;
+        self.runs.retain(|(row, _)| {
+            let removed = remove_run(&RunDirectory::at(row.path.clone()));
+            left.extend(removed.as_ref().err().map(|error| Left {
+                run: row.id.clone(),
+                because: error.to_string(),
+            }));
+            removed.is_ok()
+        });
+        clear_left(&home.runs());
+        let _ = packages::prune(home);
+    }
+}
+
+/// Runs whose container may still exist, by id, with the reason why they stay: a benchmark continues
+/// without the process that started it. The engine is asked where a run's own journal does not say
+/// that the container is gone.
+fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<&'a str, String> {
+    // The container of an imported run is elsewhere.
+    let own = rows.iter().filter(|row| row.imported_from.is_none());
+    let open: Vec<&RunSummary> = own
+        .filter(|row| {
+            let journal = RunDirectory::at(row.path.clone()).journal();
+            let events = Journal::read::<Event>(&journal).unwrap_or_default();
+            State::of(&events).container.is_some()
+        })
+        .collect();
+    if open.is_empty() {
+        return BTreeMap::new();
+    }
+    let existing = existing(global);
+    let open = open.into_iter().filter_map(|row| {
+        let id = &row.id;
+        let because = match &existing {
+            Ok(existing) if !existing.contains(id) => return None,
+            Ok(_) => {
+                format!("its container exists and may be running: retrial clean {id}, or --all")
+            }
+            Err(failure) => format!(
+                "its container may exist, and the engine cannot be asked ({}); --force removes it anyway",
+                failure.text()
+            ),
+        };
+        Some((id.as_str(), because))
+    });
+    open.collect()
+}
+
+/// Ids of the runs that have a container.
+fn existing(global: &GlobalOptions) -> Result<BTreeSet<String>, Failure> {
+    runtime::runtime()?.block_on(async {
+        let engine = open::engine(global).await?;
+        let containers = engine.containers(RUN_LABEL).await?.into_iter();
+        Ok(containers
+            .filter_map(|mut container| container.labels.remove(RUN_LABEL))
+            .collect())
+    })
+}

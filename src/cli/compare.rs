@@ -1,0 +1,47 @@
+//! `retrial compare`: prints comparisons.
+
+use std::slice::from_ref;
+
+use serde::Serialize;
+
+use crate::app::failure::Failure;
+use crate::app::options::{CompareRequest, GlobalOptions, Output};
+use crate::app::{compare, terminal};
+use crate::report::content::{Detail, comparison as content, suites};
+use crate::report::{junit, markdown};
+use crate::results::verdict::ExitCode;
+use crate::results::verdict::comparison::Comparison;
+
+/// Compares subjects with the first of them, or the runs of the history along an axis.
+pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitCode, Failure> {
+    let Some(axis) = &request.by else {
+        let comparison = compare::compare(global, request)?;
+        print(global, from_ref(&comparison), &comparison);
+        return Ok(comparison.exit_code);
+    };
+    let all = compare::by(global, axis, request)?;
+    print(global, &all.comparisons, &all);
+    if global.output != Output::Json {
+        for note in &all.notes {
+            terminal::note(&format!("note: {note}"));
+        }
+    }
+    Ok(all.exit_code)
+}
+
+fn print(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Serialize) {
+    match global.output {
+        Output::Json => terminal::print_json(json),
+        Output::Junit => terminal::print(&junit::render(&suites::comparisons(comparisons))),
+        Output::Markdown => {
+            let document = content::documents(comparisons, Detail::Brief);
+            terminal::print(&markdown::render(&document));
+        }
+        // A page and CSV are refused before.
+        Output::Text | Output::Html | Output::Csv => {
+            for comparison in comparisons {
+                terminal::show(&content::document(comparison, Detail::of(global.verbose)));
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `retrial judge`: a verdict on results that are already there.
+
+mod tree;
+
+use std::path::Path;
+
+use super::batch;
+use crate::app::failure::Failure;
+use crate::app::judge::{self, Judged};
+use crate::app::open::{self, RunOrBatch};
+use crate::app::options::{GlobalOptions, JudgeRequest, Output};
+use crate::app::{follow, terminal};
+use crate::format;
+use crate::report::Entry;
+use crate::results::verdict::{ExitCode, Outcome};
+use crate::run::judge_run;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, Journal, State};
+
+/// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
+/// results.
+pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode, Failure> {
+    match open::results(&global.home, &request.directory)? {
+        Some(RunOrBatch::Run(run)) => return one_run(global, &run, request),
+        Some(RunOrBatch::Batch(directory)) => return batch::judge(global, &directory),
+        None => {}
+    }
+    let path = Path::new(&request.directory);
+    if let Some(found) = judge::trees(path, request)? {
+        return tree::judge(global, &found, request);
+    }
+    let judged = judge::judged(global, path, request)?;
+    print_folders(global, &judged);
+    let exits = judged.iter().map(|one| one.verdict.exit_code);
+    Ok(ExitCode::first(exits))
+}
+
+fn one_run(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    request: &JudgeRequest,
+) -> Result<ExitCode, Failure> {
+    let id = run.id();
+    if request.reference.is_some() {
+        return Err(Failure::usage(format!(
+            "run {id} is compared with the published figures of its recipe; --reference is for \
+             results without a recipe"
+        )));
+    }
+    let verdict = judge_run(run, request.require_accuracy)?;
+    follow::print(global, &verdict, &run.path().display().to_string());
+    let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
+    if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
+        terminal::note(&format!(
+            "the run has not ended; this is its evidence so far\n  resume it: retrial resume {id}"
+        ));
+    }
+    // A pull that failed is the host's fault: the run's journal says so, its verdict cannot tell.
+    let ended = state
+        .over
+        .and_then(|(code, _)| ExitCode::try_from(code).ok());
+    let host = ended.filter(|code| *code == ExitCode::Host && verdict.outcome == Outcome::Failed);
+    Ok(host.unwrap_or(verdict.exit_code))
+}
+
+fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
+    let results = || judged.iter().flat_map(|one| &one.verdict.results);
+    if global.output == Output::Json && (judged.len() > 1 || results().count() != 1) {
+        let results: Vec<_> = results().collect();
+        return terminal::print_json(&serde_json::json!({ "results": results }));
+    }
+    let shown: Vec<Entry<'_>> = judged
+        .iter()
+        .map(|one| Entry::new(one.path.clone(), &one.verdict))
+        .collect();
+    if follow::print_for_ci(global, &shown) {
+        return;
+    }
+    for one in judged {
+        follow::print(global, &one.verdict, &one.path);
+    }
+    if judged.len() > 1 && global.output != Output::Json {
+        let of = |outcome: Outcome| results().filter(|one| one.outcome == outcome).count();
+        let counts: Vec<String> = Outcome::ALL
+            .into_iter()
+            .map(|outcome| (of(outcome), outcome))
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, outcome)| format!("{count} {outcome}"))
+            .collect();
+        terminal::print(&format!(
+            "\n{} of results, each judged by itself: {}\n",
+            format::count(judged.len(), "group"),
+            counts.join(", ")
+        ));
+    }
+}

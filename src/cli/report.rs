@@ -1,0 +1,126 @@
+//! `retrial report`: writes a report to a file or to standard output.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::app::report::{self, Report};
+use crate::app::terminal;
+use crate::format;
+use crate::report::charts::Chart;
+use crate::report::html::GENERATOR;
+use crate::report::svg;
+use crate::results::verdict::ExitCode;
+use crate::store::open::read_beneath;
+use crate::store::run_directory::write_atomically;
+
+/// The page's name where none is given.
+const PAGE: &str = "report.html";
+
+/// Where a report is written.
+enum Target {
+    Standard,
+    /// A file that was named.
+    Named(PathBuf),
+    /// The file of a page where none was named: it replaces only another report.
+    Usual(PathBuf),
+}
+
+/// Writes a report. It exits with 0 whatever the report says.
+pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
+    let output = if global.output_was_said {
+        global.output
+    } else {
+        Output::Html
+    };
+    let report = report::open(global, request, output)?;
+    let target = target(request, output, &*report);
+    if let Some(directory) = &request.charts {
+        let count = write_charts(directory, &report.charts())?;
+        let count = format::count(count, "chart");
+        terminal::note(&format!("{}: {count}", directory.display()));
+    }
+    let text = report.render(output, target.directory().as_deref())?;
+    write(&target, &text)?;
+    Ok(ExitCode::Success)
+}
+
+impl Target {
+    /// The directory in which a page will lie.
+    fn directory(&self) -> Option<PathBuf> {
+        let (Self::Named(file) | Self::Usual(file)) = self else {
+            return None;
+        };
+        parent(file).canonicalize().ok()
+    }
+}
+
+fn parent(file: &Path) -> &Path {
+    let parent = file.parent();
+    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// As the command line says; else a page goes into the directory of its evidence, everything else to
+/// standard output.
+fn target(request: &ReportRequest, output: Output, report: &dyn Report) -> Target {
+    match &request.to {
+        Some(file) if file.as_os_str() == "-" => Target::Standard,
+        Some(file) => Target::Named(file.clone()),
+        None if output == Output::Html => {
+            Target::Usual(report.directory().unwrap_or(Path::new("")).join(PAGE))
+        }
+        None => Target::Standard,
+    }
+}
+
+fn write(target: &Target, text: &str) -> Result<(), Failure> {
+    let file = match target {
+        Target::Standard => {
+            terminal::print(text);
+            return Ok(());
+        }
+        Target::Usual(file) if !is_replaceable(file) => {
+            return Err(Failure::usage(format!(
+                "{} exists and is not a report: name another file with --to FILE",
+                file.display()
+            )));
+        }
+        Target::Named(file) | Target::Usual(file) => file,
+    };
+    write_atomically(file, text.as_bytes())?;
+    terminal::print(&format!("{}\n", file.display()));
+    Ok(())
+}
+
+/// Whether nothing is there, or an earlier report.
+fn is_replaceable(file: &Path) -> bool {
+    if std::fs::symlink_metadata(file).is_err() {
+        return true;
+    }
+    let name = file.file_name().unwrap_or_default();
+    let text = read_beneath(parent(file), Path::new(name), 256 << 20);
+    text.is_ok_and(|bytes| {
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
+        head.contains(GENERATOR)
+    })
+}
+
+/// Writes each chart as a file of its own; returns how many.
+fn write_charts(directory: &Path, all: &[Chart]) -> Result<usize, Failure> {
+    let fault = |error: std::io::Error| Failure::host(format!("{}: {error}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(fault)?;
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for chart in all {
+        let mut name = chart.name.clone();
+        let mut next = 2;
+        while !taken.insert(name.clone()) {
+            name = format!("{}-{next}", chart.name);
+            next += 1;
+        }
+        let file = directory.join(format!("{name}.svg"));
+        write_atomically(&file, svg::render(chart).as_bytes())?;
+    }
+    Ok(all.len())
+}
