@@ -34,7 +34,7 @@ fn gpus_are_indices_each_once() {
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
     assert!(told.contains("0 is a duplicate"), "{told}");
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "GPU0"]);
-    assert!(told.contains("`GPU0` is no number"), "{told}");
+    assert!(told.contains("`GPU0` is neither a number"), "{told}");
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "8"]);
     assert!(told.contains("this host has 8 such GPUs"), "{told}");
 }

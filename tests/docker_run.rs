@@ -184,7 +184,9 @@ fn the_plans_of_guides_have_their_flags() {
         assert_eq!(ours.0, theirs.0, "{what}");
         assert_eq!(ours.1, theirs.1, "{what}");
         match theirs.2.first().map(String::as_str) {
-            None | Some("/bin/bash" | "sleep") => assert!(executed[0].contains("write here")),
+            None | Some("/bin/bash" | "sleep") => {
+                assert!(executed[0].contains("write the command"));
+            }
             Some(_) => {
                 let words = commands(&executed[0]).unwrap();
                 let words: Vec<String> = words[0].iter().map(Word::shown).collect();
@@ -231,7 +233,7 @@ fn every_flag_has_a_key_or_is_told_or_refused() {
                 let told = problems[0].to_string();
                 assert!(told.starts_with(&format!("--{}", flag.name)), "{told}");
             }
-            // `1` is no mount and no namespace; what else it is stands in the recipe.
+            // `1` is not a mount and no namespace; what else it is stands in the recipe.
             (Treatment::Key, Err(problems)) => assert!(
                 problems[0]
                     .to_string()

@@ -126,7 +126,7 @@ async fn an_old_engine_is_refused_with_advice() {
         .await
         .unwrap_err();
     assert!(matches!(error, EngineError::TooOld { .. }), "{error:?}");
-    assert!(error.to_string().contains("speaks API 1.39"), "{error}");
+    assert!(error.to_string().contains("has API 1.39"), "{error}");
     assert!(error.to_string().contains("update the engine"), "{error}");
 }
 
@@ -295,7 +295,7 @@ async fn a_pull_without_an_image_at_the_end_is_no_success() {
     serve(&server, "POST", "/images/create", answer).await;
     let (result, _) = pull(&engine).await;
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("does not have it"), "{error}");
+    assert!(error.contains("does not list it"), "{error}");
 }
 
 #[tokio::test]
@@ -377,7 +377,7 @@ async fn an_engine_that_breaks_off_has_gone() {
             "{index}: {error:?}"
         );
         assert!(error.is_gone());
-        assert!(error.to_string().contains("went away"), "{error}");
+        assert!(error.to_string().contains("lost the engine"), "{error}");
     }
 }
 

@@ -388,11 +388,11 @@ async fn a_failing_build_shows_where() {
         ),
         (
             format!("FROM {busybox}\nFLY away\n"),
-            ["Dockerfile", "FLY", "unknown instruction", "by hand"],
+            ["Dockerfile", "FLY", "unknown instruction", "to see more"],
         ),
         (
             format!("FROM {busybox}\nCOPY missing /\n"),
-            ["Step 2/", "COPY missing", "missing", "by hand"],
+            ["Step 2/", "COPY missing", "missing", "to see more"],
         ),
     ];
     for (text, expected) in cases {

@@ -84,7 +84,7 @@ pub fn host_view(global: &GlobalOptions) -> HostView {
 pub fn began_here(run: &RunDirectory) -> Result<(), Failure> {
     Mark::of(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
-            "{} was imported from {}: it is evidence, and cannot be resumed",
+            "{} was imported from {}: imported runs cannot be resumed",
             run.id(),
             sanitize(&mark.host)
         )))

@@ -90,7 +90,7 @@ impl Found {
         if !errors.is_empty() && !force {
             let lines: Vec<String> = errors.into_iter().map(with_fix).collect();
             return Err(Failure::host(format!(
-                "{recipe} cannot run on this host; nothing was fetched:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
+                "{recipe} cannot run on this host; nothing was downloaded:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
                 lines.join("\n")
             )));
         }

@@ -53,7 +53,9 @@ fn through_its_follower(record: &Record) -> Result<bool, Failure> {
     };
     let pid = i32::try_from(holder).ok().and_then(Pid::from_raw);
     let Some(pid) = pid else {
-        return Err(Failure::host(format!("{id}: its lock names no process")));
+        return Err(Failure::host(format!(
+            "{id}: its lock file names no process"
+        )));
     };
     kill_process(pid, Signal::TERM).map_err(|error| {
         Failure::host(format!(

@@ -108,7 +108,7 @@ pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> D
     };
     let what = if recipes.len() == 1 { "no" } else { "a" };
     let message = format!("{who} {what} variant or param `{name}`");
-    let help = did_you_mean(name, names, "what can be varied");
+    let help = did_you_mean(name, names, "axes and params that can be varied");
     Diagnostic::error("unknown-axis", message, span.clone()).help(help)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn unknown_value(
         return None;
     }
     let text = &value.value;
-    let message = format!("`{text}` is no value of `{name}`");
+    let message = format!("invalid value `{text}` for `{name}`");
     let problem = Diagnostic::error("unknown-value", message, value.span.clone());
     let mut values: Vec<&str> = recipes
         .iter()
@@ -138,7 +138,7 @@ pub(super) fn unknown_value(
     Some(
         problem.help(match (nearest(text, values.iter().copied()), asked) {
             (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, Some(asked)) => format!("it takes {asked}"),
+            (None, Some(asked)) => format!("expected {asked}"),
             (None, None) => format!("values are: {}", values.join(", ")),
         }),
     )

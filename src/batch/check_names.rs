@@ -49,7 +49,7 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         }
         let names: Vec<&str> = batch.recipes.iter().map(|one| &*one.name).collect();
         if !names.contains(&&*value.value) {
-            let message = format!("`{}` is no recipe of this batch", value.value);
+            let message = format!("no recipe `{}` in this batch", value.value);
             unknown(&message, value, names, &mut problems);
         }
     }

@@ -152,7 +152,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
             let span = all.part(start..start + value.len());
             start += value.len() + 1;
             if value.trim().is_empty() {
-                let help = "take the comma out, or write the value";
+                let help = "remove the comma, or write the value";
                 problems.error("empty", "a value is missing", &span, help);
             } else {
                 let value = value.trim().to_owned();

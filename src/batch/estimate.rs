@@ -37,7 +37,7 @@ pub struct ImageNeed {
     pub cells: usize,
     /// Bytes on the engine's disk, where it is there.
     pub size: Option<u64>,
-    /// Whether the engine has it; none where no engine was asked.
+    /// Whether the engine has it; none where no engine was queried.
     pub here: Option<bool>,
 }
 

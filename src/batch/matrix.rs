@@ -77,7 +77,7 @@ impl Matrix<'_> {
             });
             if count.is_none_or(|count| self.cells.len() + count > MOST_CELLS) {
                 let message = format!("more than {MOST_CELLS} cells");
-                let help = "take values out, or make several batches";
+                let help = "remove values, or make several batches";
                 if let Some(axis) = axes.first() {
                     let at = &axis.name.span;
                     self.problems.error("too-large", message, at, help);
@@ -171,7 +171,7 @@ impl Matrix<'_> {
         let recipes: Vec<&AxisDomain> = self.recipes.iter().filter(knows).collect();
         if recipes.is_empty() {
             let message = "no recipe of this batch has all of these values";
-            let help = "take it out, or name others";
+            let help = "remove it, or name others";
             self.problems
                 .error("unknown-value", message, &include.span, help);
         }
@@ -192,7 +192,7 @@ impl Matrix<'_> {
             let name = self.name(known, &axes);
             if self.cells.iter().any(|cell| cell.name == name) {
                 let message = format!("{name} is a cell already");
-                let help = "take it out of `include`";
+                let help = "remove it from `include`";
                 self.problems
                     .error("duplicate", message, &include.span, help);
             } else {
@@ -213,7 +213,7 @@ impl Matrix<'_> {
             };
             if !self.left_out.iter().any(left) {
                 let message = format!("there is no cell with {plain}");
-                let help = "take it out of `exclude`";
+                let help = "remove it from `exclude`";
                 self.problems
                     .error("excludes-nothing", message, &exclude.span, help);
             }
@@ -235,7 +235,7 @@ impl Matrix<'_> {
         if let Some(at) = at {
             let help = reasons.join("; ");
             self.problems
-                .error("nothing-left", "no cell is left", &at, help);
+                .error("nothing-left", "no cell is left", at, help);
         }
     }
 

@@ -24,8 +24,8 @@ const COMBINATIONS: FieldType = FieldType::List(&VALUES, 1);
 /// The modes, as batches explain them.
 const MODES: &[Word] = &[
     word("performance", "How fast."),
-    word("accuracy", "How right; measured with the first trial."),
-    word("compliance", "The audit's tests; with the first trial."),
+    word("accuracy", "Accuracy; measured in the first trial."),
+    word("compliance", "Compliance tests; run in the first trial."),
 ];
 
 /// Keys from which [`Batch`] has nothing, or its recipes.
@@ -33,7 +33,7 @@ const FIRST: &[Key] = &[
     key(
         "schema",
         FieldType::Integer(1, 1),
-        "The version of the language of batches: 1.",
+        "The version of the batch format: 1.",
     )
     .required(),
     key(
@@ -44,7 +44,7 @@ const FIRST: &[Key] = &[
     key(
         "recipes",
         FieldType::Either(&[FieldType::Map(formats::NAME, &TEXT), TEXTS]),
-        "Several recipes: a list, or a map with the names that cells and claims call them by.",
+        "Several recipes: a list, or a map from the names that cells and claims use.",
     ),
 ];
 
@@ -59,15 +59,15 @@ object! {
         execution: ExecutionOptions = ExecutionOptions::from_keys,
     }
     keys {
-        /// One line: what is compared, on what.
+        /// One line: what is compared, and on which system.
         title: String [required, read = title] = LINE,
-        /// More about it.
+        /// A longer description.
         description: Option<String> = TEXT,
         /// Axes and their values: each an axis of the recipes' variants, or a param.
         vary: Vec<Axis> [read = axes] = AXES,
         /// Combinations that are excluded: {rocm: "7.1.1", backend: rocm, reason: why}.
         exclude: Vec<Combination> = COMBINATIONS,
-        /// Combinations besides the product of the axes; what one does not name has the recipe's default.
+        /// Combinations in addition to the product of the axes. Axes that are not named have the recipe's default.
         include: Vec<Combination> = COMBINATIONS,
         /// Variants and params that are the same in all cells.
         set: Vec<Spanned<(String, String)>> [read = settings] = VALUES,
@@ -75,11 +75,11 @@ object! {
         scenarios: Vec<Spanned<String>> = TEXTS,
         /// Only these modes.
         modes: Vec<Mode> [read = modes] = FieldType::List(&FieldType::Words(MODES), 1),
-        /// What each cell is compared with: the cell that has these values and is alike in all others. None: the first of each recipe.
+        /// The baseline of each cell: the cell with these values that is equal in all other axes. Default: the first cell of each recipe.
         baseline: Option<Combination> [read = baseline] = FieldType::Either(&[TEXT, VALUES]),
         /// What is claimed, in sentences (docs/batches.md has the grammar).
         claims: Vec<WrittenClaim> [read = claims] = CLAIMS,
-        /// Runs of other hosts that take part in claims, by the name that claims call them.
+        /// Runs of other hosts, by the name that claims use for them.
         external_results: Vec<WrittenExternalResult> [key = "others", read = others] = OTHERS,
     }
 }
@@ -93,7 +93,7 @@ object! {
         trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
         /// In which order trials are taken: interleaved goes through the cells there and back (A B C, C B A, …).
         order: Order [default = "interleaved"],
-        /// What a failed run means for the others.
+        /// Whether other runs continue after a failed one.
         on_failure: OnFailure [default = "keep-going"],
         /// How often a run is tried again after the host or its services failed (exit code 3). A benchmark's own failure is a result.
         retries: u32 [default = "1"] = FieldType::Integer(0, 100),
@@ -124,7 +124,7 @@ impl Default for ExecutionOptions {
 }
 
 retrial_document::words! {
-    /// In which order trials are taken.
+    /// The order of the trials.
     #[derive(
         Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema, clap::ValueEnum,
     )]

@@ -29,7 +29,7 @@ impl Combination {
                 }
                 _ => {
                     let message = format!("`{}` is not axis=value", part.trim());
-                    let help = "a cell is named like rocm=6.4.1,backend=rocm";
+                    let help = "name a cell like rocm=6.4.1,backend=rocm";
                     problems.error("bad-value", message, &span, help);
                     good = false;
                 }
@@ -64,7 +64,7 @@ pub(super) fn short_names(
             .any(|one| one.value == recipe.value)
         {
             let message = format!("duplicate `{}`", recipe.value);
-            problems.error("duplicate", message, &recipe.span, "take one of them out");
+            problems.error("duplicate", message, &recipe.span, "remove one of them");
         }
     }
     let all: Vec<Vec<&str>> = recipes.iter().map(|one| parts(&one.value)).collect();

@@ -52,7 +52,7 @@ fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
     }
     for entry in node.entries().iter().filter(|entry| entry.append) {
         let message = format!("`{}+` has nothing to append to", entry.key);
-        let help = "a batch extends nothing; take the + away";
+        let help = "a batch extends nothing; remove the +";
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
@@ -82,7 +82,7 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
     if !(confidence > 0.5 && confidence < 1.0)
         && let Some(at) = node.get("confidence")
     {
-        let message = "a confidence lies between 50 % and 100 %";
+        let message = "a confidence is between 50 % and 100 %";
         problems.error("out-of-range", message, &at.span, "95% is usual");
     }
     for axis in &batch.vary {
@@ -96,7 +96,7 @@ pub(super) fn check_duplicates(axis: &Axis, problems: &mut Diagnostics) {
         let mut before = axis.values[..position].iter();
         if before.any(|one| one.value == value.value) {
             let message = format!("duplicate `{}` under `{}`", value.value, axis.name.value);
-            let help = "take one of them out; `trials` repeats all cells";
+            let help = "remove one of them; `trials` repeats all cells";
             problems.error("duplicate", message, &value.span, help);
         }
     }

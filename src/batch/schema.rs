@@ -9,6 +9,6 @@ pub fn json() -> String {
     schema::json(
         Batch::OBJECT,
         "Retrial batch",
-        "Many runs over what is varied, and what is claimed of them.",
+        "Runs over all combinations of the axes, and claims about them.",
     )
 }

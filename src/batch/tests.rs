@@ -184,7 +184,7 @@ error: duplicate `rocm` under `backend`
 6 |   backend: [rocm, migrapx, rocm]
   |                            ^^^^
   |
-  = help: take one of them out; `trials` repeats all cells
+  = help: remove one of them; `trials` repeats all cells
 
 error: unknown key `trails` in a batch
   --> batch.yaml:10:1
@@ -216,7 +216,7 @@ error: r has no variant or param `rokm`
   |
   = help: did you mean `rocm`?
 
-error: `migrapx` is no value of `backend`
+error: invalid value `migrapx` for `backend`
  --> batch.yaml:6:19
   |
 6 |   backend: [rocm, migrapx]
@@ -224,21 +224,21 @@ error: `migrapx` is no value of `backend`
   |
   = help: did you mean `migraphx`?
 
-error: `many` is no value of `size`
+error: invalid value `many` for `size`
  --> batch.yaml:7:10
   |
 7 |   size: [many]
   |          ^^^^
   |
-  = help: it takes a whole number
+  = help: expected a whole number
 
-error: `neither` is no value of `kind`
+error: invalid value `neither` for `kind`
  --> batch.yaml:8:14
   |
 8 | set: { kind: neither }
   |              ^^^^^^^
   |
-  = help: it takes one of one, other
+  = help: expected one of one, other
 
 error: no recipe has the scenario `offlin`
  --> batch.yaml:9:13
@@ -248,7 +248,7 @@ error: no recipe has the scenario `offlin`
   |
   = help: did you mean `offline`?
 
-error: `6.4` is no value of `rocm`
+error: invalid value `6.4` for `rocm`
   --> batch.yaml:10:11
    |
 10 | baseline: rocm=6.4
@@ -262,7 +262,7 @@ error: r has no variant or param `gpu`
 11 | exclude: [{ gpu: x }]
    |             ^^^
    |
-   = help: what can be varied: rocm, backend, size, kind
+   = help: axes and params that can be varied: rocm, backend, size, kind
 
 7 errors
 "#);
@@ -305,7 +305,7 @@ error: there is no cell with rocm=6.4.1
 5 | exclude: [{ rocm: 6.4.1 }]
   |           ^^^^^^^^^^^^^^^
   |
-  = help: take it out of `exclude`
+  = help: remove it from `exclude`
 
 1 error
 "#);

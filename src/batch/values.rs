@@ -68,3 +68,34 @@ impl fmt::Display for Values {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(all: &[(&str, &str)]) -> Values {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        all.iter().map(own).collect()
+    }
+
+    #[test]
+    fn order_survives_json() {
+        let one = values(&[("rocm", "7.1.1"), ("backend", "migraphx"), ("a", "b")]);
+        let json = serde_json::to_string(&one).unwrap();
+        assert_eq!(json, r#"{"rocm":"7.1.1","backend":"migraphx","a":"b"}"#);
+        let again = serde_json::from_str::<Values>(&json).unwrap();
+        // Equality does not look at the order.
+        assert_eq!(again.to_string(), one.to_string());
+        assert_eq!(again, one);
+        assert_eq!(one.to_string(), "rocm=7.1.1,backend=migraphx,a=b");
+    }
+
+    #[test]
+    fn a_part_is_in_the_whole() {
+        let whole = values(&[("rocm", "7.1.1"), ("backend", "migraphx")]);
+        assert!(values(&[("backend", "migraphx")]).are_in(&whole));
+        assert!(!values(&[("backend", "rocm")]).are_in(&whole));
+        assert!(!values(&[("gpu", "w7900")]).are_in(&whole));
+        assert!(Values::default().are_in(&whole));
+    }
+}

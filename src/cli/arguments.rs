@@ -188,10 +188,7 @@ pub enum Command {
         /// Remove this cached directory instead of containers; without KEY, list cached directories
         /// and their sizes
         #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
-        #[expect(
-            clippy::option_option,
-            reason = "the option may stand alone, or with a key"
-        )]
+        #[expect(clippy::option_option, reason = "the option has an optional value")]
         cached: Option<Option<String>>,
     },
     /// Print the JSON schema of recipes, or of an output of `--output json`

@@ -31,7 +31,7 @@ pub fn export(global: &GlobalOptions, arguments: &ExportArguments) -> Result<Exi
     }
     let export = &written.export;
     match global.output {
-        Output::Json => terminal::print(&format!("{:#}\n", content::json(export, &shown))),
+        Output::Json => terminal::print(&content::json(export, &shown)),
         _ => terminal::show(&content::document(export, &shown)),
     }
     Ok(exit(export))

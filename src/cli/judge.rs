@@ -88,7 +88,7 @@ fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
             .map(|(count, outcome)| format!("{count} {outcome}"))
             .collect();
         terminal::print(&format!(
-            "\n{} of results, each judged by itself: {}\n",
+            "\n{} with results, each judged separately: {}\n",
             format::count(judged.len(), "group"),
             counts.join(", ")
         ));

@@ -22,7 +22,7 @@ pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let problems = check(&source, Kind::Recipe, &NoTemplates);
     if problems.has_errors() {
         return Err(Failure::usage(format!(
-            "the recipe language cannot express all of this\n{}",
+            "a recipe cannot express all of this\n{}",
             problems.render(terminal::error_color())
         )));
     }

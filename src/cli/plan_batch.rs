@@ -51,8 +51,8 @@ pub fn plan(
     }
     terminal::show(&batch_plan::document(&opened.plan, &estimate));
     if !unmet.is_empty() {
-        let lines: String = unmet.iter().map(|one| format!("  {one}\n")).collect();
-        terminal::print(&format!("\nUnmet requirements of this host\n{lines}"));
+        terminal::print("\nUnmet requirements of this host\n");
+        terminal::print_lines(unmet.iter().map(|one| format!("  {one}")));
     }
     Ok(ExitCode::Success)
 }

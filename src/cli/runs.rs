@@ -13,7 +13,10 @@ use crate::results::verdict::ExitCode;
 /// Lists runs, or does something with them.
 pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.what {
-        None => list::list(global, &arguments),
+        None => {
+            list::list(global, &arguments);
+            Ok(ExitCode::Success)
+        }
         Some(RunsCommand::Remove {
             runs,
             filter,

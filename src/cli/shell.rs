@@ -25,7 +25,7 @@ pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<
             Some(state) if state.running => {}
             _ => {
                 return Err(Failure::host(format!(
-                    "{}: its container has ended; retrial resume {} makes a new one",
+                    "{}: its container has ended; retrial resume {} creates a new one",
                     directory.id(),
                     directory.id()
                 )));

@@ -62,13 +62,11 @@ impl Builder<'_> {
             self.export.notes.push(note);
             Some(&printed.text)
         });
-        match text.cloned() {
-            Some(text) => self.file(path, Content::Hashed { text, log }),
-            None => {
-                let fix =
-                    "give the recipe's accuracy mode a `check:`: the benchmark's accuracy script";
-                self.missing(folder, ACCURACY, fix);
-            }
+        if let Some(text) = text.cloned() {
+            self.file(path, Content::Hashed { text, log });
+        } else {
+            let fix = "give the recipe's accuracy mode a `check:`: the benchmark's accuracy script";
+            self.missing(folder, ACCURACY, fix);
         }
         for name in chosen.files.files.keys() {
             if SAMPLES.iter().any(|samples| name.starts_with(samples)) {

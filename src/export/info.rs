@@ -182,7 +182,7 @@ mod tests {
             "info.yaml:1:1",
             "did you mean `cooling`?",
             "`sold` is not a status",
-            "`cloud` is no type of system",
+            "`cloud` is not a type of system",
             "did you mean `weight_data_types`?",
             "a list where a text",
         ] {

@@ -35,7 +35,7 @@ pub fn look(root: &Root, found: &[Gpu]) {
         // AMD's virtual functions and partitions are told by their parents.
         if let Some((model, driver)) = told {
             root.note(format!(
-                "{model} at {address} is on the PCI bus, and {driver} does not show it"
+                "{model} at {address} is on the PCI bus, but {driver} does not list it"
             ));
         }
     }

@@ -44,7 +44,7 @@ const PROGRAMS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuSupport {
-    /// The engine's API version; none where no engine was asked.
+    /// The engine's API version; none where no engine was queried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<String>,
     /// Runtimes that the engine has, or that its configuration names.
@@ -188,7 +188,7 @@ fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
                 continue;
             };
             let Ok(specification) = serde_saphyr::from_str::<Specification>(&text) else {
-                root.note(format!("/{path}: it is no CDI specification"));
+                root.note(format!("/{path}: it is not a CDI specification"));
                 continue;
             };
             if !["amd.com/gpu", "nvidia.com/gpu"].contains(&specification.kind.as_str()) {

@@ -93,8 +93,7 @@ impl Plan {
         }
         if submission.suite == "mlperf-inference" && self.rules().next().is_none() {
             self.notes.push(format!(
-                "the rules of {round} for {} are not known: only limits of the recipe's own are \
-                 checked; --rules FILE gives a round's rules",
+                "no rules of {round} for {}: only the recipe's own limits are checked; --rules FILE adds a round's rules",
                 submission.benchmark
             ));
         }
@@ -112,7 +111,7 @@ impl Plan {
     pub fn judged_by(&self) -> Option<String> {
         let rules = self.rules().next()?;
         let free = if rules.accuracy.is_empty() {
-            ", its accuracy free as the open division's is"
+            ", without accuracy limits, as in the open division"
         } else {
             ""
         };

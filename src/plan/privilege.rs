@@ -118,7 +118,7 @@ fn of_container(container: &Container) -> Vec<Privilege> {
             .filter(|name| is_root_capability(name))
             .map(|name| {
                 let setting = format!("container.cap_add {name}");
-                Privilege::new("sys-admin", setting, "enough to leave the container")
+                Privilege::new("sys-admin", setting, "enough to escape the container")
             }),
     );
     if container

@@ -38,7 +38,7 @@ pub fn script(plan: &Plan) -> String {
     {
         let _ = writeln!(
             out,
-            "\n# bash where the image has it, else sh; an error stops, also inside a pipe\nrun={}",
+            "\n# bash if the image has it, else sh; stops at errors, also in pipes\nrun={}",
             quote(RUN)
         );
     }

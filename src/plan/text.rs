@@ -51,7 +51,7 @@ pub fn render(plan: &Plan) -> String {
         let whole = limit(whole.as_secs());
         let _ = writeln!(
             out,
-            "  takes       {whole} where it was published, all scenarios, besides downloads"
+            "  takes       {whole} on the published system, all scenarios, without downloads"
         );
     }
     if let Some(lock) = &plan.lock {
@@ -139,7 +139,9 @@ fn container_lines(plan: &Plan) -> Vec<String> {
 fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
     match &step.action {
         Action::Pull { reference, policy } => match policy {
-            PullPolicy::Never => vec![format!("{reference}: must be there already (--pull never)")],
+            PullPolicy::Never => vec![format!(
+                "{reference}: must already be present (--pull never)"
+            )],
             _ => vec![pull_line(reference)],
         },
         Action::Build(build) => vec![build_line(build)],
@@ -220,7 +222,7 @@ fn populate_lines(populate: &PopulateStep) -> Vec<String> {
         let size = file.size.map(|bytes| format!(" {bytes} bytes"));
         let hash = file.sha256.as_deref().map(|hash| format!(" sha256 {hash}"));
         let stated = size.unwrap_or_default() + &hash.unwrap_or_default();
-        format!("must give {name}{stated}")
+        format!("must contain {name}{stated}")
     }));
     let images = if directory.of_image { "this" } else { "any" };
     lines.push(format!("cached for {images} image"));

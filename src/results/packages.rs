@@ -113,7 +113,7 @@ pub fn read(text: &str) -> Installed {
         installed.remarks.push(remark);
     }
     if !is_complete {
-        let remark = "the list breaks off: packages may be missing";
+        let remark = "the list is truncated: packages may be missing";
         installed.remarks.push(remark.to_owned());
     }
     installed
@@ -317,7 +317,7 @@ mod tests {
         let found = read("@rpm rpm\nbash 5\n");
         assert_eq!(
             found.remarks,
-            ["the list breaks off: packages may be missing"]
+            ["the list is truncated: packages may be missing"]
         );
     }
 

@@ -35,7 +35,7 @@ pub async fn collect(
         [] => {
             return Err(missing(
                 format!("the step created no directory {pattern}"),
-                "see where it writes: `results:` in the recipe must match one directory that the step makes",
+                "check where it writes: `results:` must match one directory that the step creates",
             ));
         }
         several => {
@@ -47,7 +47,7 @@ pub async fn collect(
         }
     };
     let Some(measured) = session.plan.measurements.get(measurement) else {
-        let because = "the plan does not say what to collect";
+        let because = "the plan has nothing to collect";
         return Err(Halt::failed(StepFault::Request, because, ""));
     };
     let to = measured.results_directory(trial);

@@ -36,8 +36,8 @@ pub async fn create_with(
     if let Some(missing) = missing_mount(&spec) {
         return Err(Halt::failed(
             StepFault::Request,
-            format!("the mount's source {missing} is not there"),
-            "create it or correct the recipe: an engine would silently mount an empty directory",
+            format!("the mount's source {missing} does not exist"),
+            "create it or correct the recipe; the engine would mount an empty directory",
         ));
     }
     // Until the container runs, so that two runs cannot both find the GPUs free.
@@ -76,12 +76,12 @@ async fn verify(session: &Session, id: &str, nonce: &str) -> Result<(), Halt> {
         MountCheck::Stopped => return Err(StepEnd::Stopped.into()),
         MountCheck::NotShared => return Err(not_shared(session)),
         MountCheck::EntrypointOverridden(log) => (
-            format!("the image's entrypoint does not run the command that it is given{log}"),
-            "take `entrypoint: image` out of the recipe: the entrypoint is then bypassed",
+            format!("the image's entrypoint does not execute its arguments{log}"),
+            "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
         ),
         MountCheck::Exited(because) => (
             because,
-            "with `entrypoint: image`, the image's entrypoint must run the command that it is given",
+            "with `entrypoint: image`, the image's entrypoint must execute its arguments",
         ),
     };
     Err(Halt::failed(StepFault::Host, because, advice))
@@ -105,7 +105,7 @@ async fn create_from_image(
     }
     session.engine.remove(&id).await?;
     let text = format!(
-        "{} is another image meanwhile: creating the container from the one that was found, {wanted}",
+        "the tag {} has moved: creating the container from the image that was pulled, {wanted}",
         spec.image
     );
     session.emit(step, What::Warning { text });
@@ -142,7 +142,7 @@ fn not_shared(session: &Session) -> Halt {
         format!(
             "the engine at {endpoint} does not share this machine's files: its containers do not see {path}"
         ),
-        "run retrial on the engine's own machine; engines elsewhere come with a later release",
+        "run retrial on the engine's own machine; remote engines are not supported",
     )
 }
 
@@ -200,7 +200,7 @@ pub async fn remove(session: &Session) -> Result<(), RunError> {
 pub async fn remove_step(session: &Session) -> Result<(), Halt> {
     remove(session).await.map_err(|error| match error {
         RunError::Engine(error) => {
-            let advice = format!("it is labelled: retrial clean {}", session.run.id());
+            let advice = format!("remove it: retrial clean {}", session.run.id());
             Halt::failed(StepFault::Host, error.to_string(), advice)
         }
         error => error.into(),

@@ -30,7 +30,7 @@ where
         let patience = session.options.patience;
         let since = *gone_since.get_or_insert_with(|| {
             let text = format!(
-                "the engine went away, waiting up to {} s for it: {}",
+                "lost the engine, waiting up to {} s for it: {}",
                 patience.as_secs(),
                 first_line(&error)
             );

@@ -118,7 +118,7 @@ fn verify(session: &Session, command: &ExecStep, exit: &StepExit) -> Result<i64,
         let advice = if code == 127 && command.shell.is_none() {
             "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container"
         } else {
-            "read its output; look into the container with --keep on-failure and `retrial shell`"
+            "read its output; to inspect the container, use --keep on-failure and `retrial shell`"
         };
         (StepFault::Command, describe(code), advice)
     } else {

@@ -36,7 +36,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     if let Some((0 | 1 | 5, _)) = before.over {
         return Err(RunError::Over {
             run: session.run.id().to_owned(),
-            how: "it came to its verdict".to_owned(),
+            how: "it has a verdict".to_owned(),
             path: session.run.path().display().to_string(),
             recipe: session.plan.recipe.clone(),
         });

@@ -90,13 +90,13 @@ fn check_limits(command: &ExecStep, began: Timestamp, last_output: Instant) -> R
     let elapsed = Timestamp::now().as_second() - began.as_second();
     let silent = last_output.elapsed().as_secs();
     let because = if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
-        format!("it did not end within {}", limit(command.timeout_s))
+        format!("it did not finish within {}", limit(command.timeout_s))
     } else if let Some(silence) = command.silence_s.filter(|silence| silent >= *silence) {
-        format!("it was silent for {}", limit(silence))
+        format!("it printed nothing for {}", limit(silence))
     } else {
         return Ok(());
     };
-    let advice = "give it longer with `timeout:` (or `silence:`) in the recipe";
+    let advice = "allow more time with `timeout:` (or `silence:`) in the recipe";
     Err(StepEnd::failed(StepFault::Timeout, because, advice))
 }
 
@@ -215,7 +215,7 @@ pub(super) fn resume_advice(session: &Session) -> String {
 pub fn container_ended(session: &Session, code: &str) -> String {
     match session.control.ended().as_deref() {
         Some("deadline") => {
-            "the container ended at its deadline: nobody had followed the step to its time limit"
+            "the container ended at its deadline: no process had followed the step until its time limit"
                 .to_owned()
         }
         Some(_) => format!("the container was stopped{code} while the step was running"),

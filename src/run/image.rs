@@ -54,7 +54,7 @@ async fn is_present(
     }
     match session.engine.image(reference).await? {
         Some(image) => {
-            session.decide(step, "the engine has it: not pulled".to_owned())?;
+            session.decide(step, "already present, not pulled".to_owned())?;
             record(session, step, image)?;
             Ok(true)
         }

@@ -95,13 +95,13 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
     let mut evidence = run::gather_one(&files, measurement);
     let context = context(&files);
     // Only whole stages count: the latest one before this trial.
-    let (stage, seen) = stages
+    let (decided, seen) = stages
         .iter()
         .enumerate()
         .rev()
         .find(|(_, seen)| **seen < trial)?;
     evidence.trials.retain(|earlier| earlier.trial <= *seen);
-    match verdict::decide_stage(&context, &evidence, stage) {
+    match verdict::decide_stage(&context, &evidence, decided) {
         StageDecision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
         StageDecision::Continue { .. } => None,
     }

@@ -66,7 +66,7 @@ pub fn spec(model: &ModelFetch) -> ModelSpec {
 pub(super) async fn fetch(session: &Session, step: &Step, model: &ModelFetch) -> Result<(), Halt> {
     let (name, spec) = (&model.model, spec(model));
     let hub = &Hub::from_environment()?;
-    let stop = &session.stop;
+    let cancelled = &session.stop;
     let mut reporter = Reporter {
         session,
         step,
@@ -79,13 +79,13 @@ pub(super) async fn fetch(session: &Session, step: &Step, model: &ModelFetch) ->
         ..spec.clone()
     };
     // The hub itself observes the stop, so that received bytes are kept.
-    let resolve = async |to: UnboundedSender<_>| hub.resolve(pinned, &to, stop).await;
+    let resolve = async |to: UnboundedSender<_>| hub.resolve(pinned, &to, cancelled).await;
     let snapshot = &with_progress(resolve, |progress| reporter.report(progress)).await?;
     if let Some(because) = not_as_locked(snapshot, &model.locked) {
         return Err(Halt::failed(
             StepFault::Host,
             because,
-            "a commit never changes: this is not the hub that was locked, or the lock was changed",
+            "a commit never changes: this is another hub than the locked one, or the lock file was edited",
         ));
     }
     if before.is_none() {
@@ -97,7 +97,7 @@ pub(super) async fn fetch(session: &Session, step: &Step, model: &ModelFetch) ->
         };
         session.record(Some(step), what)?;
     }
-    let fetch = async |to: UnboundedSender<_>| hub.fetch(snapshot, &to, stop).await;
+    let fetch = async |to: UnboundedSender<_>| hub.fetch(snapshot, &to, cancelled).await;
     let mut fetched = with_progress(fetch, |progress| reporter.report(progress)).await?;
     fetched.revision.clone_from(&spec.revision);
     Ok(record(session, step, name, fetched)?)

@@ -57,7 +57,8 @@ pub async fn populate(
     };
     if let Err(halt) = population.run(reattach).await {
         let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
-        if !matches!(halt, Halt::Run(_)) && !(is_failed && keeps_failed(session)) {
+        let stays = is_failed && keeps_failed(session);
+        if matches!(halt, Halt::Ended(_)) && !stays {
             discard(session, step, &stage).await?;
         }
         return Err(halt);

@@ -66,9 +66,9 @@ impl TelemetryRecorder {
         };
         let began = session.state().began.get(&step.number).copied();
         let began = began.unwrap_or_else(Timestamp::now);
-        let (stop, stopped) = mpsc::channel();
+        let (keep_on, stopped) = mpsc::channel();
         let (sampled, first_sample) = oneshot::channel();
-        let (give_back, given_back) = oneshot::channel();
+        let (hand_over, recorder_back) = oneshot::channel();
         let task = Task {
             measured,
             container: container(session).await,
@@ -77,21 +77,21 @@ impl TelemetryRecorder {
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
         let spawned = thread.spawn(move || {
-            let _ = give_back.send(recorder.run(task, sampled, &stopped));
+            let _ = hand_over.send(recorder.run(task, sampled, &stopped));
         });
         if spawned.is_err() {
             return work.await;
         }
         let _ = timeout(FIRST_SAMPLE, first_sample).await;
         let end = work.await;
-        drop(stop);
-        let warnings = match timeout(LAST_SAMPLE, given_back).await {
+        drop(keep_on);
+        let warnings = match timeout(LAST_SAMPLE, recorder_back).await {
             Ok(Ok(mut recorder)) => {
                 let warnings = recorder.warnings();
                 *self = Self::Ready(recorder);
                 warnings
             }
-            _ => vec!["the sensors do not answer any more: telemetry ends here".to_owned()],
+            _ => vec!["the sensors stopped answering: no further telemetry is recorded".to_owned()],
         };
         for text in warnings {
             session.emit(step, What::Warning { text });

@@ -58,7 +58,7 @@ impl Directory {
     /// Makes a directory in it and opens it.
     ///
     /// # Errors
-    /// Where it is there already, or the disk takes no more.
+    /// Where it already exists, or the disk takes no more.
     pub fn make(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
         mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))
             .map_err(fault("create", &self.path.join(name)))?;
@@ -171,7 +171,7 @@ impl Directory {
         let Some((name, directories)) = parts.as_deref().and_then(<[&str]>::split_last) else {
             return Err(StoreError::Unusable {
                 path,
-                because: "it lies outside of its directory".to_owned(),
+                because: "it is outside its directory".to_owned(),
             });
         };
         let opened = match self.opened_at_once(relative) {

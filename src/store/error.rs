@@ -99,7 +99,7 @@ fn advice(error: &io::Error) -> &'static str {
     if is_disk_full(error) {
         "\n  free some space, or keep runs elsewhere: --home DIR"
     } else if error.kind() == io::ErrorKind::PermissionDenied {
-        "\n  it belongs to somebody else; keep runs elsewhere: --home DIR"
+        "\n  it belongs to another user; store runs elsewhere: --home DIR"
     } else {
         ""
     }

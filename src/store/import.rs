@@ -120,7 +120,7 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
     }
     match (arrivals.runs.is_empty(), arrivals.refused.first()) {
         (true, Some(because)) => Err(unusable(because.clone())),
-        (true, None) => Err(unusable("it holds no runs".to_owned())),
+        (true, None) => Err(unusable("it contains no runs".to_owned())),
         (false, _) => Ok(arrivals),
     }
 }

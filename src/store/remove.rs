@@ -38,12 +38,12 @@ fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
     let found = fs::symlink_metadata(run.path()).map_err(StoreError::io("find", run.path()))?;
     if found.is_symlink() {
         return Err(unusable(
-            "it is a link: remove the link by hand, and what it leads to where it lies",
+            "it is a symbolic link: remove the link and its target by hand",
         ));
     }
     let is_run = found.is_dir() && run.journal().is_file() && run.join("plan.json").is_file();
     is_run.then_some(()).ok_or_else(|| {
-        unusable("it has no journal and no plan, and may be no run: remove it by hand")
+        unusable("it has no journal and no plan, so it may not be a run: remove it by hand")
     })
 }
 
@@ -105,7 +105,7 @@ mod tests {
         assert!(run.journal().exists());
         fs::remove_file(run.join("plan.json")).unwrap();
         let error = remove(&run).unwrap_err().to_string();
-        assert!(error.contains("may be no run"), "{error}");
+        assert!(error.contains("may not be a run"), "{error}");
         assert!(run.path().exists());
     }
 

@@ -81,7 +81,7 @@ pub fn unpack_stream(
     let too_large = || StoreError::Unusable {
         path: archive.to_owned(),
         because: format!(
-            "what is in it is larger than {} or {} files",
+            "its content exceeds {} or {} files",
             crate::format::size(limits.most_bytes),
             limits.most_files
         ),

@@ -53,7 +53,7 @@ fn step(
         };
     }
     if depth > DEEPEST {
-        return visit(relative, Entry::Other("it lies too deep".to_owned()));
+        return visit(relative, Entry::Other("it is nested too deeply".to_owned()));
     }
     let directory = match parent.directory(name) {
         Ok(directory) => directory,

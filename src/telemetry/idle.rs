@@ -49,12 +49,12 @@ impl Idle {
                 "the GPUs were"
             };
             return format!(
-                "{who} idle during the benchmark: what was measured ran on the CPU, or on none of the GPUs that were watched"
+                "{who} idle during the benchmark: it ran on the CPU, or on GPUs that were not watched"
             );
         }
         let list: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
         format!(
-            "{} of {} GPUs were idle during the benchmark, and it asks for {}: idle were {}",
+            "{} of {} GPUs were idle during the benchmark, which requires {}: {} were idle",
             self.gpus.len(),
             self.of,
             self.required,

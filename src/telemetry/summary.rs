@@ -56,7 +56,7 @@ pub struct Summary {
     /// Mean number of processors that the container kept busy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_cpus: Option<f64>,
-    /// The most memory of the container, bytes.
+    /// The peak memory of the container, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
     /// GPUs that did nothing, if so.

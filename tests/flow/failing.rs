@@ -82,7 +82,7 @@ fn out_of_time_and_the_whole_group_is_ended() {
     )));
     let since = Instant::now();
     let mut going = lab.start(&["--keep", "always"]);
-    let done = going.end().expect_exit(4).says("did not end within");
+    let done = going.end().expect_exit(4).says("did not finish within");
     assert!(done.err.contains("timeout:"), "{}", done.err);
     assert!(
         since.elapsed() < Duration::from_secs(12),
@@ -101,7 +101,7 @@ fn silent_for_too_long() {
         "for i in 1 2 3; do echo $i; sleep 0.5; done; sleep 50",
         "silence: 2s",
     )));
-    lab.run(&[]).expect_exit(4).says("it was silent for 2");
+    lab.run(&[]).expect_exit(4).says("it printed nothing for 2");
 }
 
 #[test]

@@ -176,7 +176,7 @@ async fn the_engine_goes_away_when_a_step_is_started() {
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
     assert_eq!(starts.load(Ordering::Relaxed), 1, "exactly one start");
-    assert!(play.journal().contains("the engine went away"));
+    assert!(play.journal().contains("lost the engine"));
 }
 
 #[tokio::test]

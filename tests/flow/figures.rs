@@ -80,7 +80,7 @@ expect:
     };
     lab.run(&[])
         .expect_exit(1)
-        .says("rouge1 is missing: scores.json: nothing is at `$.scores.rouge1`")
+        .says("rouge1 is missing: scores.json: there is nothing at `$.scores.rouge1`")
         .says("the nearest is `$.scores.rouge_1`: 44.5");
     assert_eq!(lab.verdict()["outcome"], "invalid");
 }
@@ -175,7 +175,7 @@ fn a_training_that_missed_its_target_is_invalid() {
     for (end, says) in [
         (
             "3072 0.93 success",
-            "its last eval_accuracy is 0.93, off the target",
+            "its last eval_accuracy 0.93 misses the target",
         ),
         ("3072 0.93 aborted", "did not converge"),
     ] {

@@ -114,7 +114,7 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
         ),
         (
             r#"["/bin/sh", "-c", "echo I am the server; sleep 100"]"#,
-            "does not run the command that it is given",
+            "does not execute its arguments",
         ),
     ] {
         let Some(lab) = Lab::new() else { return };

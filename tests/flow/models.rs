@@ -80,7 +80,7 @@ fn a_commit_that_nobody_fetches_is_refused() {
     };
     lab.run(&["--skip", "fetch-tiny"])
         .expect_exit(2)
-        .says("main-performance names models.tiny.commit");
+        .says("main-performance uses models.tiny.commit");
     assert!(hub.requests().is_empty());
     let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
     let pinned = format!("hub: lab/tiny, revision: {commit}");

@@ -82,7 +82,7 @@ fn a_filter_and_a_baseline_choose() {
     assert_eq!(told.code, 2);
     assert!(
         told.err
-            .contains("has no such rocm, but 6.4.1, 7.0.0, 7.1.1"),
+            .contains("has no such rocm; it has 6.4.1, 7.0.0, 7.1.1"),
         "{}",
         told.err
     );

@@ -96,7 +96,7 @@ fn a_home_that_cannot_be_written_is_read() {
     };
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(
-        told.err.contains("the index of runs is not kept"),
+        told.err.contains("the index of runs cannot be stored"),
         "{}",
         told.err
     );

@@ -77,7 +77,7 @@ impl Options {
         self.texts("cpus", &extra.cpus);
         self.texts("cpuset-cpus", &extra.cpuset_cpus);
         self.texts("cpuset-mems", &extra.cpuset_mems);
-        self.texts("pids-limit", &extra.pids_limit);
+        self.texts("pids-limit", extra.pids_limit);
         self.texts("cgroupns", &extra.cgroupns);
         self.texts("userns", &extra.userns);
         self.switch("read-only", extra.read_only);

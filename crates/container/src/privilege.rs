@@ -1,6 +1,6 @@
 //! Root-equivalent capabilities, and devices that are not.
 
-/// Returns whether a capability, with or without `CAP_`, is enough to leave the container.
+/// Returns whether a capability, with or without `CAP_`, is enough to escape the container.
 #[must_use]
 pub fn is_root_capability(name: &str) -> bool {
     let name = name.to_ascii_uppercase();

@@ -161,7 +161,6 @@ impl Diagnostics {
     }
 
     /// All, in order.
-    #[must_use]
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }

@@ -90,7 +90,6 @@ impl Object {
     }
 
     /// Returns all keys, in their order.
-    #[must_use]
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone {
         self.groups.iter().copied().flatten()
     }

@@ -94,7 +94,6 @@ pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]
 pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
 
 /// A mismatch with what to do about it, as the check of a format returns it.
-#[expect(clippy::unnecessary_wraps, reason = "every caller returns it as it is")]
 #[must_use]
 pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
     Some((message.into(), Some(help.into())))
@@ -117,17 +116,14 @@ pub fn one_of(text: &str, known: &[&str], what: &str) -> Option<Mismatch> {
 #[must_use]
 pub fn no_parent(text: &str) -> Option<Mismatch> {
     if text.split('/').any(|part| part == "..") {
-        return mismatch(
-            "`..` in a path",
-            "write the path as it is meant, without `..`",
-        );
+        return mismatch("`..` in a path", "write the resolved path, without `..`");
     }
     None
 }
 
 fn filled(text: &str) -> Option<Mismatch> {
     if text.trim().is_empty() {
-        return mismatch("this is empty", "write it, or leave the key out");
+        return mismatch("this is empty", "write it, or remove the key");
     }
     None
 }

@@ -78,7 +78,7 @@ pub fn size(text: &str, units: Units) -> Option<u64> {
     }
 }
 
-/// Reads a share of one: `5%`, `5 %` or `0.05`, from 0 to 1.
+/// Reads a fraction: `5%`, `5 %` or `0.05`, from 0 to 1.
 #[must_use]
 pub fn fraction(text: &str) -> Option<f64> {
     let text = text.trim();

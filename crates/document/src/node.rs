@@ -18,7 +18,7 @@ pub enum Value {
     Null,
     /// A null that took away what it was merged over.
     Removed,
-    /// A text, a number or a truth value.
+    /// A text, a number or a boolean.
     Scalar(Scalar),
     /// A list.
     List(Vec<Node>),
@@ -143,7 +143,6 @@ impl Node {
     }
 
     /// Entries that have a value, as name and value.
-    #[must_use]
     pub fn named(&self) -> impl Iterator<Item = (&str, &Self)> {
         self.entries()
             .iter()

@@ -24,7 +24,7 @@ pub trait Read {
     fn size(&self, key: &str, units: Units) -> Option<u64>;
     /// Returns a duration.
     fn duration(&self, key: &str) -> Option<Duration>;
-    /// Returns a share of one.
+    /// Returns a fraction.
     fn fraction(&self, key: &str) -> Option<f64>;
     /// Returns the value of a word.
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Option<T>;

@@ -57,14 +57,14 @@ fn row(key: &Key, object: &Object) -> String {
     if key.required {
         value += ", required";
     } else if object.one_of.contains(&key.name) {
-        value += &format!("; exactly one of `{}`", object.one_of.join("`, `"));
+        let _ = write!(value, "; exactly one of `{}`", object.one_of.join("`, `"));
     }
     if let Some(default) = key.default {
-        value += &format!("; default `{default}`");
+        let _ = write!(value, "; default `{default}`");
     }
     let mut meaning = key.doc.to_owned();
     for word in words(&key.field_type) {
-        meaning += &format!(" `{}`: {}", word.name, word.doc);
+        let _ = write!(meaning, " `{}`: {}", word.name, word.doc);
     }
     let cell = |text: &str| text.replace('|', "\\|");
     format!(

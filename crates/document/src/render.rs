@@ -1,5 +1,7 @@
 //! Diagnostics for people, drawn as rustc draws its own.
 
+use std::fmt::Write as _;
+
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -25,7 +27,7 @@ impl Diagnostics {
             out += "\n\n";
         }
         if self.left_out() > 0 {
-            out += &format!("and {} more\n", self.left_out());
+            let _ = writeln!(out, "and {} more", self.left_out());
         }
         if !self.is_empty() {
             out += &self.summary();

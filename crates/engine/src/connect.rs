@@ -122,14 +122,14 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
                 endpoint: endpoint.url.clone(),
                 chosen_by: endpoint.chosen_by.clone(),
                 because: format!(
-                    "{} is not there or is no certificate\n  DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
+                    "{} is missing or not a certificate\n  DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
                     path.display()
                 ),
             };
         }
         Error::RequestTimeoutError => format!("no answer within {} s", GREETING.as_secs()),
         Error::DockerResponseServerError { status_code, .. } => {
-            format!("what answers there is no container engine (HTTP status {status_code})")
+            format!("the server there is not a container engine (HTTP status {status_code})")
         }
         other => match (io_kind(other), socket) {
             (Some(io::ErrorKind::PermissionDenied), Some(path)) => {
@@ -141,7 +141,7 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
             }
             (Some(io::ErrorKind::ConnectionRefused), _) => "connection refused".to_owned(),
             (Some(io::ErrorKind::ConnectionReset), None) if endpoint.tls.is_none() => {
-                "the connection was reset; does it want TLS? (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH)".to_owned()
+                "the connection was reset; it may require TLS (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH)".to_owned()
             }
             _ => root_cause(other),
         },

@@ -166,7 +166,7 @@ fn endpoint(
         }
         "ssh" => {
             return refuse(
-                "an engine over ssh does not share this machine's files, and a run's results and models lie in them\n  log in there and run retrial on that machine",
+                "an engine over ssh does not share this machine's files\n  log in there and run retrial on that machine",
             );
         }
         other => return refuse(&format!("unknown scheme `{other}`: use unix:// or tcp://")),

@@ -26,7 +26,7 @@ pub enum Refusal {
 pub enum EngineError {
     /// Nothing answers.
     #[error(
-        "no container engine answers at {endpoint} ({chosen_by}): {because}\n  is it running? (`systemctl status docker`) may you use its socket? (`ls -l`, group `docker`)\n  another one: --engine URL, DOCKER_HOST, or `docker context use`"
+        "no container engine answers at {endpoint} ({chosen_by}): {because}\n  check that it runs (`systemctl status docker`) and that you may use its socket (group `docker`)\n  to use another engine: --engine URL, DOCKER_HOST, or `docker context use`"
     )]
     Unreachable {
         /// Where.
@@ -50,7 +50,7 @@ pub enum EngineError {
     },
     /// The engine is older than what we speak.
     #[error(
-        "{product} {version} at {endpoint} speaks API {api}, and at least API {needed} is needed (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one by --engine URL"
+        "{product} {version} at {endpoint} has API {api}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one by --engine URL"
     )]
     TooOld {
         /// Where.
@@ -99,7 +99,7 @@ pub enum EngineError {
     },
     /// Credentials are configured but could not be had.
     #[error(
-        "the credentials for {registry} could not be read: {because}\n  `docker login {registry}` again, or repair Docker's config.json"
+        "the credentials for {registry} could not be read: {because}\n  `docker login {registry}` again, or fix Docker's config.json"
     )]
     Credentials {
         /// The registry.
@@ -166,7 +166,7 @@ pub enum EngineError {
     },
     /// The engine went away in the middle of an operation.
     #[error(
-        "the engine went away: {operation}: {because}\n  is it being restarted? (`systemctl status docker`); a run goes on with `retrial resume`"
+        "lost the engine: {operation}: {because}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
     )]
     Gone {
         /// What was being done.

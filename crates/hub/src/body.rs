@@ -17,7 +17,7 @@ pub struct Body {
 }
 
 enum Source {
-    Http(Response),
+    Http(Box<Response>),
     Xet(Box<XetDownloadStream>),
 }
 
@@ -69,7 +69,7 @@ impl Body {
         let restart = answer.status() == StatusCode::OK && from > 0;
         let expected = if restart { end } else { end - from };
         let length = answer.content_length();
-        let source = Source::Http(answer);
+        let source = Source::Http(Box::new(answer));
         let body = Self { source, end };
         match length.filter(|length| *length != expected) {
             Some(length) => mismatch(format!("it sends {length} bytes instead of {expected}")),

@@ -104,7 +104,7 @@ impl Download<'_> {
                     restarts += 1;
                     // A server that cuts each answer and knows no ranges would never end.
                     if restarts > self.connection.transport.settings.retries.attempts {
-                        let reason = "the hub cuts every answer and supports no ranges";
+                        let reason = "the hub truncates every answer and supports no ranges";
                         return Ok(Outcome::Mismatch(reason.to_owned()));
                     }
                     sink = self.sink(lock, true).await?;

@@ -105,7 +105,7 @@ pub enum FetchError {
     },
     /// Received files never match their hash.
     #[error(
-        "{path} of {repository} does not match what the hub lists, {attempts} times: {reason}\n  a proxy or the hub damages it; nothing of it was kept"
+        "{path} of {repository} does not match what the hub lists, {attempts} times: {reason}\n  a proxy or the hub damages it; it was discarded"
     )]
     Corrupted {
         /// Which repository.

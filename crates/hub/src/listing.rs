@@ -181,7 +181,7 @@ pub async fn tree(
         }
         url = next;
     }
-    Err(request.malformed("its listing never ends"))
+    Err(request.malformed("its listing does not end"))
 }
 
 fn entry(listed: Listed) -> (String, Entry) {

@@ -63,7 +63,7 @@ impl Meter {
         splitter.push(bytes, |line| sum.take(&line.text, *span));
     }
 
-    /// What they say. A last line without its end was cut off, and does not count.
+    /// What they say. A last line without its end was truncated, and does not count.
     #[must_use]
     pub fn finish(self) -> Power {
         let Sum {

@@ -78,7 +78,7 @@ impl Printed {
 
 /// Reads a printed number: `103480`, `-0.5`, `1.04615e+06`, `14,164.25`, `1_000`.
 ///
-/// Commas and underscores must separate groups of exactly three digits: `1,5` is no number here,
+/// Commas and underscores must separate groups of exactly three digits: `1,5` is not a number here,
 /// since it is fifteen tenths to one reader and a list to another. `nan` and `inf` are none either.
 #[must_use]
 pub fn parse_number(text: &str) -> Option<Printed> {

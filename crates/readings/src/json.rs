@@ -20,7 +20,7 @@ use crate::request::Take;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum JsonError {
     /// The path is none.
-    #[error("`{path}` is no JSONPath: {reason}; write it as RFC 9535 does: `$.metrics.rouge1`")]
+    #[error("`{path}` is not a JSONPath: {reason}; write it as RFC 9535 does: `$.metrics.rouge1`")]
     Path {
         /// The path.
         path: String,
@@ -28,7 +28,7 @@ pub enum JsonError {
         reason: String,
     },
     /// The document is none.
-    #[error("it is no JSON: {reason}")]
+    #[error("it is not JSON: {reason}")]
     Syntax {
         /// What its parser says, with line and column.
         reason: String,
@@ -37,15 +37,15 @@ pub enum JsonError {
     #[error("there is no JSON in it")]
     Empty,
     /// The path leads nowhere.
-    #[error("nothing is at `{path}`{near}")]
+    #[error("there is nothing at `{path}`{near}")]
     NoMatch {
         /// The path.
         path: String,
         /// What is near it, or nothing.
         near: String,
     },
-    /// It leads to something that is no number.
-    #[error("`{text}` is at `{path}`, which is no number")]
+    /// It leads to something that is not a number.
+    #[error("the value at `{path}` is `{text}`, not a number")]
     NotANumber {
         /// The path.
         path: String,
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a line of an output; one that is no JSON object or list is passed over.
+    /// Reads a line of an output; one that is not a JSON object or list is passed over.
     pub fn feed_line(&mut self, line: &str) {
         let line = line.trim();
         if !line.starts_with(['{', '[']) {
@@ -187,10 +187,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What was taken, by name; a figure that is no table has the empty one.
+    /// What was taken, by name; a figure that is not a table has the empty one.
     ///
     /// # Errors
-    /// Where the path leads nowhere, or to what is no number.
+    /// Where the path leads nowhere, or to what is not a number.
     pub fn entries(self) -> Result<BTreeMap<String, Taking>, JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -304,12 +304,15 @@ mod tests {
     #[rstest]
     #[case(
         "$.metrics.rougeL",
-        "nothing is at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
+        "there is nothing at `$.metrics.rougeL`; the nearest is `$.metrics.rouge1`: 44.5"
     )]
-    #[case("$.metrics.lost", "`NaN` is at `$.metrics.lost`, which is no number")]
-    #[case("$.metrics.all[3]", "`-Infinity` is at")]
-    #[case("$.metrics", "which is no number")]
-    #[case("$.[", "is no JSONPath")]
+    #[case(
+        "$.metrics.lost",
+        "the value at `$.metrics.lost` is `NaN`, not a number"
+    )]
+    #[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
+    #[case("$.metrics", ", not a number")]
+    #[case("$.[", "is not a JSONPath")]
     fn what_is_not_there_is_told(#[case] path: &str, #[case] said: &str) {
         let error = find(path, Take::Last, SCORES).unwrap_err();
         assert!(error.contains(said), "{error}");
@@ -357,7 +360,7 @@ mod tests {
         assert!(
             find("$..v", Take::Last, &deep)
                 .unwrap_err()
-                .contains("no JSON")
+                .contains("not JSON")
         );
         assert!(find("$.v", Take::Last, "{\"v\": 1e999}").is_err());
         assert!(

@@ -28,7 +28,7 @@ pub const MOST_ENTRIES: usize = 10_000;
 pub enum PatternError {
     /// The regular expression does not compile.
     #[error(
-        "the pattern `{pattern}` is no regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`"
+        "the pattern `{pattern}` is not a regular expression: {reason}; write it in Rust's regex syntax, with the number as a group: `([0-9.]+)`"
     )]
     Syntax {
         /// The pattern.
@@ -38,15 +38,15 @@ pub enum PatternError {
     },
     /// No line matched.
     #[error(
-        "no line matches the pattern `{pattern}`; look at the step's output for how the figure is printed"
+        "no line matches the pattern `{pattern}`; check in the step's output how the figure is printed"
     )]
     NoMatch {
         /// The pattern.
         pattern: String,
     },
-    /// A line matched, but what it captured is no number.
+    /// A line matched, but what it captured is not a number.
     #[error(
-        "the pattern `{pattern}` captured `{text}`, which is no number; put only the number into the group"
+        "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group"
     )]
     NotANumber {
         /// The pattern.
@@ -56,7 +56,7 @@ pub enum PatternError {
     },
     /// A line matched, and its unit is of another kind than the figure's.
     #[error(
-        "the pattern `{pattern}` captured the unit `{found}`, which is nothing in `{unit}`; write the figure's `unit` as the benchmark means it"
+        "the pattern `{pattern}` captured the unit `{found}`, which cannot be converted to `{unit}`; correct the figure's `unit`"
     )]
     Unit {
         /// The pattern.
@@ -112,7 +112,7 @@ impl Pattern {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// [`PatternError::Syntax`] where it is no regular expression, or one too large.
+    /// [`PatternError::Syntax`] where it is not a regular expression, or one too large.
     pub fn new(
         pattern: &str,
         take: Take,
@@ -202,7 +202,7 @@ pub struct Reader<'a> {
     pattern: &'a Pattern,
     /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
     locations: CaptureLocations,
-    /// By name; a figure that is no table has the empty one.
+    /// By name; a figure that is not a table has the empty one.
     entries: BTreeMap<String, Taking>,
     matches: u64,
     failed: Option<PatternError>,
@@ -338,7 +338,7 @@ impl Reader<'_> {
     /// The figure, after the last line.
     ///
     /// # Errors
-    /// Where nothing matched, a capture was no number, or there were too many values.
+    /// Where nothing matched, a capture was not a number, or there were too many values.
     pub fn finish(self) -> Result<Taken, PatternError> {
         let matches = self.matches;
         let pattern = self.pattern;
@@ -365,10 +365,10 @@ impl Reader<'_> {
         })
     }
 
-    /// What was taken, by name; a figure that is no table has the empty one.
+    /// What was taken, by name; a figure that is not a table has the empty one.
     ///
     /// # Errors
-    /// Where nothing matched, a capture was no number, or there were too many values.
+    /// Where nothing matched, a capture was not a number, or there were too many values.
     pub fn entries(self) -> Result<BTreeMap<String, Taking>, PatternError> {
         if let Some(error) = self.failed {
             return Err(error);

@@ -35,7 +35,7 @@ pub enum RowsError {
         has: String,
     },
     /// What stands there is no number.
-    #[error("`{text}` stands in the column `{column}`, which is no number")]
+    #[error("the column `{column}` has `{text}`, not a number")]
     NotANumber {
         /// The column.
         column: String,
@@ -47,7 +47,7 @@ pub enum RowsError {
     TooManyEntries,
 }
 
-/// What is taken of a table, by name; a figure that is no table has the empty one.
+/// What is taken of a table, by name; a figure that is not a table has the empty one.
 ///
 /// # Errors
 /// Where there is no such column, no such row, or no number.
@@ -314,7 +314,7 @@ mod tests {
     #[case(cell("TFLOPS", &[], None), "no line has the column `TFLOPS`; the nearest line is: dtype, shape, ms, median, TFLOP/s")]
     #[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
     #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 fit")]
-    #[case(cell("TFLOP/s", &[("shape", "4096")], None), "`nan` stands in the column `TFLOP/s`, which is no number")]
+    #[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
     fn what_is_not_there_is_told(#[case] cell: CsvCell, #[case] said: &str) {
         assert_eq!(one(TABLE, &cell, Take::Last).unwrap_err(), said);
     }

@@ -111,7 +111,10 @@ impl Taking {
         let values = self.values();
         let first = *values.first().ok_or("there is no value")?;
         if let Some(lost) = values.iter().find(|printed| !printed.value.is_finite()) {
-            return Err(format!("it comes to {}, which is no figure", lost.value));
+            return Err(format!(
+                "the result is {}, which is not a figure",
+                lost.value
+            ));
         }
         let differs = |other: &Printed| {
             let apart = (other.value - first.value).abs();
@@ -119,9 +122,7 @@ impl Taking {
             apart > 0.0 && apart >= other.half_digit + first.half_digit
         };
         if values.iter().any(differs) {
-            return Err(format!(
-                "{count} values are found that differ: say which with `take:`"
-            ));
+            return Err(format!("{count} different values: choose one with `take:`"));
         }
         Ok(first)
     }

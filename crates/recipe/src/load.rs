@@ -5,7 +5,7 @@ use super::keys::SCHEMA;
 use super::merge::merge;
 use retrial_document::{Diagnostics, Node, Source, Span, Value, did_you_mean, parse};
 
-/// The merged tree, still symbolic. None where the text itself is no recipe.
+/// The merged tree, still symbolic. None where the text itself is not a recipe.
 pub fn load(
     source: &Source,
     templates: &dyn Templates,
@@ -58,7 +58,7 @@ impl Loader<'_> {
             self.circle.push(name.to_owned());
         }
         for (template, span) in extends(&node) {
-            if let Some(below) = self.template(&template, span) {
+            if let Some(below) = self.template(&template, &span) {
                 base = merge(base, below, self.problems);
             }
         }
@@ -100,7 +100,7 @@ impl Loader<'_> {
         }
     }
 
-    fn template(&mut self, name: &str, span: Span) -> Option<Node> {
+    fn template(&mut self, name: &str, span: &Span) -> Option<Node> {
         if let Some(at) = self.circle.iter().position(|outer| outer == name) {
             let mut circle = self.circle[at..].to_vec();
             circle.push(name.to_owned());
@@ -109,13 +109,12 @@ impl Loader<'_> {
                 circle.join(" → ")
             );
             self.problems
-                .error("circle", message, &span, "take one `extends` out");
+                .error("circle", message, span, "remove one `extends`");
             return None;
         }
         if self.circle.len() >= DEEPEST {
-            let message = format!("templates extend each other more than {DEEPEST} deep");
-            self.problems
-                .error("circle", message, &span, "put them together");
+            let message = format!("templates extend each other more than {DEEPEST} levels deep");
+            self.problems.error("circle", message, span, "combine them");
             return None;
         }
         let Some(source) = self.templates.template(name) else {
@@ -128,8 +127,7 @@ impl Loader<'_> {
                 .trim_end_matches(".yaml");
             let help = did_you_mean(bare, names.iter().map(String::as_str), "templates");
             let message = format!("there is no template `{name}`");
-            self.problems
-                .error("missing-template", message, &span, help);
+            self.problems.error("missing-template", message, span, help);
             return None;
         };
         self.file(&source, Some(name))

@@ -71,7 +71,7 @@ impl Loaded {
     /// Reads a recipe.
     ///
     /// # Errors
-    /// The text is no recipe.
+    /// The text is not a recipe.
     pub fn of(name: &str, source: &Source, templates: &dyn Templates) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         let Some(merged) = load(source, templates, &mut problems) else {
@@ -195,7 +195,7 @@ impl Loaded {
             return None;
         }
         let Some(recipe) = build(&self.name, &stage.validated, &stage.names) else {
-            let message = "this recipe passes the check and cannot be read: a fault of retrial";
+            let message = "this recipe passes the check but cannot be read: a bug in retrial";
             problems.error(
                 "internal",
                 message,

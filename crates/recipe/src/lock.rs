@@ -112,7 +112,8 @@ impl Lock {
     /// The file's text.
     #[must_use]
     pub fn to_yaml(&self) -> String {
-        let mut out = String::from("# made by `retrial lock`: what the recipe's names stand for\n");
+        let mut out =
+            String::from("# written by `retrial lock`: the content behind the recipe's names\n");
         let _ = writeln!(out, "lock: {FORMAT}");
         let _ = writeln!(out, "recipe: {}", quoted(&self.recipe, false));
         let _ = writeln!(out, "fingerprint: {}", quoted(&self.fingerprint, false));
@@ -218,13 +219,11 @@ fn compare(
             Some(now) => lines.push(format!(
                 "{what} {name}: the lock has {locked}, the {place} now has {now}"
             )),
-            None => lines.push(format!(
-                "{what} {name}: the recipe does not name it any more"
-            )),
+            None => lines.push(format!("{what} {name}: the recipe no longer uses it")),
         }
     }
     for name in now.keys().filter(|name| !locked.contains_key(*name)) {
-        lines.push(format!("{what} {name}: is not in the lock"));
+        lines.push(format!("{what} {name} is not in the lock"));
     }
 }
 
@@ -284,7 +283,7 @@ mod tests {
         let said = before.differences(&now).join("\n");
         assert!(said.contains("image rocm/x:7.1: the lock has sha256:0123"));
         assert!(said.contains("the registry now has sha256:ffff"));
-        assert!(said.contains("image rocm/y: is not in the lock"));
-        assert!(said.contains("model amd/tiny@main: the recipe does not name it any more"));
+        assert!(said.contains("image rocm/y is not in the lock"));
+        assert!(said.contains("model amd/tiny@main: the recipe no longer uses it"));
     }
 }

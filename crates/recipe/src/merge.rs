@@ -98,7 +98,7 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
 }
 
 const APPEND_HELP: &str =
-    "maps merge by themselves, and everything else replaces: write the key without `+`";
+    "only lists are appended to; maps merge and other values replace: write the key without `+`";
 
 /// The tree as it is meant: appended lists stand for themselves, nulls are gone.
 pub fn settle(node: Node, problems: &mut Diagnostics) -> Node {
@@ -129,7 +129,8 @@ fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {
         Value::Removed => return None,
         Value::Null => {
             let message = format!("`{}` has no value", entry.key);
-            let help = "null takes away what a template gave, and there is nothing; for an empty text, write \"\"";
+            let help =
+                "null removes a template's value, and there is none; for empty text, write \"\"";
             problems.warning("no-value", message, &span, help);
             return None;
         }

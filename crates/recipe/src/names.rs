@@ -106,7 +106,6 @@ impl Names {
     }
 
     /// Params that have neither default nor value.
-    #[must_use]
     pub fn unset(&self) -> impl Iterator<Item = (&str, &Param)> {
         self.params
             .iter()
@@ -195,7 +194,7 @@ impl Names {
                     problems.error(
                         "param-circle",
                         message,
-                        &span,
+                        span,
                         "give one of them a value of its own",
                     );
                     break;

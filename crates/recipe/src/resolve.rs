@@ -67,7 +67,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
 }
 
 /// SHA-256 of a recipe with its templates, under all variants; comments do not matter. None where
-/// it is no recipe.
+/// it is not a recipe.
 #[must_use]
 pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
@@ -79,7 +79,7 @@ pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String>
 /// The variants of a recipe, for `show` and `--vary`.
 ///
 /// # Errors
-/// The file is no recipe, or its variants are not well formed.
+/// The file is not a recipe, or its variants are not well formed.
 pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, Diagnostics> {
     let mut problems = Diagnostics::default();
     let merged = load(source, templates, &mut problems);
@@ -205,7 +205,7 @@ fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {
     for param in merged.entries_at("params") {
         if !used.contains(&param.key) {
             let message = format!("nothing uses the param `{}`", param.key);
-            let help = format!("name it, `${{{{ params.{} }}}}`, or take it out", param.key);
+            let help = format!("use it, `${{{{ params.{} }}}}`, or remove it", param.key);
             problems.warning("unused-param", message, &param.key_span, help);
         }
     }

@@ -50,7 +50,7 @@ pub struct VariantSummary {
 /// What a recipe says of itself, with its default variants.
 ///
 /// # Errors
-/// The file is no recipe.
+/// The file is not a recipe.
 pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, Diagnostics> {
     let (summary, _) = summarize_all(source, templates)?;
     Ok(summary)
@@ -59,7 +59,7 @@ pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, 
 /// As [`summarize`], and of each variant that is another submission.
 ///
 /// # Errors
-/// The file is no recipe.
+/// The file is not a recipe.
 pub fn summarize_all(
     source: &Source,
     templates: &dyn Templates,

@@ -188,12 +188,12 @@ impl Variants {
     ) {
         match self.axis(axis) {
             None => {
-                let axes = self.axes.iter().map(|axis| axis.name.as_str());
+                let known = self.axes.iter().map(|axis| axis.name.as_str());
                 problems.error(
                     "variant",
                     format!("`{axis}` is not an axis of `variants`"),
                     axis_span,
-                    did_you_mean(axis, axes, "axes of `variants`"),
+                    did_you_mean(axis, known, "axes of `variants`"),
                 );
             }
             Some(known) if !known.values.iter().any(|known| known == value) => {

@@ -211,7 +211,7 @@ fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
     let message = format!("no run is called `{}` here", run.value);
     Some(
         Diagnostic::warning("missing-run", message, run.span.clone())
-            .help(format!("{error}; `retrial runs import` brings one in")),
+            .help(format!("{error}; `retrial runs import` imports one")),
     )
 }
 

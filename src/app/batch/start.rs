@@ -74,7 +74,7 @@ fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure>
         return Ok(());
     };
     Err(Failure::usage(format!(
-        "batch {id}: {first} has changed since the batch started, and its trials would no longer be one sample\n  undo the change, or start again: retrial batch … --new"
+        "batch {id}: {first} has changed since the batch started, so its trials would no longer be one sample\n  undo the change, or start again: retrial batch … --new"
     )))
 }
 

@@ -50,7 +50,7 @@ fn stem(file: &File<'_>) -> Option<String> {
 
 pub(super) fn open(name: &str) -> Option<Opened> {
     let file = RECIPES.get_file(format!("{name}.yaml"));
-    // What lies in a recipe's directory is no recipe of its own.
+    // What lies in a recipe's directory is not a recipe of its own.
     let file = match file {
         Some(file) if names().iter().any(|known| known == name) => file,
         _ => RECIPES.get_file(format!("{name}/recipe.yaml"))?,

@@ -71,7 +71,7 @@ fn of(
         let Some(position) = sides.iter().position(|(value, _)| value == baseline) else {
             let values: Vec<&str> = sides.iter().map(|(value, _)| value.as_str()).collect();
             return Err(Failure::usage(format!(
-                "--baseline {baseline}: {} has no such {axis}, but {}",
+                "--baseline {baseline}: {} has no such {axis}; it has {}",
                 together.title,
                 values.join(", ")
             )));

@@ -46,6 +46,10 @@ fn options(request: &CompareRequest) -> Options {
 
 /// The first lines of a list, below an error.
 fn listed(lines: &[String]) -> String {
-    let lines = lines.iter().take(8);
-    lines.map(|line| format!("\n  {line}")).collect()
+    let mut text = String::new();
+    for line in lines.iter().take(8) {
+        text += "\n  ";
+        text += line;
+    }
+    text
 }

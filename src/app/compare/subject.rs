@@ -38,7 +38,7 @@ fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
         ));
     }
     if !request.filter.settings.is_empty() && request.filter.recipe.is_empty() {
-        return Err(Failure::usage("--set needs --recipe, or --by"));
+        return Err(Failure::usage("--set requires --recipe or --by"));
     }
     Ok(())
 }

@@ -109,7 +109,7 @@ mod tests {
             | loading shard 3
             | Traceback (most recent call last):
             | RuntimeError: HIP out of memory
-            help: read its output; look into the container with --keep on-failure and `retrial shell`
+            help: read its output; to inspect the container, use --keep on-failure and `retrial shell`
         ");
     }
 

@@ -129,9 +129,13 @@ impl<T: Terminal> State<T> {
     /// Rows from the first line that is shown to the cursor.
     fn rows(&self) -> usize {
         let (columns, _) = self.terminal.size();
-        let rows = |line: &String| match self.terminal.reflows() {
-            true => measure_text_width(line).div_ceil(columns.max(1)).max(1),
-            false => 1,
+        let reflows = self.terminal.reflows();
+        let rows = |line: &String| {
+            if reflows {
+                measure_text_width(line).div_ceil(columns.max(1)).max(1)
+            } else {
+                1
+            }
         };
         self.shown.iter().map(rows).sum()
     }

@@ -100,12 +100,12 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
         let (rest, tail) = tail(&words[at + 2..], subjects)?;
         if let Some(word) = rest.first() {
             return Err(wrong(
-                "what is this?",
+                "unexpected word",
                 &word.span,
                 "`is accurate` ends the claim",
             ));
         }
-        tail.no_amount("`is accurate` is held against the benchmark's own limits")?;
+        tail.no_amount("`is accurate` uses the benchmark's own limits")?;
         return Ok(Sentence {
             assertion: Assertion::Accurate,
             candidate: side::read(&words[..at], &claim.span, subjects)?,
@@ -128,10 +128,14 @@ fn gap(words: &[Word], span: &Span, subjects: &Subjects<'_>) -> Result<Sentence,
         smaller.or(larger),
         words.get(1).is_some_and(|word| word.is("to")),
     ) else {
-        return Err(wrong("this says nothing of a gap", span, FORM));
+        return Err(wrong(
+            "a claim on a gap is `smaller` or `larger`",
+            span,
+            FORM,
+        ));
     };
     let Some(than) = find(&words[verb..], "than with").map(|at| at + verb) else {
-        return Err(wrong("smaller than with whom?", span, FORM));
+        return Err(wrong("the claim ends before its second side", span, FORM));
     };
     let (second, tail) = tail(&words[than + 2..], subjects)?;
     let first = side::read(&words[verb + 3..than], span, subjects)?;
@@ -146,7 +150,7 @@ fn gap(words: &[Word], span: &Span, subjects: &Subjects<'_>) -> Result<Sentence,
         && (*kind != Amount::By || *by >= 1.0)
     {
         return Err(wrong(
-            "no gap is smaller by this",
+            "a gap cannot be smaller by this much",
             at,
             "write `by 10%`: less than 100 %",
         ));
@@ -223,7 +227,7 @@ fn tail<'a>(words: &'a [Word], subjects: &Subjects<'_>) -> Result<(&'a [Word], T
             None if tail.scenario.is_none() && tail.figure.is_none() => {
                 (tail.scenario, tail.figure) = measured(rest, &span, subjects)?;
             }
-            _ => return Err(wrong("this is said twice", &span, "say it once")),
+            _ => return Err(wrong("duplicate condition", &span, "remove one")),
         }
     }
     Ok((&words[..end], tail))
@@ -241,7 +245,7 @@ fn percentage(words: &[Word], span: &Span) -> Result<f64, Problem> {
     match value.map(|value| value / divisor) {
         Some(value) if value > 0.0 && value <= 100.0 => Ok(value),
         _ => Err(wrong(
-            &format!("`{written}` is not a share"),
+            &format!("`{written}` is not a percentage"),
             span,
             "write `10%`, or `0.1`",
         )),
@@ -267,7 +271,10 @@ fn measured(
         } else {
             let known = subjects.scenarios.iter().chain(subjects.figures);
             let near = nearest(&word.text, known.map(String::as_str));
-            let message = format!("`{}` is no scenario or figure of these recipes", word.text);
+            let message = format!(
+                "`{}` is not a scenario or figure of these recipes",
+                word.text
+            );
             let help = near.map_or_else(
                 || format!("scenarios are: {}", subjects.scenarios.join(", ")),
                 |near| format!("did you mean `{near}`?"),
@@ -308,7 +315,7 @@ fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
         return Err(wrong(&message, at, help));
     }
     if verb.claim != Claim::Better && *by >= 1.0 {
-        return Err(wrong("a margin of 100 % claims nothing", at, help));
+        return Err(wrong("a margin of 100 % is always met", at, help));
     }
     // `A is slower than B by 10 %`: B is faster by 11 %.
     if verb.claim == Claim::Better && verb.swaps {
@@ -336,7 +343,7 @@ fn no_claim(words: &[Word], span: &Span) -> Problem {
         let help = nearest(&text(written), verbs.clone()).map_or_else(
             || {
                 format!(
-                    "what can: {}, the gap to … is smaller with … than with …",
+                    "valid claims: {}, the gap to … is smaller with … than with …",
                     verbs.collect::<Vec<_>>().join(", ")
                 )
             },
@@ -345,7 +352,7 @@ fn no_claim(words: &[Word], span: &Span) -> Problem {
         return wrong(&message, &place(written, span), &help);
     }
     wrong(
-        "this claims nothing that can be checked",
+        "no claim that can be checked",
         span,
         "write for example: 7.1.1 is faster than 6.4.1 (docs/batches.md has all forms)",
     )

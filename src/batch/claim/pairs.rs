@@ -98,7 +98,7 @@ fn both(
                 return Err(wrong(
                     "both sides mean the same cells",
                     &sentence.span,
-                    "what one side names and the other does not is the same on both; name what differs",
+                    "an axis that only one side names is the same on both; name the axis that differs",
                 ));
             }
             // A thousand cells have a million pairs: partners are looked up, not tried.
@@ -154,7 +154,7 @@ fn third(
         }
         [] => {
             let message = format!("there is no cell with {values} to measure the gap to");
-            Err(wrong(&message, &sentence.span, "name one that is run"))
+            Err(wrong(&message, &sentence.span, "name a cell of this batch"))
         }
         ref several => {
             let names: Vec<&str> = several.iter().take(6).map(|cell| &*cell.name).collect();
@@ -172,12 +172,13 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
     };
     let candidate = side(&sentence.candidate);
     let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
-    let message = format!("no two cells are {candidate} and {baseline} and alike in all else");
+    let message =
+        format!("no two cells are {candidate} and {baseline} and equal in all other axes");
     let reasons = subjects.left_out.iter().take(4);
     let reasons = reasons.map(|left| format!("{} is omitted: {}", left.name, left.reason));
     let reasons: Vec<String> = reasons.collect();
     let help = if reasons.is_empty() {
-        "name values of cells that are run".to_owned()
+        "name values of cells in this batch".to_owned()
     } else {
         reasons.join("; ")
     };

@@ -34,8 +34,11 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
             && let Some(other) = other(&word.text)
         {
             if words.len() > 1 {
-                let message = format!("`{}` is runs of another host, as they are", other.name);
-                return Err(wrong(&message, &all, "name it alone"));
+                let message = format!(
+                    "`{}` names runs of another host and has no axes",
+                    other.name
+                );
+                return Err(wrong(&message, &all, "write the name only"));
             }
             return Ok(Side::ExternalResult(other.name.clone()));
         }
@@ -51,7 +54,7 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
     }
     if values.is_empty() && subjects.cells.len() > 1 {
         let help = "name values that tell them apart";
-        return Err(wrong("this means every cell", &all, help));
+        return Err(wrong("this matches every cell", &all, help));
     }
     Ok(Side::Cells(values))
 }
@@ -63,7 +66,7 @@ fn pairs(
     subjects: &Subjects<'_>,
 ) -> Result<Vec<(String, String)>, Problem> {
     match term {
-        [] => Err(wrong("nothing stands between two +", all, "take one out")),
+        [] => Err(wrong("nothing between two +", all, "remove one")),
         [word] if !word.quoted && word.text.contains('=') => {
             let parts = word.text.split(',');
             parts
@@ -84,7 +87,7 @@ fn pairs(
             subjects,
         )?]),
         several => {
-            let message = format!("`{}` is no value", text(several));
+            let message = format!("`{}` is not a value", text(several));
             Err(wrong(
                 &message,
                 &place(several, all),
@@ -106,7 +109,7 @@ fn of_axis(
             .iter()
             .any(|(_, values)| same(values, axis).is_some())
         {
-            let message = format!("`{axis}` is a value, and no axis");
+            let message = format!("`{axis}` is a value, not an axis");
             return Err(wrong(
                 &message,
                 span,
@@ -120,7 +123,7 @@ fn of_axis(
             did_you_mean(axis, names, "axes are")
         };
         return Err(wrong(
-            &format!("`{axis}` is no axis of this batch"),
+            &format!("`{axis}` is not an axis of this batch"),
             span,
             &help,
         ));
@@ -140,7 +143,7 @@ fn no_cell_has(
 ) -> Problem {
     let has = |axes: &Values| axes.get(axis) == Some(value);
     if let Some(left) = subjects.left_out.iter().find(|left| has(&left.axes)) {
-        let message = format!("all cells with {axis}={value} are left out");
+        let message = format!("all cells with {axis}={value} are omitted");
         return wrong(&message, span, &left.reason.to_string());
     }
     let known = values.iter().map(String::as_str);
@@ -166,13 +169,14 @@ fn alone(
             let mut left = subjects.left_out.iter();
             let left = left.find(|left| left.axes.iter().any(|(_, known)| known == value));
             if let Some(left) = left {
-                let message = format!("all cells with `{value}` are left out");
+                let message = format!("all cells with `{value}` are omitted");
                 return Err(wrong(&message, span, &left.reason.to_string()));
             }
             let values = subjects.axes.iter().flat_map(|(_, values)| values);
             let others = subjects.external_results.iter().map(|other| &other.name);
             let known = values.chain(others).map(String::as_str);
-            let message = format!("`{value}` is no value of an axis and no other host's runs");
+            let message =
+                format!("`{value}` is neither a value of an axis nor another host's runs");
             Err(wrong(
                 &message,
                 span,

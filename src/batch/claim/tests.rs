@@ -169,7 +169,7 @@ error: `is faster then` cannot be checked
 
 1 error
 
-error: this claims nothing that can be checked
+error: no claim that can be checked
  --> batch.yaml:9:5
   |
 9 |   - rocm has improved
@@ -179,7 +179,7 @@ error: this claims nothing that can be checked
 
 1 error
 
-error: `7.1.2` is no value of an axis and no other host's runs
+error: `7.1.2` is neither a value of an axis nor another host's runs
  --> batch.yaml:9:5
   |
 9 |   - 7.1.2 is faster than 6.4.1
@@ -189,7 +189,7 @@ error: `7.1.2` is no value of an axis and no other host's runs
 
 1 error
 
-error: no two cells are rocm=7.1.1,backend=rocm and rocm=6.4.1 and alike in all else
+error: no two cells are rocm=7.1.1,backend=rocm and rocm=6.4.1 and equal in all other axes
  --> batch.yaml:9:5
   |
 9 |   - 7.1.1 + rocm is faster than 6.4.1
@@ -199,7 +199,7 @@ error: no two cells are rocm=7.1.1,backend=rocm and rocm=6.4.1 and alike in all 
 
 1 error
 
-error: `migraphy` is no value of an axis and no other host's runs
+error: `migraphy` is neither a value of an axis nor another host's runs
  --> batch.yaml:9:5
   |
 9 |   - migraphy is faster than backend rocm
@@ -209,7 +209,7 @@ error: `migraphy` is no value of an axis and no other host's runs
 
 1 error
 
-error: `7.1.1` is a value, and no axis
+error: `7.1.1` is a value, not an axis
  --> batch.yaml:9:5
   |
 9 |   - 7.1.1 migraphx is faster than 6.4.1
@@ -225,11 +225,11 @@ error: both sides mean the same cells
 9 |   - 7.1.1 is faster than 7.1.1
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: what one side names and the other does not is the same on both; name what differs
+  = help: an axis that only one side names is the same on both; name the axis that differs
 
 1 error
 
-error: `rtx409` is no value of an axis and no other host's runs
+error: `rtx409` is neither a value of an axis nor another host's runs
  --> batch.yaml:9:26
   |
 9 |   - 7.1.1 is faster than rtx409
@@ -239,17 +239,17 @@ error: `rtx409` is no value of an axis and no other host's runs
 
 1 error
 
-error: `rtx4090` is runs of another host, as they are
+error: `rtx4090` names runs of another host and has no axes
  --> batch.yaml:9:26
   |
 9 |   - 7.1.1 is faster than rtx4090 + migraphx
   |                          ^^^^^^^^^^^^^^^^^^
   |
-  = help: name it alone
+  = help: write the name only
 
 1 error
 
-error: `lots` is not a share
+error: `lots` is not a percentage
  --> batch.yaml:9:32
   |
 9 |   - 7.1.1 is faster than 6.4.1 by lots
@@ -269,7 +269,7 @@ error: `is faster than` takes no such number
 
 1 error
 
-error: `offlin` is no scenario or figure of these recipes
+error: `offlin` is not a scenario or figure of these recipes
  --> batch.yaml:9:35
   |
 9 |   - 7.1.1 is faster than 6.4.1 in offlin
@@ -289,7 +289,7 @@ error: a side is missing
 
 1 error
 
-error: this says nothing of a gap
+error: a claim on a gap is `smaller` or `larger`
  --> batch.yaml:9:5
   |
 9 |   - the gap to rtx4090 shrinks

@@ -52,7 +52,9 @@ fn of_trial_runs(home: &Home, trial_run: Option<&TrialRunState>, trial: u32) -> 
     };
     let ended = trial_run.and_then(|trial_run| trial_run.end.as_ref());
     let found = match ended {
-        _ if run.is_empty() && ended.is_none() => lost("it was not begun", ExitCode::Inconclusive),
+        _ if run.is_empty() && ended.is_none() => {
+            lost("it was not started", ExitCode::Inconclusive)
+        }
         None => lost("it has not ended", ExitCode::Interrupted),
         Some((end, _)) => {
             let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);

@@ -112,7 +112,7 @@ fn ended(batch: &BatchSession<'_>, count: usize) -> BatchEnded {
     if left > 0 && halted.is_none() {
         return BatchEnded {
             exit: ExitCode::Interrupted,
-            because: Some(format!("stopped with {left} of {count} runs to do")),
+            because: Some(format!("stopped with {left} of {count} runs remaining")),
         };
     }
     let codes: Vec<ExitCode> = batch.ask(|state| {
@@ -126,7 +126,8 @@ fn ended(batch: &BatchSession<'_>, count: usize) -> BatchEnded {
     });
     BatchEnded {
         exit: ExitCode::first(codes),
-        because: halted.map(|because| format!("{because}; {left} of {count} runs were not begun")),
+        because: halted
+            .map(|because| format!("{because}; {left} of {count} runs were not started")),
     }
 }
 

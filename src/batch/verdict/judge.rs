@@ -114,7 +114,7 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
     let is_baseline = |one: &Cell| one.baseline.as_ref() == Some(&cell.name);
     let sentence = match (&verdict, lost.next_back()) {
         (Some(verdict), _) => verdict.sentence.clone(),
-        (None, Some(lost)) => format!("No run gave a result: {}.", lost.because),
+        (None, Some(lost)) => format!("No run has a result: {}.", lost.because),
         (None, None) => "It was not run.".to_owned(),
     };
     CellVerdict {
@@ -157,15 +157,13 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     let mut notes = Vec::new();
     if execution.parallel > 1 {
         notes.push(format!(
-            "up to {} runs were made at once, on GPUs of their own: what else they share (memory, \
-             disk, power) may have cost speed",
+            "up to {} runs were made at once, on GPUs of their own: shared memory, disk and power may have reduced speed",
             execution.parallel
         ));
     }
     if execution.order == Order::Grouped && plan.cells.len() > 1 {
         notes.push(
-            "trials were taken cell by cell: what drifted meanwhile is not told from a difference"
-                .to_owned(),
+            "trials ran cell by cell: drift cannot be distinguished from a difference".to_owned(),
         );
     }
     notes

@@ -82,7 +82,7 @@ impl Tested {
         if outcome == ClaimOutcome::NotDecided && alone != outcome {
             let _ = write!(
                 self.part.sentence,
-                " By itself it would be {alone}: the error is shared by all claims."
+                " Alone it would be {alone}: the error is shared by all claims."
             );
         }
         self.part
@@ -108,6 +108,6 @@ pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
     }
     match checked.first() {
         Some(first) => Test::Limits(ClaimOutcome::Supported, told(first)),
-        None => Test::Nothing("no limit of its accuracy is known".to_owned()),
+        None => Test::Nothing("it has no accuracy limit".to_owned()),
     }
 }

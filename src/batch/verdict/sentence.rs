@@ -90,7 +90,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
         _ => "it is".to_owned(),
     };
     let Some(bounds) = part.bounds else {
-        return ": one trial, and nothing says how much trials scatter".to_owned();
+        return ": one trial, with unknown noise".to_owned();
     };
     let basis = basis(part);
     let required = required(part);

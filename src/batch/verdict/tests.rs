@@ -217,7 +217,7 @@ fn rounds_are_pairs() {
             verdict.claims[0].sentence
         );
         assert_eq!(
-            verdict.notes.iter().any(|note| note.contains("drifted")),
+            verdict.notes.iter().any(|note| note.contains("drift")),
             order == GROUPED
         );
     }

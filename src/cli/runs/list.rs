@@ -2,16 +2,14 @@
 
 use jiff::tz::TimeZone;
 
-use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{runs, terminal};
 use crate::cli::arguments::RunsArguments;
 use crate::history::order;
 use crate::report::{content, markdown};
-use crate::results::verdict::ExitCode;
 
 /// Lists the runs that match the filters.
-pub fn list(global: &GlobalOptions, arguments: &RunsArguments) -> Result<ExitCode, Failure> {
+pub fn list(global: &GlobalOptions, arguments: &RunsArguments) {
     let filter = &arguments.filter;
     let mut rows = runs::index(global).runs(filter);
     order(&mut rows, arguments.sort);
@@ -36,5 +34,4 @@ pub fn list(global: &GlobalOptions, arguments: &RunsArguments) -> Result<ExitCod
             terminal::show(&document);
         }
     }
-    Ok(ExitCode::Success)
 }

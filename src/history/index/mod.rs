@@ -72,8 +72,7 @@ impl Index {
             Err(error) => {
                 let path = index.place.path();
                 index.note = Some(format!(
-                    "the index of runs is not kept ({}: {error}): the run directories were read \
-                     instead",
+                    "the index of runs cannot be stored ({}: {error}): the run directories were read instead",
                     path.display()
                 ));
                 index.kept = Kept::Memory(sync::in_memory(&index.place, &directories));

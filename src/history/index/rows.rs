@@ -62,7 +62,7 @@ pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqli
         .prepare_cached("INSERT OR REPLACE INTO directories VALUES (?1, ?2)")?
         .execute((&listed.id, signature))?;
     let batch = row.batch.as_ref().map(|batch| &batch.id);
-    let began = row.began.map(|began| began.as_nanosecond());
+    let began = row.began.map(jiff::Timestamp::as_nanosecond);
     let began = began.and_then(|began| i64::try_from(began).ok());
     let summary = serde_json::to_string(row)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;

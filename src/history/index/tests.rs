@@ -254,7 +254,7 @@ fn what_cannot_be_written_is_read_where_it_is_and_the_rest_from_the_directories(
     fs::create_dir(scene.home.root().join("index.lock")).unwrap();
     let (rows, note) = scene.told();
     assert_eq!(rows, ["a planted", "b new"]);
-    assert!(note.unwrap().contains("not kept"));
+    assert!(note.unwrap().contains("cannot be stored"));
 }
 
 #[test]

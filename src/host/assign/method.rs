@@ -38,15 +38,15 @@ impl InjectionMethod {
 type Choice = (InjectionMethod, &'static str);
 
 /// Chooses. A recipe that names its GPUs' devices follows a vendor's guide word for word, and is
-/// followed. Else nodes come first for AMD (they need nothing but the driver, and are the same
+/// followed. Else nodes come first for AMD (requires only the driver, and are the same
 /// with every engine), and the toolkit for NVIDIA (the driver's libraries have to come along).
 pub(super) fn choose(request: &AssignRequest<'_>) -> Result<Choice, String> {
-    let forced = "the recipe asks for it (container.gpu_access)";
+    let forced = "the recipe requests it (container.gpu_access)";
     let vendor = request.gpus.vendor;
     Ok(match request.container.gpu_access {
         GpuAccess::AsWritten if !request.chosen.is_empty() => {
             return Err(
-                "the recipe gives its devices as written (container.gpu_access): choose in the recipe"
+                "the recipe passes its devices as written (container.gpu_access): choose in the recipe"
                     .to_owned(),
             );
         }
@@ -94,17 +94,17 @@ fn amd(host: &HostView) -> Choice {
     let support = &host.gpu_support;
     let mut gpus = host.gpus.iter();
     if gpus.any(|gpu| gpu.vendor == GpuVendor::Amd && !gpu.nodes.is_empty()) {
-        let reason = "they need nothing but the driver";
+        let reason = "requires only the driver";
         (InjectionMethod::Devices, reason)
     } else if support.has_cdi(GpuVendor::Amd) {
         let reason =
-            "the GPUs' nodes are not seen here, and the engine has a specification of them";
+            "the GPUs' nodes are not visible here, and the engine has a specification of them";
         (InjectionMethod::Cdi, reason)
     } else if support.has_runtime("amd") {
-        let reason = "the GPUs' nodes are not seen here, and the engine has the runtime amd";
+        let reason = "the GPUs' nodes are not visible here, and the engine has the runtime amd";
         (InjectionMethod::Toolkit, reason)
     } else {
-        let reason = "nothing is known of this host's GPUs: all that it has";
+        let reason = "this host's GPUs are unknown: all of them";
         (InjectionMethod::Devices, reason)
     }
 }
@@ -112,21 +112,23 @@ fn amd(host: &HostView) -> Choice {
 fn nvidia(host: &HostView) -> Choice {
     let support = &host.gpu_support;
     if support.has_runtime("nvidia") || support.nvidia_toolkit {
-        let reason = "NVIDIA's container toolkit is here";
+        let reason = "NVIDIA's container toolkit is installed";
         (InjectionMethod::Toolkit, reason)
     } else if support.has_cdi(GpuVendor::Nvidia) {
-        let reason = "the engine has a specification of them, and NVIDIA's toolkit is not here";
+        let reason =
+            "the engine has a specification of them, and NVIDIA's toolkit is not installed";
         (InjectionMethod::Cdi, reason)
     } else if host.has_gpu(GpuVendor::Nvidia) && !support.nvidia_control.is_empty() {
-        let reason = "neither NVIDIA's toolkit nor a specification of the Container Device Interface is here";
+        let reason = "neither NVIDIA's toolkit nor a CDI specification is installed";
         (InjectionMethod::Devices, reason)
     } else {
-        let reason = "nothing is known of this host: as NVIDIA's guides do";
+        let reason = "this host is unknown: as NVIDIA's guides do";
         (InjectionMethod::Toolkit, reason)
     }
 }
 
 /// Why the engine does not support a method, and what would: known only where it was asked.
+#[must_use]
 pub fn unsupported_method(
     request: &GpuRequest,
     host: &HostView,
@@ -148,7 +150,7 @@ pub fn unsupported_method(
         )),
         (InjectionMethod::Toolkit, GpuVendor::Amd) if !support.has_runtime("amd") => Some((
             "the engine has no runtime amd".to_owned(),
-            "AMD's container toolkit: sudo amd-ctk runtime configure",
+            "install AMD's container toolkit: sudo amd-ctk runtime configure",
         )),
         (InjectionMethod::Toolkit, GpuVendor::Nvidia)
             if !support.has_runtime("nvidia")
@@ -156,7 +158,7 @@ pub fn unsupported_method(
                 && host.has_gpu(GpuVendor::Nvidia) =>
         {
             Some((
-                "NVIDIA's container toolkit is not here".to_owned(),
+                "NVIDIA's container toolkit is not installed".to_owned(),
                 "the package nvidia-container-toolkit, then sudo nvidia-ctk runtime configure",
             ))
         }

@@ -31,7 +31,7 @@ pub(super) fn select(
         && let Some(masked) = gpus.iter().find(|one| one.gpu.masked)
     {
         return Err(format!(
-            "GPU {} ({}) has no device node here: {} is not there",
+            "GPU {} ({}) has no device node: {} does not exist",
             masked.index,
             masked.gpu.pci,
             masked.gpu.nodes.join(", ")
@@ -147,7 +147,7 @@ fn named(
     let several = by_uuid && cards(found.iter().map(|one| &one.gpu)) > 1;
     match (found.is_empty(), several) {
         (false, false) => Ok(found),
-        (false, true) => Err(format!("`{word}` is the beginning of several GPUs' ids")),
+        (false, true) => Err(format!("`{word}` matches several GPUs' ids")),
         (true, _) => Err(format!(
             "this host has no {} GPU `{word}`{}",
             request.gpus.vendor.name(),

@@ -156,7 +156,7 @@ fn a_gpu_is_named_by_index_address_or_id(#[case] names: &[&str], #[case] wanted:
 #[case(&["5-3"], "`5-3` is neither a number")]
 #[case(&["card1"], "`card1` is neither a number")]
 #[case(&["GPU-"], "no AMD GPU `GPU-`")]
-#[case(&["GPU-aa"], "the beginning of several")]
+#[case(&["GPU-aa"], "matches several GPUs' ids")]
 #[case(&["GPU-bb"], "no AMD GPU `GPU-bb`; it has 0 0000:75:00.0, 1")]
 #[case(&["07:00.0"], "no AMD GPU `07:00.0`")]
 #[case(&["1", "0000:05:00.0"], "1 is a duplicate")]
@@ -185,7 +185,10 @@ fn a_recipe_without_devices_gets_as_many_as_it_asks_for() {
     let (_, given) = of(&bare, &wanted, &[], &mixed).unwrap();
     assert_eq!(indices(&given), [0]);
     let told = of(&bare, &wanted, &["1"], &mixed).unwrap_err();
-    assert!(told.contains("/dev/dri/renderD136 is not there"), "{told}");
+    assert!(
+        told.contains("/dev/dri/renderD136 does not exist"),
+        "{told}"
+    );
 }
 
 /// As the kernel shows an MI300X in CPX: eight nodes at one address, and minors 128 to 135.

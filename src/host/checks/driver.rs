@@ -43,7 +43,7 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
     let check = match &facts.host.amdgpu {
         None => kind.unknown("the kernel's own, which states no version"),
         Some(module) => match (series(module), &facts.image_rocm) {
-            (None, _) => kind.unknown(format!("{module}, of which no series is known here")),
+            (None, _) => kind.unknown(format!("{module}, of an unknown series")),
             (Some(series), None) => kind.ok(format!("{module} (series {series})")),
             (Some(series), Some(rocm)) => kind
                 .check(

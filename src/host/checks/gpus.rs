@@ -85,7 +85,7 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
                 "is the driver loaded? `lsmod | grep nvidia`, `ls /proc/driver/nvidia`"
             }
             _ if facts.chosen => "choose more of them by --gpus",
-            _ => "run it on a host that has them",
+            _ => "run on a host that has them",
         };
         (CheckState::Error, fix)
     } else if usable.iter().all(|gpu| request.takes(&gpu.model)) {
@@ -145,7 +145,7 @@ fn summary(gpus: &[&Gpu]) -> String {
 fn readable(facts: &Facts<'_>) -> Option<Check> {
     let check = CheckKind::GpusReadable.warning_of(&facts.host.unread)?;
     Some(check.required("every GPU of the host").fix(
-        "a container or a batch system may hide GPUs from you; else look at the driver: `dmesg | grep -e amdgpu -e NVRM`",
+        "a container or a batch system may hide GPUs; otherwise check the driver: `dmesg | grep -e amdgpu -e NVRM`",
     ))
 }
 
@@ -161,7 +161,7 @@ fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
     let required = stated.unwrap_or("SPX");
     let check = if actual.is_empty() {
         stated?;
-        CheckKind::Partition.unknown("the driver does not say")
+        CheckKind::Partition.unknown("the driver does not report it")
     } else if actual
         .iter()
         .all(|mode| mode.eq_ignore_ascii_case(required))
@@ -183,8 +183,8 @@ fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
         .map(|one| format!("GPU {} is divided (MIG)", one.index))
         .collect();
     let check = CheckKind::GpusWhole.warning_of(&divided)?;
-    Some(check.required("whole GPUs, which published figures are of").fix(
-        "with nothing running on it: sudo nvidia-smi -i INDEX -mig 0; or choose others by --gpus",
+    Some(check.required("undivided GPUs, as for published figures").fix(
+        "with nothing running on it: sudo nvidia-smi -i INDEX -mig 0; or choose others with --gpus",
     ))
 }
 
@@ -226,24 +226,26 @@ fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
         } else if facts.host.nvidia.is_some() {
             kind.unknown("NVIDIA's driver reports it through its library only")
         } else {
-            kind.unknown("the driver's files do not say")
+            kind.unknown("the driver's files do not report it")
         }
     });
     check
         .required("no other program on them")
         .fix(if processes.is_empty() {
-            "find the program that holds the memory (`amd-smi process`, `nvidia-smi`), or choose other GPUs by --gpus".to_owned()
+            "find the program that holds the memory (`amd-smi process`, `nvidia-smi`), or choose other GPUs with --gpus".to_owned()
         } else {
-            format!("ps -fp {}; end them, or choose other GPUs by --gpus", processes.join(","))
+            format!("ps -fp {}; end them, or choose other GPUs with --gpus", processes.join(","))
         })
 }
 
 /// Runs of ours, of any user, that have GPUs of this engine.
 fn claimed(facts: &Facts<'_>) -> Option<Check> {
     let check = CheckKind::GpusClaimed.warning_of(&facts.claims)?;
-    Some(check.required("no other run on them").fix(
-        "a run waits for those that it shares with them; --gpus chooses others, --no-wait does not wait",
-    ))
+    Some(
+        check
+            .required("no other run on them")
+            .fix("a run waits for shared GPUs; --gpus chooses others, --no-wait does not wait"),
+    )
 }
 
 fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {

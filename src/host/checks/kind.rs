@@ -14,7 +14,7 @@ words! {
         /// The partition mode of the GPUs.
         Partition = "partition",
         /// The GPUs are not divided.
-        GpusWhole = "gpus whole",
+        GpusWhole = "gpus undivided",
         /// No other program uses the GPUs.
         GpusIdle = "gpus idle",
         /// No other run has the GPUs.
@@ -24,7 +24,7 @@ words! {
         /// The GPUs' device nodes are there.
         GpuDevices = "gpu devices",
         /// The engine can inject the GPUs into a container.
-        GpuAccess = "gpus into a container",
+        GpuAccess = "gpu injection",
         /// The kernel's driver.
         Driver = "driver",
         /// The `ROCm` release of the host.

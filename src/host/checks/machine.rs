@@ -23,8 +23,8 @@ fn disk(disk: &Disk, required: Option<u64>) -> Check {
         None => CheckKind::Disk.unknown(path),
         Some(_) if !disk.writable => CheckKind::Disk
             .error(format!("{path}: you may not write there"))
-            .required("a directory of yours")
-            .fix("choose another one: --home DIR, --cache DIR, HF_HOME"),
+            .required("a writable directory")
+            .fix("choose another: --home DIR, --cache DIR, HF_HOME"),
         Some(free) if short => CheckKind::Disk.warning(free).fix(
             "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME",
         ),
@@ -54,6 +54,6 @@ fn memory(facts: &Facts<'_>) -> Option<Check> {
     Some(
         check
             .required(size(required))
-            .fix("run it on a host that has it"),
+            .fix("run on a host that has it"),
     )
 }

@@ -60,7 +60,7 @@ fn ports(facts: &Facts<'_>) -> Option<Check> {
         CheckKind::Ports.error(format!("{} in use", list(&taken, "", ", ")))
     };
     Some(check.required(free).fix(format!(
-        "find and end who listens there: sudo ss -ltnp '{}'",
+        "find the process that listens there: sudo ss -ltnp '{}'",
         list(&taken, "sport = :", " or ")
     )))
 }

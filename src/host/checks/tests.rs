@@ -296,7 +296,7 @@ fn a_way_that_the_engine_has_not_is_in_the_way() {
         let mut found = facts(host, &[], &settings, &requires);
         found.assigned = Some(&given);
         let checks = examine(&found);
-        of(&checks, "gpus into a container").clone()
+        of(&checks, "gpu injection").clone()
     };
     // No engine was asked: it may have it.
     assert_eq!(with(&host).state, CheckState::Ok);
@@ -338,7 +338,7 @@ fn partitions_dies_and_slices_are_told() {
         "/sys/x: permission denied"
     );
     assert!(
-        of(&checks, "gpus whole")
+        of(&checks, "gpus undivided")
             .actual
             .contains("GPU 3 is divided")
     );

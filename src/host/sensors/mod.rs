@@ -73,13 +73,13 @@ impl Sensors {
         }
         if !shared.is_empty() {
             sensors.remarks.push(format!(
-                "partitions of one card share its sensors: GPUs {} are watched as the first of their card",
+                "partitions of a card share its sensors: GPUs {} are measured as the first of their card",
                 list(&shared)
             ));
         }
         if !dark.is_empty() {
             sensors.remarks.push(format!(
-                "GPUs {} are not watched: NVIDIA's library (libnvidia-ml.so.1) does not know them here",
+                "GPUs {} are not measured: NVIDIA's library (libnvidia-ml.so.1) does not list them",
                 list(&dark)
             ));
         }

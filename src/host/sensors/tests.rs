@@ -166,7 +166,7 @@ fn partitions_of_a_card_are_watched_as_one() {
     assert_eq!(watched, [0, 2]);
     assert_eq!(sensors.remarks().len(), 1);
     assert!(
-        sensors.remarks()[0].contains("GPUs 1 are watched"),
+        sensors.remarks()[0].contains("GPUs 1 are measured"),
         "{:?}",
         sensors.remarks()
     );
@@ -180,7 +180,7 @@ fn an_nvidia_gpu_behind_another_root_is_not_this_machines() {
     let mut sensors = Sensors::open(root.path(), &[(4, nvidia)]);
     assert!(sensors.look().is_empty());
     assert!(
-        sensors.remarks()[0].contains("GPUs 4 are not watched"),
+        sensors.remarks()[0].contains("GPUs 4 are not measured"),
         "{:?}",
         sensors.remarks()
     );

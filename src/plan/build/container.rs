@@ -153,7 +153,7 @@ impl Builder<'_> {
         let Some(request) = &self.recipe.requires.gpus else {
             if !chosen.is_empty() {
                 return Err(error(
-                    "the recipe asks for no GPUs (requires.gpus)".to_owned(),
+                    "the recipe requires no GPUs (requires.gpus)".to_owned(),
                 ));
             }
             return Ok(GpuFlags {

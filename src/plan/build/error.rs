@@ -45,7 +45,7 @@ pub enum PlanError {
     },
     /// A recipe's secret that the command line does not allow.
     #[error(
-        "the recipe asks for the secret {name}: only HF_TOKEN may be named without asking\n  if it may have it: --secret {name}"
+        "the recipe needs the secret {name}, which is passed only on request\n  to pass it: --secret {name}"
     )]
     SecretNotAllowed {
         /// The variable.
@@ -65,7 +65,7 @@ pub enum PlanError {
     },
     /// A model's fetch is left out, and something needs what only the fetch tells.
     #[error(
-        "{step} is left out, and {user} names models.{model}.commit, which only the fetch tells\n  name the commit as the model's revision, or lock the recipe: retrial lock"
+        "{step} is skipped, and {user} uses models.{model}.commit, which is known only after the download\n  give the commit as the model's revision, or lock the recipe: retrial lock"
     )]
     CommitUnknown {
         /// The fetch.
@@ -77,7 +77,7 @@ pub enum PlanError {
     },
     /// Programs look for the hub's cache in one place.
     #[error(
-        "models {one} and {other}: `as: hub-cache` with two mounts, and programs look in one\n  give both the same `mount`, or none"
+        "models {one} and {other}: `as: hub-cache` at two mounts, and programs read only one\n  give both the same `mount`, or none"
     )]
     HubCaches {
         /// A model.

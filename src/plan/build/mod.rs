@@ -61,7 +61,7 @@ pub fn build(
         notes: recipe
             .host_notes
             .iter()
-            .map(|note| format!("not done here: {}", note.trim_end()))
+            .map(|note| format!("to do by hand: {}", note.trim_end()))
             .collect(),
     };
     if let Some(name) = recipe

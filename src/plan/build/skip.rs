@@ -33,7 +33,7 @@ impl Builder<'_> {
         }
         if self.options.keep == Keep::Always {
             self.notes
-                .push("the container is kept at the end: `retrial clean` removes it".to_owned());
+                .push("the container remains at the end; `retrial clean` removes it".to_owned());
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ pub(super) fn header(plan: &Plan) -> String {
     }
     let cache = plan.cache.replace('}', "\\}");
     format!(
-        "\n# directories that are filled once, and shared with `retrial run`\ncached=\"${{RETRIAL_CACHE:-{cache}}}/directories\"\n"
+        "\n# cached directories: populated once, shared with `retrial run`\ncached=\"${{RETRIAL_CACHE:-{cache}}}/directories\"\n"
     )
 }
 

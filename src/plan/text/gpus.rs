@@ -20,7 +20,7 @@ pub(super) fn lines(assigned: &AssignedGpus) -> Vec<String> {
     if !assigned.isolated && !assigned.gpus.is_empty() {
         lines.push(line(
             "reach",
-            "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES choose, and keep nothing out".to_owned(),
+            "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES only select, they do not restrict".to_owned(),
         ));
     }
     lines

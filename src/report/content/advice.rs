@@ -92,5 +92,5 @@ fn without_accuracy(verdict: &Verdict) -> String {
         .map_or("accuracy was not measured", |qualifier| {
             qualifier.because.as_str()
         });
-    format!("--require-accuracy was given, and {missing}: run it with --mode accuracy too")
+    format!("--require-accuracy was given, but {missing}: run it with --mode accuracy too")
 }

@@ -117,7 +117,7 @@ fn how(plan: &BatchPlan) -> String {
     let pull = match execution.pull_ahead {
         PullAhead::Between => "images pulled ahead, never while something is measured",
         PullAhead::During => "images pulled ahead, also while something is measured",
-        PullAhead::Never => "each image pulled when its run starts",
+        PullAhead::Never => "each image is pulled when its run starts",
     };
     parts.push(pull.to_owned());
     parts.join("; ")

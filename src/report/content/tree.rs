@@ -251,7 +251,7 @@ impl Tree {
         if counts.benchmarks_broken > 0 {
             let count = format::count(counts.benchmarks_broken, "benchmark");
             lines.push(format!(
-                "{count} whose scenarios or system violate the rules"
+                "{count} with scenarios or a system that violate the rules"
             ));
         }
         let mut blocks: Vec<Block> = faults_of(faults).into_iter().collect();

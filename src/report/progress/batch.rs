@@ -133,7 +133,7 @@ impl Lines {
                 format!("{}: run {run} continues", self.name(*trial_run))
             }
             BatchWhat::TrialRunLost { trial_run, run } => format!(
-                "{}: run {run} is missing, and starts again",
+                "{}: run {run} is missing; it starts again",
                 self.name(*trial_run)
             ),
             BatchWhat::TrialRunEnded { trial_run, end } => {
@@ -144,7 +144,7 @@ impl Lines {
         })
     }
 
-    /// `; 3 to go, about 12m 10s`
+    /// `; 3 remaining, about 12m 10s`
     fn left(&self) -> String {
         let trial_runs = 1..=self.plan.schedule.trial_runs.len();
         let left: Vec<usize> = trial_runs
@@ -160,7 +160,7 @@ impl Lines {
             let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
             format!(", about {}", duration(seconds / workers))
         });
-        format!("; {} to go{about}", left.len())
+        format!("; {} remaining{about}", left.len())
     }
 
     /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or of all.
@@ -299,11 +299,11 @@ mod tests {
         insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r"
         batch b: 4 runs of 2 cells
         reused: 1 run of 4 already complete, skipped
-        [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 to go, about 3m 00s
-        [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 to go, about 3m 00s
-        [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 to go, about 3m 00s
+        [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 remaining, about 3m 00s
+        [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 remaining, about 3m 00s
+        [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 remaining, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: run r3, attempt 2 on GPUs 0000:05:00.0
-        [3/4] rocm=7.1.1 trial 2/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 to go, about 1m 00s
+        [3/4] rocm=7.1.1 trial 2/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 remaining, about 1m 00s
         [4/4] rocm=6.4.1 trial 2/2: not reproduced (1m 00s)
         ");
     }

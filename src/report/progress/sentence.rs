@@ -112,7 +112,7 @@ pub fn warnings(what: &What) -> Vec<String> {
         )],
         What::LeftRunning { processes } => {
             vec![format!(
-                "the step left running what was ended now: {}",
+                "processes that the step left running were killed: {}",
                 line(&processes.join(", "))
             )]
         }

@@ -56,7 +56,7 @@ impl Canvas {
         &mut self,
         rows: &[Row<'_>],
         draw: impl Fn(usize, usize) -> (String, &'static str),
-        note: Option<String>,
+        note: Option<&str>,
     ) {
         let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
         let words: Vec<String> = rows.iter().map(|row| self.plain(&row.words)).collect();
@@ -74,9 +74,13 @@ impl Canvas {
             let padding = " ".repeat(columns.saturating_sub(drawn.width()));
             let (label, drawn) = (self.fitted(row.label, label), self.paint.with(code, &drawn));
             self.line(&format!("  {label}  {drawn}{padding}  {words}"));
-            row.note.iter().for_each(|note| below(self, note));
+            if let Some(note) = &row.note {
+                below(self, note);
+            }
         }
-        note.iter().for_each(|note| below(self, note));
+        if let Some(note) = note {
+            below(self, note);
+        }
     }
 
     /// A text in exactly so many columns.
@@ -172,7 +176,7 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
         (cells.concat(), if row.bad { BAD } else { MEASURED })
     };
     let note = format!("{one} {}; right is better", ratios.of);
-    canvas.rows(&rows, draw, Some(note));
+    canvas.rows(&rows, draw, Some(&note));
 }
 
 fn of_lines(canvas: &mut Canvas, chart: &Lines) {
@@ -194,7 +198,7 @@ fn of_lines(canvas: &mut Canvas, chart: &Lines) {
         let series = &chart.series[at];
         (spark(series, &scale, columns, unicode), MEASURED)
     };
-    canvas.rows(&rows, draw, Some(over));
+    canvas.rows(&rows, draw, Some(&over));
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.

@@ -60,13 +60,13 @@ pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
         }
     }
     let broken = accuracy.not_numbers.iter().map(|(name, text)| {
-        let because = format!("it was printed as `{text}`, which is no number");
+        let because = format!("it was printed as `{text}`, which is not a number");
         (*name, because)
     });
     let cut = accuracy
         .cut
         .iter()
-        .map(|name| (*name, "the text ends within it".to_owned()));
+        .map(|name| (*name, "the text ends inside it".to_owned()));
     for (name, because) in broken.chain(cut) {
         if trial.figure(name).is_none() {
             trial.missing.entry(name.to_owned()).or_insert(because);
@@ -91,7 +91,7 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     // A missing log is not too long either.
     checks.extend(log.map(|length| {
         RuleCheck::new(
-            "accuracy log cut short",
+            "accuracy log is truncated",
             crate::format::size(length),
             format!("{LOG} of at most {}", crate::format::size(MOST_LOG)),
             length <= MOST_LOG,

@@ -36,7 +36,7 @@ pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureV
             Err(error) => drop(because.get_or_insert(error)),
         }
     }
-    Err(because.unwrap_or_else(|| "there is no output to look in".to_owned()))
+    Err(because.unwrap_or_else(|| "there is no output to search".to_owned()))
 }
 
 fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValues, String> {

@@ -102,7 +102,7 @@ impl<'a> Logs<'a> {
             .map(|(_, source, figure)| (figure.key.clone(), source.take))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
-            let mut because = "there is no output to look in".to_owned();
+            let mut because = "there is no output to search".to_owned();
             for text in texts(source) {
                 match runs_in(&text, &wanted) {
                     Ok(runs) => return Ok(runs),
@@ -211,7 +211,7 @@ fn value(
         TIME_TO_TRAIN => {
             let unit = own.unwrap_or("min");
             let factor = units::factor("min", unit)
-                .ok_or_else(|| format!("a time is nothing in `{unit}`"))?;
+                .ok_or_else(|| format!("a time cannot be converted to `{unit}`"))?;
             let minutes = run.minutes(figure.target.as_ref())?;
             Ok(FigureValue::new(minutes * factor, unit))
         }

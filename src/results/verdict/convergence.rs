@@ -49,7 +49,7 @@ pub enum ConvergenceError {
         what: &'static str,
     },
     /// Trials of different batch sizes are no submission.
-    #[error("its trials have different global batch sizes: {one} and {other}")]
+    #[error("trials with different global batch sizes: {one} and {other}")]
     BatchSizes {
         /// The first trial's.
         one: f64,
@@ -66,7 +66,7 @@ pub enum ConvergenceError {
     },
     /// Faster than chance explains.
     #[error(
-        "it converged in {samples} samples on average, fewer than the {fewest} that chance explains (reference {reference})"
+        "it converged in {samples} samples on average, fewer than the minimum of {fewest} (reference {reference})"
     )]
     TooFast {
         /// Mean samples.

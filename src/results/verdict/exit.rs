@@ -78,7 +78,7 @@ impl TryFrom<u8> for ExitCode {
         Self::PRECEDENCE
             .into_iter()
             .find(|code| code.code() == number)
-            .ok_or_else(|| format!("{number} is none of the exit codes 0, 1, 2, 3, 4, 5, 130"))
+            .ok_or_else(|| format!("{number} is not one of the exit codes 0, 1, 2, 3, 4, 5, 130"))
     }
 }
 

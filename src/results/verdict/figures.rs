@@ -57,7 +57,7 @@ pub(crate) fn measured_sentence(
             let shown = number::figure(figure.value, &figure.unit);
             format!("{name}: {shown}; {validity}.")
         }
-        None => "valid, by the benchmark's own word.".to_owned(),
+        None => "valid, as the benchmark itself reports.".to_owned(),
     }
 }
 

@@ -146,7 +146,7 @@ fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvide
             checked.invalid.push(format!("{which}{who}{found}"));
             checked.fail(number, rule, found, "VALID");
         }
-        // An accuracy summary has no such line; a performance summary without one was cut off.
+        // An accuracy summary has no such line; a performance summary without one was truncated.
         Validity::NotStated if evidence.loadgen && evidence.mode == Mode::Performance => {
             let found = "neither VALID nor INVALID";
             checked
@@ -178,7 +178,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
         } else {
             checked.invalid.push(match found {
                 Some(_) if lost => format!("{which}the run did not converge"),
-                Some(_) => format!("{which}{name} is {shown}, which is no figure to compare"),
+                Some(_) => format!("{which}{name} is {shown}, which cannot be compared"),
                 None => format!("{which}{name} is missing{}", why_missing(trial, name)),
             });
             checked.fail(number, name, shown, required);
@@ -204,7 +204,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
             });
             checked
                 .invalid
-                .push(format!("{which}it gave no figure{why}"));
+                .push(format!("{which}it has no figure{why}"));
             checked.fail(number, "figures", "none".to_owned(), "at least one");
         }
     }

@@ -18,12 +18,12 @@ pub(crate) fn of_figure(
     let name = &judgement.figure;
     let expectation = compared.expectation();
     let Some(measured) = &judgement.measured else {
-        return format!("{name} is missing or no figure to compare.");
+        return format!("{name} is missing or cannot be compared.");
     };
     let shown = number::figure(measured.value, &measured.unit);
     let Some(ratio) = judgement.ratio else {
         return format!(
-            "{name}: {shown}; the recipe's published value {} has no ratio to it: give it as a limit.",
+            "{name}: {shown}; the recipe's published value {} allows no ratio: state it as a limit.",
             number::grouped(expectation.value)
         );
     };
@@ -53,24 +53,21 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
-            words.push("its noise is not known".to_owned());
+            words.push("its noise is unknown".to_owned());
         }
-        Noise::Unknown => words.push("too few to judge".to_owned()),
+        Noise::Unknown => words.push("too few trials".to_owned()),
     }
     match judgement.outliers.as_slice() {
         [] => {}
-        [one] => words.push(format!("trial {one} lies far from the others")),
+        [one] => words.push(format!("trial {one} is an outlier")),
         several => {
             let named: Vec<String> = several.iter().map(u32::to_string).collect();
-            words.push(format!(
-                "trials {} lie far from the others",
-                named.join(", ")
-            ));
+            words.push(format!("trials {} are outliers", named.join(", ")));
         }
     }
     if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
         words.push(format!(
-            "times {} for its convergence",
+            "multiplied by {} for its convergence",
             number::grouped(factor)
         ));
     }

@@ -162,7 +162,7 @@ impl Recorder {
             self.warn("has grown to its limit of 64 MiB: recording ends here");
         } else if let Err(error) = file.write_all(text.as_bytes()) {
             self.file = None;
-            self.warn(&format!("cannot be written any more: {error}"));
+            self.warn(&format!("can no longer be written: {error}"));
         }
     }
 }

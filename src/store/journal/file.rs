@@ -1,5 +1,5 @@
 //! The journal: append-only, one JSON object a line, synced. What is in it happened;
-//! a last line that was cut off by a crash did not.
+//! a last line that was truncated by a crash did not.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

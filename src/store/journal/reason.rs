@@ -35,7 +35,7 @@ pub enum SkipReason {
         decision: String,
     },
     /// `--keep` keeps the container.
-    #[error("kept: look around with `retrial shell {run}`, remove it with `retrial clean {run}`")]
+    #[error("kept: `retrial shell {run}` opens a shell in it, `retrial clean {run}` removes it")]
     ContainerKept {
         /// The run's id.
         run: String,

@@ -23,7 +23,7 @@ fn two_by_two_cells_are_interleaved_there_and_back() {
     let done = lab.batch(&["--vary", "number=1,2", "--trials", "2"]);
     done.expect_exit(0)
         .says("[1/8] word=one,number=1 trial 1/2: reproduced, main speed 42.5 MB/s")
-        .says("1 to go, about");
+        .says("1 remaining, about");
     let there = cells().map(|cell| (cell.to_owned(), 1));
     let mut back = cells().map(|cell| (cell.to_owned(), 2));
     back.reverse();
@@ -68,7 +68,7 @@ fn two_by_two_cells_are_interleaved_there_and_back() {
     assert_eq!(again, verdict);
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(2)
-        .says("is over");
+        .says("has ended");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn or_it_ends_the_batch() {
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
     lab.batch(&["--trials", "2", "--on-failure", "fail-fast"])
         .expect_exit(4)
-        .says("word=one, trial 1 failed; 3 of 4 runs were not begun");
+        .says("word=one, trial 1 failed; 3 of 4 runs were not started");
     assert_eq!(lab.taken(), [("word=one".to_owned(), 1)]);
     // What was left can still be done.
     let id = lab.batch_id();

@@ -14,7 +14,7 @@ fn a_directory_is_filled_once_and_mounted_read_only() {
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.output("02-dataset-data"), "downloading\n");
     assert!(
-        decision(&lab).starts_with("filled data/"),
+        decision(&lab).starts_with("populated data/"),
         "{}",
         decision(&lab)
     );
@@ -32,7 +32,7 @@ fn a_directory_is_filled_once_and_mounted_read_only() {
     assert!(!output.exists(), "the command did not run again");
     let plan = second.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
     plan.says("02 dataset-data  [unless cached as data]")
-        .says("data at /data (read-only)");
+        .says("data:/data:ro");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn it_begins_with_what_the_image_has_and_belongs_to_that_image() {
         .beside("Dockerfile", &dockerfile("two"));
     other.run(&[]).expect_exit(0);
     assert!(
-        decision(&other).starts_with("filled"),
+        decision(&other).starts_with("populated"),
         "{}",
         decision(&other)
     );
@@ -151,7 +151,7 @@ fn a_fill_that_was_killed_is_taken_up_or_done_anew() {
     fs::write(other.the_run().join("control/go-on"), "").unwrap();
     going.end().expect_exit(0);
     assert!(
-        decision(&other).starts_with("filled"),
+        decision(&other).starts_with("populated"),
         "{}",
         decision(&other)
     );

@@ -179,7 +179,7 @@ fn the_shell_plan_does_the_same() {
     lab.retrial(&["clean", "--cached", "data"]).expect_exit(0);
     let again = beside(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
-    assert!(decision(&again).starts_with("filled"));
+    assert!(decision(&again).starts_with("populated"));
     assert!(
         !script(&lab).contains("downloading"),
         "what `run` keeps, too"

@@ -152,7 +152,7 @@ impl<'a> Builder<'a> {
                 // What `show` and `plan` print is what trust is given on: nothing may hide a line.
                 if let Some(found) = text.chars().find(|&one| one != '\n' && is_harmful(one)) {
                     let message = format!(
-                        "a character that steers a terminal, U+{:04X}, in the text",
+                        "a control character, U+{:04X}, in the text",
                         u32::from(found)
                     );
                     self.problems.error("control", message, &span, r"documents are plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`");
@@ -214,7 +214,7 @@ impl<'a> Builder<'a> {
             None => Err(Box::new(
                 Diagnostic::error(
                     "tag",
-                    format!("the tag `{}` means nothing here", tag.original()),
+                    format!("unknown tag `{}`", tag.original()),
                     span.clone(),
                 )
                 .help("documents have no tags; write the value itself"),

@@ -32,7 +32,7 @@ pub(super) fn describe(field_type: &FieldType) -> String {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),
         FieldType::Integer(..) => "an integer".into(),
         FieldType::Number => "a number".into(),
-        FieldType::Fraction => "a share of one".into(),
+        FieldType::Fraction => "a fraction".into(),
         FieldType::Bool => "true or false".into(),
         FieldType::Size(_) => "a size".into(),
         FieldType::Duration => "a duration".into(),
@@ -43,7 +43,7 @@ pub(super) fn describe(field_type: &FieldType) -> String {
                 .collect();
             words.join(" or ")
         }
-        FieldType::Scalar(_) => "text, a number or a truth value".into(),
+        FieldType::Scalar(_) => "text, a number or a boolean".into(),
         FieldType::List(..) => "a list".into(),
         FieldType::Map(..) | FieldType::Overlay => "a map".into(),
         FieldType::Object(object) => {

@@ -59,7 +59,7 @@ impl<'a, L: Language> Validator<'a, L> {
                         "empty",
                         "this list is empty",
                         &node.span,
-                        "write at least one item, or leave the key out",
+                        "write at least one item, or remove the key",
                     );
                 }
                 let items = items
@@ -129,7 +129,7 @@ impl<'a, L: Language> Validator<'a, L> {
                     object.what, first.key, second.key
                 );
                 let help = format!(
-                    "exactly one of `{choices}`; `{}: null` takes away what a template gave",
+                    "exactly one of `{choices}`; `{}: null` removes a template's value",
                     first.key
                 );
                 self.error("conflict", message, &second.key_span, help);

@@ -117,7 +117,7 @@ impl<L: Language> Validator<'_, L> {
             FieldType::Integer(..) | FieldType::Number | FieldType::Bool
                 if !value.plain && value.text == written.text =>
             {
-                "take the quotes away".into()
+                "remove the quotes".into()
             }
             _ => example(field_type),
         };
@@ -160,7 +160,7 @@ impl<L: Language> Validator<'_, L> {
 
     fn truth_value(&mut self, scalar: &Scalar, span: &Span) {
         let help = format!("for the text, write \"{}\" in quotes", scalar.text);
-        let message = "expected text, found a truth value";
+        let message = "expected text, found a boolean";
         self.error("wrong-type", message, span, help);
     }
 

@@ -80,7 +80,7 @@ pub async fn build(
     }
     let built = log.id.clone().unwrap_or_else(|| spec.tag.clone());
     let found = image::inspect(client, &built).await?;
-    found.ok_or_else(|| failed(spec, log, "the engine built it and does not have it"))
+    found.ok_or_else(|| failed(spec, log, "the engine built it but does not list it"))
 }
 
 /// What the builder said so far.
@@ -185,7 +185,7 @@ fn hint(because: &str, step: &str) -> String {
         PullFailure::Transient | PullFailure::RateLimited if pulls => {
             "the registry or the way to it failed: another try may help"
         }
-        _ => "the same by hand: `docker build` in that directory",
+        _ => "to see more: `docker build` in that directory",
     };
     text.to_owned()
 }

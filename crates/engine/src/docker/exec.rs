@@ -42,7 +42,7 @@ pub async fn status(client: &Client, exec: &str) -> Result<ExecStatus, EngineErr
     let found = match client.inspect_exec(exec).await {
         Ok(found) => found,
         Err(error) if is_missing(&error) => return Ok(ExecStatus::Unknown),
-        Err(error) => return Err(fault("look at a process", error)),
+        Err(error) => return Err(fault("inspect a process", error)),
     };
     Ok(match (found.running, found.exit_code) {
         (Some(true), _) => ExecStatus::Running,
@@ -121,7 +121,7 @@ pub(super) async fn exit_code(
             ExecStatus::Unknown => {
                 return Err(EngineError::unexpected(
                     format!("run a process in {container}"),
-                    "it does not know how the process ended",
+                    "it does not report how the process ended",
                 ));
             }
         }

@@ -40,7 +40,7 @@ pub fn classify(message: &str) -> Option<Refusal> {
 const RULES: &[(&[&str], &str)] = &[
     (
         &["could not select device driver", "gpu"],
-        "the engine has no GPU driver: install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`, or hand the devices through one by one",
+        "the engine has no GPU driver: install the NVIDIA Container Toolkit and run `nvidia-ctk runtime configure`, or pass the devices one by one",
     ),
     (
         &["cdi", "unresolvable"],
@@ -56,11 +56,11 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["unable to find user"],
-        "the image has no such user: give its number, or leave `user` out",
+        "the image has no such user: give its number, or remove `user`",
     ),
     (
         &["docker-init", "not found"],
-        "the engine's docker-init is not installed (package tini or docker-init); or leave `init` out",
+        "the engine's docker-init is not installed (package tini or docker-init); or remove `init`",
     ),
     (
         &["executable file not found"],
@@ -68,7 +68,7 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["unable to apply caps"],
-        "the engine itself lacks a capability that was asked for (is it running in a container?)",
+        "the engine itself does not have a requested capability (is it running in a container?)",
     ),
     (
         &["setting rlimit"],
@@ -92,11 +92,11 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["is already in use"],
-        "a container of that name is left over: `retrial clean`, or `docker rm -f` it",
+        "a container of that name exists: `retrial clean`, or `docker rm -f` it",
     ),
     (
         &["unknown capability"],
-        "the engine's kernel does not know this capability: check cap_add",
+        "the engine's kernel has no such capability: check cap_add",
     ),
     (
         &["address already in use"],

@@ -25,7 +25,7 @@ impl Ignore {
                 let regex = Regex::new(&translate(&clean(pattern)));
                 regex
                     .map(|regex| (regex, excluded))
-                    .map_err(|_| format!("`.dockerignore`: `{written}` is no pattern"))
+                    .map_err(|_| format!("`.dockerignore`: `{written}` is not a pattern"))
             })
             .collect::<Result<_, _>>()
             .map(|patterns| Self { patterns })

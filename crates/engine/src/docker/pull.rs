@@ -69,7 +69,7 @@ pub async fn pull(
         pause *= 2;
     }
     image::inspect(client, reference).await?.ok_or_else(|| {
-        PullFailure::Other.error(&parsed, "the engine pulled it and does not have it", 1)
+        PullFailure::Other.error(&parsed, "the engine pulled it but does not list it", 1)
     })
 }
 

@@ -131,6 +131,7 @@ pub fn classify(message: &str) -> PullFailure {
 
 impl PullFailure {
     /// Whether to try again.
+    #[must_use]
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Transient | Self::RateLimited)
     }
@@ -173,19 +174,19 @@ impl PullFailure {
                 "choose a tag for this machine's architecture, or another engine".to_owned()
             }
             Self::Transient => format!(
-                "can the engine reach it? (`curl -I https://{registry}/v2/`; a proxy is set where the engine starts, not in this shell)"
+                "check that the engine can reach it (`curl -I https://{registry}/v2/`); a proxy is configured for the engine's service, not in this shell"
             ),
             Self::RateLimited => format!(
                 "the registry limits pulls: wait a while, or `docker login {registry}` for a higher limit"
             ),
             Self::Certificate => format!(
-                "the engine does not trust its certificate: put the authority's into /etc/docker/certs.d/{registry}/ca.crt"
+                "the engine does not trust its certificate: put the CA's certificate into /etc/docker/certs.d/{registry}/ca.crt"
             ),
             Self::PlainHttp => format!(
                 "it speaks plain HTTP: allow it by \"insecure-registries\": [\"{registry}\"] in the engine's daemon.json"
             ),
             Self::UnknownHost => {
-                format!("is `{registry}` spelt right? does this machine's DNS know it?")
+                format!("check the spelling of `{registry}` and this machine's DNS")
             }
             Self::NoSpace | Self::Other => {
                 format!("`docker pull {reference}` shows the same from the command line")

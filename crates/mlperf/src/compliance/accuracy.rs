@@ -99,8 +99,8 @@ pub(super) fn tokens(checker: &mut Checker<'_>) {
     ] {
         let words = lines(text).filter_map(|line| line.strip_prefix(begin));
         let words: Vec<&str> = words.map(str::trim).take(8).collect();
-        let passes = |word: &&str| *word == "True" || (skip && *word == "Skipped");
-        let passed = !words.is_empty() && words.iter().all(passes);
+        let is_pass = |word: &&str| *word == "True" || (skip && *word == "Skipped");
+        let passed = !words.is_empty() && words.iter().all(is_pass);
         let measured = if words.is_empty() {
             format!("no line `{begin}`")
         } else {

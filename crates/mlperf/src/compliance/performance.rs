@@ -7,13 +7,13 @@ use crate::loadgen::Scenario;
 /// Checks the word of `verify_performance.txt`, its two scores, and the run's logs.
 pub(super) fn check(checker: &mut Checker<'_>) {
     let (test, files) = (checker.requirements.test, checker.files);
-    let text = checker.word(
+    let verified = checker.word(
         &format!("{test} performance"),
         "verify_performance.txt",
         &files.verify_performance,
     );
-    if let Some(text) = text {
-        scores(checker, text);
+    if let Some(verified) = verified {
+        scores(checker, verified);
     }
     checker.names(
         &format!("{test} performance logs"),

@@ -50,7 +50,9 @@ impl Test {
 
 /// A word that is no test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no test of the audit: TEST01, TEST04, TEST05, TEST06, TEST07, TEST08 or TEST09")]
+#[error(
+    "`{0}` is not a test of the audit: TEST01, TEST04, TEST05, TEST06, TEST07, TEST08 or TEST09"
+)]
 pub struct UnknownTest(pub String);
 
 fn unknown(text: &str) -> UnknownTest {

@@ -21,11 +21,11 @@ pub use performance::Performance;
 pub fn config(text: &str) -> Result<Map<String, Value>, String> {
     match serde_saphyr::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err("it is no YAML mapping".to_owned()),
+        Ok(_) => Err("it is not a YAML mapping".to_owned()),
         Err(error) => {
             let said = error.to_string();
             let first = said.lines().next().unwrap_or_default();
-            Err(format!("it is no YAML: {first}"))
+            Err(format!("it is not YAML: {first}"))
         }
     }
 }

@@ -86,7 +86,7 @@ pub struct Detail {
     pub tests: u64,
     /// How many `:::MLLOG` lines there were.
     pub entries: u64,
-    /// `:::MLLOG` lines that are no entry, such as the last one of a log that was cut off.
+    /// `:::MLLOG` lines that are no entry, such as the last one of a log that was truncated.
     pub malformed: u64,
     /// Other lines.
     pub foreign: u64,

@@ -277,7 +277,7 @@ fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
     assert_validity(
         &summary_of(&SERVER[..cut]),
         Validity::Unknown,
-        "they were cut off",
+        "they were truncated",
     );
     let cut = SERVER.find("Result is").unwrap();
     assert_validity(
@@ -290,7 +290,7 @@ fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
         detail: Some(detail_of(&[])),
         ..summary_of(&SERVER[..cut])
     };
-    assert_validity(&run, Validity::Unknown, "the summary was cut off");
+    assert_validity(&run, Validity::Unknown, "the summary was truncated");
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub enum Completeness {
     Whole,
     /// Somebody left parts out and said so with `...`, as guides do.
     Excerpt,
-    /// Parts are missing: the file was cut off.
+    /// Parts are missing: the file was truncated.
     CutOff,
 }
 

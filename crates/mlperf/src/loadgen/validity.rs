@@ -38,7 +38,7 @@ pub(super) fn of(run: &Run) -> ValidityReport {
         results(run, &mut broken);
     }
     if mode == Some(Mode::FindPeak) {
-        broken.push("mode FindPeakPerformance searches for a rate, it measures none".to_owned());
+        broken.push("mode FindPeakPerformance searches for a rate and measures nothing".to_owned());
     }
     errors(run, &mut broken);
     not_one_run(run, &mut broken);
@@ -212,29 +212,30 @@ fn unknown(run: &Run) -> Vec<String> {
     let result = run.summary.as_ref().and_then(|summary| summary.result);
     let result = result.or_else(|| run.detail.as_ref()?.result);
     if mode != Some(Mode::Accuracy) && result.is_none() {
-        reasons.push("neither log says whether the result is VALID: the test did not end, or its log was cut off".to_owned());
+        reasons.push("neither log says whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
     let excerpt = run
         .summary
         .as_ref()
         .is_some_and(|summary| summary.completeness == Completeness::Excerpt);
     if run.errors().is_none() && !excerpt {
-        reasons.push("the logs end before LoadGen counts its errors: they were cut off".to_owned());
+        reasons
+            .push("the logs end before LoadGen counts its errors: they were truncated".to_owned());
     }
-    // The errors' line is the last: a file that was cut off lacks it.
+    // The errors' line is the last: a file that was truncated lacks it.
     if let Some(summary) = run
         .summary
         .as_ref()
         .filter(|summary| summary.completeness == Completeness::CutOff && summary.errors.is_none())
     {
         let missing = summary.missing.join(", ");
-        reasons.push(format!("the summary was cut off, without: {missing}"));
+        reasons.push(format!("the summary was truncated, without: {missing}"));
     }
     if let Some(detail) = &run.detail {
         if detail.entries == 0 {
             reasons.push("no line of the detail log is LoadGen's".to_owned());
         } else if !detail.is_complete() {
-            reasons.push("the detail log ends before its test does: it was cut off".to_owned());
+            reasons.push("the detail log ends before its test does: it was truncated".to_owned());
         }
         if detail.malformed > 0 {
             reasons.push(format!(
@@ -252,7 +253,7 @@ fn notes(run: &Run) -> Vec<String> {
         notes.extend(summary.notes.iter().cloned());
         let what = match summary.completeness {
             Completeness::Excerpt => "is an incomplete log",
-            Completeness::CutOff => "was cut off",
+            Completeness::CutOff => "was truncated",
             Completeness::Whole => "is whole",
         };
         if !summary.missing.is_empty() {

@@ -71,7 +71,7 @@ impl TrainingRun {
         };
         match self.status.as_deref() {
             _ if self.contradicted => {
-                return Err("its ranks say different things of the status of run_stop".to_owned());
+                return Err("its ranks disagree on the status of run_stop".to_owned());
             }
             None => return Err("run_stop has no status".to_owned()),
             Some("success") => {}
@@ -80,11 +80,11 @@ impl TrainingRun {
         if let Some(target) = target {
             let value = self
                 .evaluation
-                .ok_or("it says success, and the log has no eval_accuracy")?
+                .ok_or("it reports success, but the log has no eval_accuracy")?
                 .value;
             if !target.allows(value) {
                 return Err(format!(
-                    "it says success, and its last eval_accuracy is {value}, off the target"
+                    "it reports success, but its last eval_accuracy {value} misses the target"
                 ));
             }
         }
@@ -101,7 +101,7 @@ impl TrainingRun {
     /// # Errors
     /// A fragment: where there is none, or several that differ.
     pub fn taken(&self, position: usize) -> Result<f64, String> {
-        let taking = self.taken.get(position).ok_or("it was not asked for")?;
+        let taking = self.taken.get(position).ok_or("it was not requested")?;
         taking.clone().one().map(|printed| printed.value)
     }
 

@@ -14,7 +14,7 @@ use retrial_readings::Limit;
 use retrial_readings::number::{figure, group_digits, grouped};
 
 /// What stands for a setting or figure that is not there.
-const NOT_TOLD: &str = "not told by the logs";
+const NOT_TOLD: &str = "not in the logs";
 
 /// Rules that `LoadGen`'s own word on validity rests on: where that is INVALID, they say no more.
 pub const SAID_BY_LOADGEN: [&str; 2] = ["LoadGen's errors", "early stopping"];

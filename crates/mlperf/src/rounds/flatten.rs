@@ -85,7 +85,7 @@ impl Latency {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a limit of zero or less lets nothing pass, as it is written"
+            reason = "a limit of zero or less can never be met"
         )]
         let nanoseconds = |milliseconds: f64| (milliseconds * 1e6).round() as u64;
         Self {

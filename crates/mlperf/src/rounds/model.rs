@@ -20,14 +20,13 @@ const SYSTEMS: FieldType = FieldType::List(&SystemType::TYPE, 1);
 object! {
     /// One round of the suite.
     #[derive(Debug, Clone, PartialEq)]
-    #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
     pub struct Round: "the rules of a round";
     fields {
         /// The path of its file, as the user knows it.
         file: String = file,
     }
     keys {
-        /// The version of the language of rules: 1.
+        /// The version of the rules format: 1.
         schema: u32 [required] = FieldType::Integer(1, 1),
         /// The suite: mlperf-inference.
         suite: String [required] = LINE,
@@ -37,7 +36,7 @@ object! {
         sources: Vec<String> = LINES,
         /// How a submission is laid out.
         layout: Layout [required],
-        /// Results of an endpoint, without LoadGen's logs, are allowed.
+        /// Results of an endpoint without LoadGen logs are allowed.
         endpoints: bool [default = "false"],
         /// The open division may have fewer samples in Offline's query.
         any_samples_in_open: bool [default = "false"],
@@ -115,16 +114,19 @@ impl Metric {
 object! {
     /// A test of the audit.
     #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-    #[serde(default)]
     pub struct ComplianceTest: "a compliance test";
     keys {
         /// The seeds of its run, where they are others than the round's (TEST05).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         seeds: Option<Seeds>,
         /// By how much its performance may differ from the submitted run's, a share.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         within: Option<f64> = FieldType::Fraction,
         /// By how much its performance may be better, a share; worse is no harm.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         above: Option<f64> = FieldType::Fraction,
         /// Limits of what the test itself measures: TEST07's accuracy, TEST09's mean output tokens.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         limits: Ordered<Limit> = LIMITS,
     }
 }
@@ -134,9 +136,9 @@ object! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Benchmark: "a benchmark";
     keys {
-        /// Other names under which submitters have it.
+        /// Other names that submitters use.
         names: Vec<String> = LINES,
-        /// Parts of names by which an open submission is known, where its name says nothing else.
+        /// Parts of names that identify an open submission's benchmark.
         like: Vec<String> = LINES,
         /// The limits of its accuracy figures, the published one first.
         accuracy: Ordered<Limit> [required] = LIMITS,
@@ -144,13 +146,13 @@ object! {
         dataset: Option<u64> = COUNT,
         /// The least number of samples held for performance.
         performance_samples: u64 [required] = COUNT,
-        /// Samples of the accuracy run, where they are not the data set's.
+        /// Samples of the accuracy run, if not the whole data set.
         accuracy_samples: Option<u64> = COUNT,
         /// Token latencies must be measured.
         token_latencies: bool [default = "false"],
-        /// Offline's query must be put together from whole permutations (sample_concatenate_permutation).
+        /// Offline's query must consist of complete permutations (sample_concatenate_permutation).
         equal_issue: bool [default = "false"],
-        /// A run may be shorter than min_duration: it goes once through the data set.
+        /// A run may be shorter than min_duration: it processes the data set once.
         any_duration: bool [default = "false"],
         /// Of these optional scenarios a datacenter result needs one at least.
         one_of: Vec<Scenario> = FieldType::List(&Scenario::TYPE, 2),
@@ -208,9 +210,9 @@ words! {
     }
 }
 
-/// A word that is no type of system.
+/// A word that is not a type of system.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no type of system: datacenter, edge, or datacenter,edge")]
+#[error("`{0}` is not a type of system: datacenter, edge, or datacenter,edge")]
 pub struct UnknownSystemType(pub String);
 
 impl FromStr for SystemType {

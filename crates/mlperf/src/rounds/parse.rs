@@ -86,7 +86,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
                     || "describe it under `tests`".to_owned(),
                     |near| format!("did you mean `{near}`?"),
                 );
-                let message = format!("`{name}` is no test of this round");
+                let message = format!("`{name}` is not a test of this round");
                 problems.error("unknown-value", message, &test.span, help);
             }
         }
@@ -100,7 +100,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
                 _ => true,
             };
             if lacks {
-                let message = format!("nothing says by what {} is published", entry.key);
+                let message = format!("no published figure for {}", entry.key);
                 let help = "write `figure` and `unit` here, or under `metrics`";
                 problems.error("missing-key", message, &entry.key_span, help);
             }
@@ -108,7 +108,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
                 && let Some(wrong) = scenario.entry("min_samples_per_query")
             {
                 let message = "only Offline has a least number of samples per query";
-                problems.error("conflict", message, &wrong.key_span, "take the key out");
+                problems.error("conflict", message, &wrong.key_span, "remove the key");
             }
         }
     }

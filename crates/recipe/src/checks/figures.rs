@@ -79,7 +79,7 @@ impl Checks<'_> {
         };
         let written = file.text().unwrap_or_default();
         let help = match measurement.text_at("results") {
-            None => "say which directory is fetched: `results: /path/in/the/container`".to_owned(),
+            None => "name the directory to collect: `results: /path/in/the/container`".to_owned(),
             Some(results) => {
                 let root = results.trim_end_matches('/');
                 let inner = written
@@ -88,7 +88,7 @@ impl Checks<'_> {
                 if inner || !written.starts_with('/') {
                     return;
                 }
-                format!("only what lies below `{results}` is fetched: write the path below it")
+                format!("only files below `{results}` are collected: write a path below it")
             }
         };
         self.problems.error(
@@ -288,7 +288,7 @@ impl Checks<'_> {
             (Some(least), Some(most)) if least > most => {
                 self.problems.error(
                     "out-of-range",
-                    "no figure meets this limit",
+                    "no figure can be within this limit",
                     &entry.key_span,
                     "min is at most max",
                 );

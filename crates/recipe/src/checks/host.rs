@@ -19,9 +19,8 @@ impl Checks<'_> {
         let secrets: Vec<Node> = self.recipe.items_at("secrets").to_vec();
         for secret in secrets {
             if let Some(name) = secret.text().filter(|name| *name != SECRET) {
-                let help = format!(
-                    "a recipe may name {SECRET} only; whoever runs it gives others with `--secret {name}`"
-                );
+                let help =
+                    format!("a recipe may name {SECRET} only; pass others with `--secret {name}`");
                 self.problems.error(
                     "secret",
                     format!("a recipe may not ask for `{name}`"),
@@ -39,7 +38,7 @@ impl Checks<'_> {
                 "gpus",
                 "partition modes are AMD's",
                 &partition.key_span,
-                "take `partition` out; NVIDIA's MIG is the host's to set up",
+                "remove `partition`; configure NVIDIA's MIG on the host",
             );
         }
         for model in gpus.items_at("models") {

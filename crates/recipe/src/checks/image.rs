@@ -65,9 +65,9 @@ impl Checks<'_> {
         if !found.is_empty() && !whole {
             self.problems.error(
                 "image-from-parts",
-                "an image's name is put together from parts",
+                "an image's name is composed of parts",
                 &node.span,
-                "write each image whole, as a variant: `variants: {rocm: {\"7.1.1\": {image: …}}}`",
+                "write each complete image as a variant: `variants: {rocm: {\"7.1.1\": {image: …}}}`",
             );
         }
     }

@@ -19,7 +19,7 @@ impl Checks<'_> {
                 "no-scenario",
                 "there is no scenario",
                 &entry.key_span,
-                "write what is measured: `offline: {performance: {run: …, results: …}}`",
+                "write a measurement: `offline: {performance: {run: …, results: …}}`",
             );
         }
         for (index, scenario) in all.iter().enumerate() {

@@ -31,7 +31,7 @@ impl Checks<'_> {
         if source.get("hub").is_none() {
             for key in ["revision", "allow", "ignore"] {
                 let message = format!("`{key}` needs `hub`");
-                self.misplaced(source, key, &message, "it says what to fetch from the hub");
+                self.misplaced(source, key, &message, "it selects files of the hub");
             }
             self.misplaced(
                 &model.value,
@@ -41,7 +41,7 @@ impl Checks<'_> {
             );
         }
         if !hub_cache && model.value.get("mount").is_none() && !self.partial {
-            let message = format!("the model `{}` is mounted nowhere", model.key);
+            let message = format!("the model `{}` is not mounted", model.key);
             self.problems.error(
                 "missing-key",
                 message,
@@ -142,7 +142,7 @@ impl Checks<'_> {
                     "unused-command",
                     message,
                     &command.key_span,
-                    format!("write `from: {}` in a mode, or take it out", command.key),
+                    format!("write `from: {}` in a mode, or remove it", command.key),
                 );
             }
         }

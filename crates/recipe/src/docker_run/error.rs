@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a command line is no recipe.
+/// Why a command line is not a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum DockerRunError {
     /// There is none.
@@ -73,7 +73,7 @@ pub enum DockerRunError {
     #[error("no image follows the flags of `docker run`")]
     NoImage,
     /// A flag for which recipes have no key.
-    #[error("{flag}: a recipe cannot say this yet\n  {advice}")]
+    #[error("{flag}: a recipe cannot express this yet\n  {advice}")]
     NoKey {
         /// As written, with its value.
         flag: String,
@@ -127,7 +127,7 @@ pub enum DockerRunError {
         name: String,
     },
     /// What a recipe would take for its own expression.
-    #[error("`${{{{` in `{text}`: a recipe would take it for an expression of its own")]
+    #[error("`${{{{` in `{text}`: a recipe would read it as an expression")]
     Expression {
         /// The word.
         text: String,

@@ -100,10 +100,7 @@ pub const FLAGS: &[Flag] = &[
     value("entrypoint", Key),
     value("env", Key).short('e'),
     value("env-file", Key),
-    value(
-        "expose",
-        Dropped("it says what an image listens on, and opens nothing"),
-    ),
+    value("expose", Dropped("it documents ports, and opens none")),
     value("gpus", Key),
     value("group-add", Key),
     value("health-cmd", Dropped(HEALTH)),
@@ -124,12 +121,12 @@ pub const FLAGS: &[Flag] = &[
     value("kernel-memory", Refused),
     value(
         "label",
-        Dropped("labels change nothing in the container; Retrial sets its own"),
+        Dropped("labels have no effect in the container; Retrial sets its own"),
     )
     .short('l'),
     value(
         "label-file",
-        Dropped("labels change nothing in the container; Retrial sets its own"),
+        Dropped("labels have no effect in the container; Retrial sets its own"),
     ),
     value("link", Refused),
     value("link-local-ip", Refused),

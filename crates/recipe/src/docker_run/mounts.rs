@@ -14,7 +14,7 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
             parts.refuse(
                 "volume",
                 &shown,
-                "a volume without a source lives only as long as the container: leave it out, or write source:target",
+                "a volume without a source ends with the container: remove it, or write source:target",
             );
             return;
         }
@@ -23,20 +23,20 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
     for option in options.iter().flat_map(|options| options.split(',')) {
         match option {
             "ro" | "readonly" => read_only = true,
-            // What they say is what is done anyhow, or said to Docker Desktop only.
+            // What they say is what is done anyhow, or expanded to Docker Desktop only.
             "rw" | "rprivate" => {}
             "cached" | "delegated" | "consistent" => parts.note(format!(
                 "--volume {shown}: dropped `{option}`, which is Docker Desktop's"
             )),
             "z" | "Z" => {
-                parts.refuse("volume", &shown, format!("`{option}` relabels the directory for SELinux, and a recipe cannot say that: label it yourself, or give --security-opt label=disable"));
+                parts.refuse("volume", &shown, format!("`{option}` relabels the directory for SELinux, which a recipe cannot express: label it yourself, or give --security-opt label=disable"));
                 return;
             }
             other => {
                 parts.refuse(
                     "volume",
                     &shown,
-                    format!("a recipe cannot say `{other}`: ro and rw are known"),
+                    format!("a recipe cannot express `{other}`: ro and rw are known"),
                 );
                 return;
             }
@@ -67,7 +67,7 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
                     "mount",
                     &shown,
                     format!(
-                        "a recipe cannot say `{other}`: type, source, target and readonly are known"
+                        "a recipe cannot express `{other}`: type, source, target and readonly are known"
                     ),
                 );
                 return;
@@ -80,7 +80,7 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
             bind(parts, "mount", &source, &target, read_only);
         }
         ("tmpfs", None, Some(target)) => {
-            if let Some(target) = parts.say("--mount", &target, false) {
+            if let Some(target) = parts.expand("--mount", &target, false) {
                 let options = tmpfs.join(",");
                 parts.set("tmpfs", if options.is_empty() { target } else { format!("{target}:{options}") });
             }
@@ -95,27 +95,34 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
 
 fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_only: bool) {
     let shown = source.shown();
-    let said = match source.pieces.first() {
+    let expanded = match source.pieces.first() {
         Some(Piece::Here) => {
             let rest = Word {
                 pieces: source.pieces[1..].to_vec(),
             };
-            let rest = parts.say(&format!("--{flag}"), &rest, false);
+            let rest = parts.expand(&format!("--{flag}"), &rest, false);
             rest.map(|rest| format!("./{}", rest.trim_start_matches('/')))
         }
         Some(Piece::Text(text))
             if text == "." || text.starts_with("./") || text.starts_with('/') =>
         {
-            let said = parts.say(&format!("--{flag}"), source, false);
-            said.map(|said| if said == "." { "./".to_owned() } else { said })
+            let expanded = parts.expand(&format!("--{flag}"), source, false);
+            expanded.map(|expanded| {
+                if expanded == "." {
+                    "./".to_owned()
+                } else {
+                    expanded
+                }
+            })
         }
-        Some(Piece::Variable { .. }) => parts.say(&format!("--{flag}"), source, true),
+        Some(Piece::Variable { .. }) => parts.expand(&format!("--{flag}"), source, true),
         _ => {
             parts.refuse(flag, &shown, "recipes mount directories, no volumes by name: write an absolute path, or ./ for one next to the recipe");
             return;
         }
     };
-    let (Some(source), Some(target)) = (said, parts.say(&format!("--{flag}"), target, false))
+    let (Some(source), Some(target)) =
+        (expanded, parts.expand(&format!("--{flag}"), target, false))
     else {
         return;
     };

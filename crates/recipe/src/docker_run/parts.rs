@@ -76,9 +76,9 @@ impl<'a> Parts<'a> {
     }
 
     /// A word as a recipe says it: variables are params. `path` where such a param is one.
-    pub(super) fn say(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
+    pub(super) fn expand(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
         let flag = flag.to_owned();
-        let mut said = String::new();
+        let mut expanded = String::new();
         for (at, piece) in word.pieces.iter().enumerate() {
             let problem = match piece {
                 Piece::Text(text) if text.contains("${{") => {
@@ -95,23 +95,23 @@ impl<'a> Parts<'a> {
                     DockerRunError::Variable { flag, name }
                 }
                 Piece::Text(text) => {
-                    said.push_str(text);
+                    expanded.push_str(text);
                     continue;
                 }
                 Piece::Variable { name, default } => {
                     let param = self.param(name, default.as_deref(), path && at == 0);
-                    let _ = write!(said, "${{{{ params.{param} }}}}");
+                    let _ = write!(expanded, "${{{{ params.{param} }}}}");
                     continue;
                 }
             };
             self.problems.push(problem);
             return None;
         }
-        Some(said)
+        Some(expanded)
     }
 
     /// A word as a command's text says it, quoted where it must be.
-    pub(super) fn say_quoted(&mut self, word: &Word) -> Option<String> {
+    pub(super) fn expand_quoted(&mut self, word: &Word) -> Option<String> {
         if let Some(name) = self.secret_of(word) {
             // Left to the shell of the step, which is given the secret.
             let braced = format!("${{{name}}}");
@@ -125,13 +125,13 @@ impl<'a> Parts<'a> {
                 }
             ));
         }
-        let said = self.say("the command", word, false)?;
-        let params = said.contains("${{ ");
+        let expanded = self.expand("the command", word, false)?;
+        let params = expanded.contains("${{ ");
         // Quotes around an expression do no harm; without them a space in its value would.
         Some(if params {
-            format!("'{}'", said.replace('\'', r"'\''"))
+            format!("'{}'", expanded.replace('\'', r"'\''"))
         } else {
-            quote(&said)
+            quote(&expanded)
         })
     }
 
@@ -200,7 +200,7 @@ impl<'a> Parts<'a> {
     pub(super) fn set(&mut self, flag: &'static str, value: String) {
         let Some((position, key)) = key(flag) else {
             // A flag of the table that nobody reads would be lost.
-            return self.refuse(flag, &value, "a recipe cannot say this yet");
+            return self.refuse(flag, &value, "a recipe cannot express this yet");
         };
         let value = match key.field_type {
             FieldType::Bool | FieldType::Integer(..) | FieldType::Number => plain(value),
@@ -212,7 +212,7 @@ impl<'a> Parts<'a> {
             .or_insert((key.name, list(Vec::new())));
         match &mut node.value {
             Value::List(items) if matches!(key.field_type, FieldType::List(..)) => {
-                items.push(value)
+                items.push(value);
             }
             _ => *node = value,
         }
@@ -222,10 +222,10 @@ impl<'a> Parts<'a> {
     /// of an earlier one, as Docker has it.
     pub(super) fn put(&mut self, flag: &'static str, name: &str, value: Node) {
         let Some((position, key)) = key(flag) else {
-            return self.refuse(flag, name, "a recipe cannot say this yet");
+            return self.refuse(flag, name, "a recipe cannot express this yet");
         };
-        let none = Node::map(Vec::new(), value.span.clone());
-        let (_, node) = self.container.entry(position).or_insert((key.name, none));
+        let empty = Node::map(Vec::new(), value.span.clone());
+        let (_, node) = self.container.entry(position).or_insert((key.name, empty));
         if let Value::Map(entries) = &mut node.value {
             entries.retain(|known| known.key != name);
             entries.extend_from_slice(map([(name, value)]).entries());

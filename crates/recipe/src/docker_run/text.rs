@@ -9,7 +9,7 @@ use super::parts::{Param, Parts, Step};
 use crate::model::Recipe;
 
 /// The command of a block that does not say what is measured.
-const NOTHING: &str = "echo 'write here what the guide has typed in the container' >&2\nexit 1\n";
+const NOTHING: &str = "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// Writes the recipe.
 pub(super) fn recipe(name: &str, parts: &Parts<'_>) -> String {

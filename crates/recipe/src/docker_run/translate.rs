@@ -19,7 +19,7 @@ pub(super) fn parts<'a>(
     surroundings: &'a dyn Surroundings,
 ) -> Result<Parts<'a>, Vec<DockerRunError>> {
     let mut parts = Parts::new(guide.variables, surroundings);
-    if let Some(image) = parts.say("the image", &run.image, false) {
+    if let Some(image) = parts.expand("the image", &run.image, false) {
         parts.image = image;
     }
     let mut entrypoint = None;
@@ -56,7 +56,7 @@ pub(super) fn parts<'a>(
     if !command.is_empty() && !guide.execs.is_empty() {
         parts.problems.push(DockerRunError::NoKey {
             flag: "a command after the image, and docker exec".to_owned(),
-            advice: "processes in the background come with a later release (`services`): give one of the two".to_owned(),
+            advice: "background processes are not supported: give one of the two".to_owned(),
         });
     }
     if !command.is_empty() {
@@ -93,9 +93,9 @@ fn idles(command: &[&Word]) -> Option<&'static str> {
         ["bash", "sh", "zsh", "dash"].contains(&name)
     };
     match words.as_slice() {
-        [one] if shell(one) => Some("what is typed there are the recipe's steps"),
+        [one] if shell(one) => Some("commands in the container are the recipe's steps"),
         [one, "-l" | "-i" | "--login" | "-il" | "-li"] if shell(one) => Some(
-            "what is typed there are the recipe's steps (`shell: [bash, -ilc]` gives them a login shell)",
+            "commands in the container are the recipe's steps (`shell: [bash, -ilc]` gives them a login shell)",
         ),
         ["sleep", "infinity"] | ["tail", "-f", "/dev/null"] | ["cat"] => {
             Some("Retrial keeps its container")
@@ -105,7 +105,10 @@ fn idles(command: &[&Word]) -> Option<&'static str> {
 }
 
 fn step(parts: &mut Parts<'_>, command: &[&Word], keys: Vec<(&'static str, Node)>) -> Option<Step> {
-    let words: Option<Vec<String>> = command.iter().map(|word| parts.say_quoted(word)).collect();
+    let words: Option<Vec<String>> = command
+        .iter()
+        .map(|word| parts.expand_quoted(word))
+        .collect();
     let run = words?.join(" ");
     Some(Step { run, keys })
 }
@@ -117,13 +120,13 @@ fn exec(parts: &mut Parts<'_>, exec: &Line) {
         match given.flag.name {
             "env" => env.extend(variable(parts, &given.value)),
             key @ ("workdir" | "user") => {
-                let said = parts.say(&format!("--{key}"), &given.value, false);
-                keys.extend(said.map(|said| (key, text(said))));
+                let expanded = parts.expand(&format!("--{key}"), &given.value, false);
+                keys.extend(expanded.map(|expanded| (key, text(expanded))));
             }
             "interactive" | "tty" | "detach-keys" => {}
             _ => parts.problems.push(DockerRunError::NoKey {
                 flag: format!("docker exec {}", given.shown()),
-                advice: "a recipe's steps run one after the other, in the foreground".to_owned(),
+                advice: "a recipe's steps run one after another, in the foreground".to_owned(),
             }),
         }
     }
@@ -160,7 +163,7 @@ fn flag(parts: &mut Parts<'_>, given: &Given) {
             "write a size, for example 64G"
         }
         "network" if shown.contains(['=', ',']) || shown.starts_with("container:") => {
-            "a recipe takes host, bridge, none or a network's name"
+            "a recipe allows host, bridge, none or a network's name"
         }
         "network" if parts.has("network") => "a recipe has one network",
         "uts" | "pid" | "userns" if shown != "host" => {
@@ -173,15 +176,15 @@ fn flag(parts: &mut Parts<'_>, given: &Given) {
 
 /// Flags that a key says in the same words.
 fn same_words(parts: &mut Parts<'_>, name: &'static str, value: &Word) {
-    let Some(said) = parts.say(&format!("--{name}"), value, false) else {
+    let Some(expanded) = parts.expand(&format!("--{name}"), value, false) else {
         return;
     };
     let paths: Vec<&str> = match name {
-        "device" | "tmpfs" | "workdir" => said.split(':').collect(),
+        "device" | "tmpfs" | "workdir" => expanded.split(':').collect(),
         _ => Vec::new(),
     };
     if !parts.refuse_climbing(name, &value.shown(), &paths) {
-        parts.set(name, said);
+        parts.set(name, expanded);
     }
 }
 
@@ -192,16 +195,16 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
         None => (word.shown(), None),
     };
     if !is_name(&name) {
-        parts.refuse("env", &name, "this is no name of a variable");
+        parts.refuse("env", &name, "this is not a name of a variable");
         return None;
     }
     if name == "HF_TOKEN" {
         parts.token = true;
-        parts.note("--env HF_TOKEN: the token goes to steps that name it, and never stands in a file (`secrets`)");
+        parts.note("--env HF_TOKEN: the token is passed to steps that name it, and is never written to a file (`secrets`)");
         return None;
     }
     if is_secret(&name) {
-        parts.note(format!("--env {name}: it looks like a secret, so its value is in no file; steps that name it get it by `retrial run --secret {name}`"));
+        parts.note(format!("--env {name}: it looks like a secret, so its value is not written; pass it to steps that name it by `retrial run --secret {name}`"));
         return None;
     }
     let value = value.unwrap_or_else(|| Word {
@@ -210,8 +213,8 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
             default: None,
         }],
     });
-    let said = parts.say("--env", &value, false)?;
-    Some((name, text(said)))
+    let expanded = parts.expand("--env", &value, false)?;
+    Some((name, text(expanded)))
 }
 
 /// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.

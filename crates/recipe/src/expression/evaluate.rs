@@ -86,10 +86,10 @@ fn read(value: &Value) -> Result<Scalar, String> {
             return Ok(Scalar { text, plain: true });
         }
         ValueKind::String => false,
-        ValueKind::Undefined => return Err("it gives an undefined value".into()),
+        ValueKind::Undefined => return Err("it evaluates to an undefined value".into()),
         kind => {
             return Err(format!(
-                "it gives a {kind}, not text, a number or a truth value"
+                "it evaluates to a {kind}, not to text, a number or a boolean"
             ));
         }
     };

@@ -122,7 +122,7 @@ const COMMAND: &[Key] = &[
     key(
         "from",
         T::Text(formats::FILLED),
-        "One of `commands`, run once for all that name it.",
+        "One of `commands`, run once for all modes that use it.",
     ),
 ];
 

@@ -63,7 +63,7 @@ fn failed() -> What {
             because: "it ended with exit code 2\nafter 3 of 4 shards".to_owned(),
             exit_code: Some(2),
             last_lines: ["loading shard 3", "Traceback (most recent call last):", "RuntimeError: HIP out of memory"].map(str::to_owned).to_vec(),
-            advice: "read its output; look into the container with --keep on-failure and `retrial shell`".to_owned(),
+            advice: "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
         },
         seconds: 131.2,
     }

@@ -22,9 +22,9 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
         .collect();
     let used: Vec<Gpu> = among(&assigned, host.gpus);
     let states: Vec<Condition> = among(&assigned, part(written, "conditions"));
-    let of_gpus = |value: fn(&Gpu) -> Option<String>| distinct(used.iter().filter_map(value));
+    let of_gpus = |value: fn(&Gpu) -> Option<String>| Some(distinct(used.iter().filter_map(value)));
     let of_states =
-        |value: fn(&Condition) -> Option<String>| distinct(states.iter().filter_map(value));
+        |value: fn(&Condition) -> Option<String>| Some(distinct(states.iter().filter_map(value)));
     let partition = |gpu: &Gpu| {
         let partition = gpu.partition.as_ref()?;
         let memory = partition.memory.as_deref().unwrap_or_default();
@@ -132,14 +132,14 @@ pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
     alike.join(", ")
 }
 
-fn distinct(values: impl Iterator<Item = String>) -> Option<String> {
+fn distinct(values: impl Iterator<Item = String>) -> String {
     let mut found: Vec<String> = Vec::new();
     for value in values {
         if !found.contains(&value) {
             found.push(value);
         }
     }
-    Some(found.join(", "))
+    found.join(", ")
 }
 
 fn yes(yes: bool) -> String {

@@ -112,7 +112,7 @@ fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evid
         evidence.checks.push(RuleCheck::failed(
             "LoadGen's logs",
             "an endpoint's results",
-            "LoadGen's logs, which this round's results are made of",
+            "LoadGen's logs, which this round requires",
         ));
     }
     evidence

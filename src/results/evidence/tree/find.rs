@@ -194,7 +194,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
     found
 }
 
-/// Whether a folder whose name is no scenario holds results all the same.
+/// Whether a folder whose name is not a scenario holds results all the same.
 fn holds_results(place: &ScenarioFolder) -> bool {
     let folder = place.submitter.root.join(place.results());
     let parts = folders(&folder);

@@ -103,16 +103,16 @@ pub(crate) fn missing(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec
     checks
 }
 
-/// A detail log without its test's end, or with lines that are none: it was cut off or changed, and
+/// A detail log without its test's end, or with lines that are none: it was truncated or changed, and
 /// what it says of errors and figures is not all.
 fn cut(logs: &Logs) -> Option<RuleCheck> {
     let detail = logs.run.detail.as_ref()?;
     let found = match (detail.is_complete(), detail.malformed) {
         (true, 0) => return None,
         (true, lines) => format!("{lines} of its lines cannot be read"),
-        (false, 0) => "it ends before its test does".to_owned(),
+        (false, 0) => "it ends before the test ends".to_owned(),
         (false, lines) => {
-            format!("it ends before its test does, and {lines} of its lines cannot be read")
+            format!("it ends before the test ends, and {lines} of its lines cannot be read")
         }
     };
     Some(RuleCheck::failed(DETAIL, found, "the whole log"))
@@ -142,7 +142,7 @@ fn other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
     (!others.is_empty()).then(|| {
         RuleCheck::new(
             "runs",
-            format!("run_1, and beside it {}", others.join(", ")),
+            format!("run_1, and also {}", others.join(", ")),
             "run_1, which is published; the others do not count",
             true,
         )

@@ -181,7 +181,7 @@ fn other_length(
     let ratio = theirs / ours;
     ((ratio - 1.0).abs() > LENGTH).then(|| {
         format!(
-            "{} {}: {} of {} is {} and of {} {}: what they answer differs in length",
+            "{} {}: {} of {} is {} and of {} {}: the answers differ in length",
             one.measured.scenario,
             one.measured.mode,
             figure.name,

@@ -15,7 +15,7 @@ pub struct FailIf {
 
 /// What was typed is no such limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no limit: write slower:2% (0 % or more, and under 100 %)")]
+#[error("invalid limit `{text}`: write slower:2% (0 % or more, and under 100 %)")]
 pub struct FailIfError {
     text: String,
 }

@@ -255,18 +255,18 @@ fn seen(summary: &Summary) -> Vec<Seen> {
             summary.peak_temperature_c,
         ),
         (
-            "most memory in use of a GPU",
+            "peak memory of a GPU",
             "GiB",
             summary.peak_vram.and_then(bytes),
         ),
         (
-            "clocks held down",
+            "clocks throttled",
             "s",
             throttled.map(|causes| causes.values().sum()),
         ),
-        ("processors kept busy", "", summary.mean_cpus),
+        ("CPUs used", "", summary.mean_cpus),
         (
-            "most memory of the container",
+            "peak memory of the container",
             "GiB",
             summary.peak_memory.and_then(bytes),
         ),

@@ -32,7 +32,7 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
     let at = number::percent(options.confidence);
     let alone = pair.shown((1.0 - options.confidence) / 2.0);
     let shown = match figure.interval {
-        None => format!("{word}: {basis}, and their noise is not known"),
+        None => format!("{word}: {basis}, and their noise is unknown"),
         Some(interval) if interval.upper <= interval.lower => {
             format!("{word} (compared as printed)")
         }
@@ -86,7 +86,7 @@ fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
     if !broken.is_empty() {
         broken.join(", ")
     } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
-        format!("{ours} and {theirs} trials make no pairs")
+        format!("{ours} and {theirs} trials cannot be paired")
     } else {
         "a trial of it has no figure".to_owned()
     }

@@ -153,7 +153,7 @@ fn pairs_are_compared_pair_by_pair() {
     assert!(paired.figures[0].sentence.contains("5 pairs of trials"));
     let uneven = of(&baseline, &candidate[..3], &options);
     assert_eq!(uneven.figures[0].change, Change::NotCompared);
-    assert!(uneven.figures[0].sentence.contains("make no pairs"));
+    assert!(uneven.figures[0].sentence.contains("cannot be paired"));
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn other_target_rates_are_noted() {
     300.5,
     280.0,
     Some(
-        "Offline accuracy: TOKENS_PER_SAMPLE of A is 300.5 and of B 280: what they answer differs in length"
+        "Offline accuracy: TOKENS_PER_SAMPLE of A is 300.5 and of B 280: the answers differ in length"
     )
 )]
 fn the_length_of_answers_is_no_quality(

@@ -178,7 +178,11 @@ fn published_scores(
     assert!((verdict.results[0].figures[TIME].value - measured).abs() < 1e-9);
     assert_eq!(judged.normalised_by, Some(convergence.factor));
     assert_eq!(verdict.outcome, Outcome::Reproduced, "{}", verdict.sentence);
-    assert!(judged.sentence.contains("times 1.0"), "{}", judged.sentence);
+    assert!(
+        judged.sentence.contains("multiplied by 1.0"),
+        "{}",
+        judged.sentence
+    );
 }
 
 fn trained(
@@ -223,7 +227,7 @@ fn faster_than_chance_explains_is_invalid() {
     assert!(
         verdict
             .sentence
-            .contains("converged in 2,688 samples on average, fewer than the 2,960.63"),
+            .contains("converged in 2,688 samples on average, fewer than the minimum of 2,960.63"),
         "{}",
         verdict.sentence
     );

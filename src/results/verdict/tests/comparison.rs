@@ -128,7 +128,7 @@ fn without_a_noise_one_trial_decides_nothing() {
     assert_eq!(judgement.noise, Noise::Unknown);
     assert_eq!(judgement.more_trials, Some(MoreTrials::AtLeast(2)));
     assert!(
-        judgement.sentence.contains("its noise is not known"),
+        judgement.sentence.contains("its noise is unknown"),
         "{}",
         judgement.sentence
     );

@@ -229,7 +229,7 @@ fn all_trials_are_kept_and_outliers_are_shown() {
     assert_eq!(result.trials[4].outlier_in, [TOKENS]);
     assert_eq!(result.judgements[0].outliers, [5]);
     assert!(
-        result.sentence.contains("trial 5 lies far from the others"),
+        result.sentence.contains("trial 5 is an outlier"),
         "{}",
         result.sentence
     );

@@ -148,7 +148,7 @@ impl Parser {
             return Ok(false);
         };
         self.list = List::None;
-        // `nan` or `inf`, which a test of no length gives, is no figure.
+        // `nan` or `inf`, which a test of no length gives, is not a figure.
         let Some(printed) = parse_number(value) else {
             return Ok(false);
         };

@@ -93,7 +93,7 @@ fn several_runs_in_one_log() {
         runs[2]
             .minutes(Some(&TARGET))
             .unwrap_err()
-            .contains("0.93, off the target")
+            .contains("0.93 misses the target")
     );
     assert_eq!(runs[2].minutes(None), Ok(12.0));
     let cut = runs[3].minutes(None).unwrap_err();
@@ -122,12 +122,7 @@ fn ranks_that_print_the_same_are_one_run() {
         "\"status\": \"aborted\"",
     ));
     let runs = read(&lines, &[]).unwrap();
-    assert!(
-        runs[0]
-            .minutes(None)
-            .unwrap_err()
-            .contains("different things")
-    );
+    assert!(runs[0].minutes(None).unwrap_err().contains("disagree"));
 }
 
 #[rstest]

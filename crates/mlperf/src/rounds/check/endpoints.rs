@@ -66,7 +66,7 @@ impl Rules {
             .map(|score| score.dataset.as_str())
             .collect();
         if !open.is_empty() {
-            let found = format!("{} did not come to its end", open.join(", "));
+            let found = format!("{} did not finish", open.join(", "));
             checks.push(RuleCheck::new("accuracy run", found, "complete", false));
         }
         checks

@@ -133,12 +133,12 @@ fn latencies_are_those_of_the_scenario(
 #[rstest]
 #[case(|said: &mut RunSettings| said.errors = Some(3), "LoadGen's errors: 3; required none")]
 #[case(|said: &mut RunSettings| said.settings.schedule_rng_seed = Some(18_209_322_760_996_052_030), "schedule_rng_seed: 18209322760996052030; required 18209322760996052031")]
-#[case(|said: &mut RunSettings| said.settings.qsl_rng_seed = None, "qsl_rng_seed: not told by the logs; required 1780908523862526354")]
+#[case(|said: &mut RunSettings| said.settings.qsl_rng_seed = None, "qsl_rng_seed: not in the logs; required 1780908523862526354")]
 #[case(|said: &mut RunSettings| said.settings.min_duration_ms = Some(59_999), "min_duration: 59.999 s; required at least 600 s")]
 #[case(|said: &mut RunSettings| said.settings.performance_sample_count = Some(24_575), "performance sample count: 24,575; required at least 24,576")]
 #[case(|said: &mut RunSettings| said.settings.samples_per_query = Some(24_575), "samples per query: 24,575; required at least 24,576")]
 #[case(|said: &mut RunSettings| said.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; required true")]
-#[case(|said: &mut RunSettings| said.settings.use_token_latencies = None, "token latencies: not told by the logs; required measured")]
+#[case(|said: &mut RunSettings| said.settings.use_token_latencies = None, "token latencies: not in the logs; required measured")]
 #[case(|said: &mut RunSettings| said.scenario = Some(Scenario::Server), "scenario: Server; required Offline")]
 fn departures(#[case] depart: fn(&mut RunSettings), #[case] told: &str) {
     let mut said = said(Scenario::Offline);
@@ -248,7 +248,7 @@ fn what_an_edge_system_may_infer() {
 #[case::open_before("v4.1", "open", true, Some(false), &[])]
 #[case::logged("v5.0", "closed", true, Some(true), &[])]
 #[case::off("v5.0", "closed", true, Some(false), &["false"])]
-#[case::not_logged("v5.0", "closed", true, None, &["not told by the logs"])]
+#[case::not_logged("v5.0", "closed", true, None, &["not in the logs"])]
 #[case::a_summary_never_tells("v5.0", "closed", false, None, &[])]
 #[case::open("v5.0", "open", true, Some(false), &[])]
 #[case::open_since("v5.1", "open", true, Some(false), &["false"])]
