@@ -25,8 +25,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct CachedMounts {
     /// The mounts.
     pub mounts: Vec<Mount>,
-    /// Their labels, so that whoever cleans up sees that they are in use.
-    pub labels: Vec<String>,
+    /// Their identities, so that whoever cleans up sees that they are in use.
+    pub identities: Vec<String>,
 }
 
 /// The cached directories for the container of a step: those of earlier steps.
@@ -38,7 +38,7 @@ pub async fn mounts(session: &Session, step: &Step) -> Result<CachedMounts, Halt
             let entry = entry(session, directory, &image(session).await?);
             let source = entry.content().display().to_string();
             all.mounts.push(directory.mount(source));
-            all.labels.push(entry.label());
+            all.identities.push(entry.identity());
         }
     }
     Ok(all)
@@ -134,11 +134,9 @@ pub async fn remove_stale(session: &Session, entry: &CacheEntry) -> Result<(), H
         let labels = containers.iter().filter_map(|one| one.labels.get(name));
         labels.cloned().collect::<Vec<_>>()
     };
-    let mine = entry.label();
+    let mine = entry.identity();
     let mounted = label(CACHE_LABEL);
-    let in_use = mounted
-        .iter()
-        .any(|all| all.split(',').any(|one| one == mine));
+    let in_use = mounted.iter().any(|all| all.lines().any(|one| one == mine));
     entry.remove_stale(&label(RUN_LABEL), in_use);
     Ok(())
 }

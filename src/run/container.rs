@@ -177,7 +177,7 @@ fn spec_of(
     spec.mounts.extend(cached.mounts);
     spec.control = Some(session.control.path().display().to_string());
     spec.labels = own_labels(session);
-    let cached = cached.labels.join(",");
+    let cached = cached.identities.join("\n");
     let cached = Some(cached).filter(|labels| !labels.is_empty());
     let labels = [(CACHE_LABEL, cached), (GPU_LABEL, claim_of(session))];
     let labels = labels.map(|(name, value)| Some((name.to_owned(), value?)));

@@ -70,6 +70,13 @@ impl CacheEntry {
         format!("{}/{}", self.key, self.name)
     }
 
+    /// Its path without links, by which every container that mounts it is labelled: entries of
+    /// several caches may have the same key and name.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        identity(&self.path())
+    }
+
     /// What containers see, once it is populated.
     #[must_use]
     pub fn content(&self) -> PathBuf {
@@ -248,6 +255,11 @@ fn move_aside(path: &Path) -> Result<(), StoreError> {
     let aside = free.find(|path| !path.exists());
     let aside = aside.unwrap_or_else(|| path.with_file_name("old"));
     fs::rename(path, &aside).map_err(StoreError::io("rename", path))
+}
+
+fn identity(path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.display().to_string()
 }
 
 fn root(cache: &Path) -> PathBuf {

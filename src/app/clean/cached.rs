@@ -38,7 +38,8 @@ pub fn clean(
     let mut removed = Vec::new();
     for directory in directories {
         let label = &directory.label;
-        let mounted = used.iter().find(|(labels, _)| labels.contains(label));
+        let identity = directory.identity();
+        let mounted = used.iter().find(|(mounted, _)| mounted.contains(&identity));
         if let Some((_, run)) = mounted.filter(|_| !all) {
             terminal::note(&format!(
                 "{label}: skipped: run {run} has it mounted; retrial stop {run}, or --all"
@@ -105,7 +106,7 @@ fn print(
     terminal::print_lines(directories.iter().map(line));
 }
 
-/// Labels of the directories that running containers of ours have mounted, each with its run.
+/// The directories that running containers of ours have mounted, each with its run.
 async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
     let engine = open::engine(global).await?;
     let containers = engine.containers(CACHE_LABEL).await?;
@@ -113,7 +114,7 @@ async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Fa
     let mounted = running.map(|mut container| {
         let mut label = |name| container.labels.remove(name).unwrap_or_default();
         let directories = label(CACHE_LABEL);
-        let directories = directories.split(',').map(str::to_owned).collect();
+        let directories = directories.lines().map(str::to_owned).collect();
         (directories, label(RUN_LABEL))
     });
     Ok(mounted.collect())

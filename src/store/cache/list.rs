@@ -22,6 +22,12 @@ pub struct CacheUsage {
 }
 
 impl CacheUsage {
+    /// Its path without links, as in the labels of containers that mount it.
+    #[must_use]
+    pub fn identity(&self) -> String {
+        super::identity(&self.path)
+    }
+
     /// Removes it.
     ///
     /// # Errors
