@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::app::failure::Failure;
 use crate::app::open::Opened;
-use crate::app::terminal;
+use crate::app::{file_owners, terminal};
 use crate::plan::Plan;
 use crate::plan::privilege::{self, Privilege};
 use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
@@ -22,7 +22,18 @@ const MOST_BYTES: u64 = 64 << 20;
 fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
+    let mut left = MOST_BYTES;
+    for path in companions(plan, directory)? {
+        add(&mut digest, &path, &mut left)?;
+    }
+    Some(hex::encode(digest.finalize()))
+}
+
+/// Companion files and directories of a recipe that the container, the image or a command on the host
+/// can read. None where that cannot be determined.
+fn companions(plan: &Plan, directory: Option<&Path>) -> Option<Vec<PathBuf>> {
     let own = directory.and_then(|directory| directory.canonicalize().ok());
+    let mut companions = Vec::new();
     // Read-only mounts: a directory that steps write into differs each time.
     let mounts = plan.container.mounts.iter().filter(|mount| mount.read_only);
     let mounts = mounts.map(|mount| mount.source.as_str());
@@ -30,21 +41,20 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
         Action::Build(build) => Some(build.context.as_str()),
         _ => None,
     });
-    let mut left = MOST_BYTES;
     for source in mounts.chain(contexts) {
         // Files elsewhere are a privilege of their own, `mounts`.
         let path = Path::new(source).canonicalize().ok()?;
         if own.as_ref().is_some_and(|own| path.starts_with(own)) {
-            add(&mut digest, &path, &mut left)?;
+            companions.push(path);
         }
     }
     // A command on the host that knows the recipe's directory may run any file in it.
     let mut on_host = plan.steps.iter().filter_map(Step::on_host);
     let knows = |command: &ExecStep| command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY);
     if on_host.any(knows) {
-        add(&mut digest, own.as_deref()?, &mut left)?;
+        companions.push(own?);
     }
-    Some(hex::encode(digest.finalize()))
+    Some(companions)
 }
 
 /// Adds a file, or the content of a directory in a stable order.
@@ -82,7 +92,8 @@ struct Missing<'a> {
 
 /// Checks that every privilege of the plans is approved: by `--allow`, by an earlier answer for the
 /// same recipe and companion files, or by an answer now, for all of them. Built-in recipes need no
-/// approval. Where no person can be asked, the failure says what to add.
+/// approval. Where no person can be asked, the failure says what to add. A recipe that other users can
+/// change is refused.
 pub fn ask(
     home: &Home,
     plans: &[(&Opened, &Plan)],
@@ -99,9 +110,15 @@ pub fn ask(
     let others = plans
         .iter()
         .filter(|(opened, _)| !opened.entry.is_builtin());
-    let missing: Vec<Missing<'_>> = others
-        .filter_map(|(opened, plan)| missing(home, opened.entry.directory(), plan, allowed))
-        .collect();
+    let mut missing = Vec::new();
+    for (opened, plan) in others {
+        let directory = opened.entry.directory();
+        let privileges: Vec<Privilege> = privileges(plan, directory);
+        if !privileges.is_empty() {
+            check_owners(opened, plan)?;
+        }
+        missing.extend(unapproved(home, directory, plan, privileges, allowed));
+    }
     if missing.is_empty() {
         return Ok(());
     }
@@ -142,17 +159,33 @@ pub fn ask(
     Ok(())
 }
 
-fn missing<'a>(
+fn privileges(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
+    let of_plan = plan.privileges.iter().cloned();
+    of_plan.chain(led_out(plan, directory)).collect()
+}
+
+/// Refuses a recipe on disk that other users can change.
+fn check_owners(opened: &Opened, plan: &Plan) -> Result<(), Failure> {
+    let Some(directory) = opened.entry.directory() else {
+        return Ok(());
+    };
+    let mut files = vec![
+        PathBuf::from(&*opened.entry.source.path),
+        directory.join("templates"),
+    ];
+    files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
+    files.extend(companions(plan, Some(directory)).unwrap_or_default());
+    file_owners::check(directory, &files)
+}
+
+fn unapproved<'a>(
     home: &Home,
     directory: Option<&Path>,
     plan: &'a Plan,
+    mut privileges: Vec<Privilege>,
     allowed: &[String],
 ) -> Option<Missing<'a>> {
-    let needed = plan.privileges.iter().cloned();
-    let needed = needed.chain(led_out(plan, directory));
-    let mut privileges: Vec<Privilege> = needed
-        .filter(|privilege| !allowed.contains(&privilege.name))
-        .collect();
+    privileges.retain(|privilege| !allowed.contains(&privilege.name));
     if privileges.is_empty() {
         return None;
     }

@@ -41,6 +41,7 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
         command.args(["--engine", engine]);
     }
     command.arg("--home").arg(global.home.root());
+    command.arg("--cache").arg(&global.cache);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     let mut child = command
         .spawn()

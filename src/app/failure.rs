@@ -95,7 +95,6 @@ impl From<EngineError> for Failure {
 impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         match error {
-            RunError::Over { .. } => Self::usage(error.to_string()),
             RunError::Store(error) => error.into(),
             RunError::Engine(error) => error.into(),
         }

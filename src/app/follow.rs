@@ -10,8 +10,8 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{prepare, signals, terminal, watch};
 use crate::report::{self, Entry, content};
-use crate::results::verdict::{ExitCode, Verdict};
-use crate::run::{Options, RunError, Session, execute};
+use crate::results::verdict::ExitCode;
+use crate::run::{Options, Session, execute};
 use crate::store::RunDirectory;
 use crate::store::journal::Event;
 use retrial_engine::docker::Docker;
@@ -42,7 +42,7 @@ pub async fn follow(
 ) -> Result<ExitCode, Failure> {
     let (events, mut incoming) = unbounded_channel::<Event>();
     let plan: crate::plan::Plan = directory.read_json("plan.json")?;
-    let secrets = prepare::secrets(&plan);
+    let (secrets, command) = (prepare::secrets(&plan), plan.command());
     let options = options(global, require_accuracy);
     let session = Arc::new(Session::open(
         Arc::new(engine),
@@ -72,11 +72,14 @@ pub async fn follow(
     let go_on = format!("  evidence: {evidence}\n{resume}");
     let ended = match ended {
         Ok(ended) => ended,
-        Err(error @ RunError::Over { .. }) => return Err(error.into()),
         Err(error) => return Err(Failure::host(format!("{error}\n{go_on}"))),
     };
     if let Some(verdict) = &ended.verdict {
-        print(global, verdict, &evidence);
+        let entry = Entry {
+            command: Some(command),
+            ..Entry::new(evidence.as_str(), verdict)
+        };
+        print(global, &entry);
         if ended.exit == ExitCode::Host && !json {
             terminal::note(&resume);
         }
@@ -91,17 +94,15 @@ pub async fn follow(
 }
 
 /// Prints a verdict as the command line asks.
-pub fn print(global: &GlobalOptions, verdict: &Verdict, evidence: &str) {
-    if print_for_ci(global, &[Entry::new(evidence, verdict)]) {
+pub fn print(global: &GlobalOptions, entry: &Entry<'_>) {
+    if print_for_ci(global, std::slice::from_ref(entry)) {
         return;
     }
-    terminal::print(&if global.output == Output::Json {
-        let text = serde_json::to_string(verdict).unwrap_or_default();
-        format!("{text}\n")
+    if global.output == Output::Json {
+        terminal::print_json(entry.verdict);
     } else {
-        let document = content::verdict::document(&Entry::new(evidence, verdict));
-        report::terminal::render(&document, terminal::shape())
-    });
+        terminal::show(&content::verdict::document(entry));
+    }
 }
 
 /// Prints verdicts as one document for CI, if that is asked.

@@ -9,6 +9,7 @@ pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod export;
 pub(crate) mod failure;
+pub(crate) mod file_owners;
 pub(crate) mod follow;
 pub(crate) mod free_space;
 pub(crate) mod gpu_support;

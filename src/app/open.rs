@@ -183,6 +183,7 @@ pub fn directory(
     let short = opened.resolved.hash.get(..16).unwrap_or("recipe");
     let path: PathBuf = global.home.root().join("recipes").join(short);
     if extract && !path.exists() {
+        global.home.create()?;
         opened.entry.extract_to(&path)?;
     }
     Ok(Some(path.display().to_string()))

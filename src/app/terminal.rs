@@ -1,6 +1,7 @@
 //! What is known of the terminal: width, colours, and writing to a pipe that may close.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use crate::report::document::{Block, Document};
 use crate::report::terminal::{self, Terminal};
@@ -56,18 +57,55 @@ pub fn show_blocks(blocks: &[Block]) {
     print(&terminal::blocks(blocks, shape()));
 }
 
-/// Writes a result. A reader that has gone (`| head`) is no fault.
+/// The first failure to write standard output. A command reports it when it ends, as the tools of
+/// coreutils do (gnulib's `close_stdout`): the run or the verdict itself is not lost by it.
+static WRITE_FAILURE: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Records a failure to write standard output, for the end of the command. A reader that has gone
+/// (`| head`) is no failure.
+pub fn check_write(result: std::io::Result<()>) {
+    if let Err(error) = result
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        let _ = WRITE_FAILURE.set(error);
+    }
+}
+
+/// The first failure to write standard output, if there was one.
+pub fn write_failure() -> Option<&'static std::io::Error> {
+    WRITE_FAILURE.get()
+}
+
+/// Standard output, whose failures are recorded instead of returned.
+pub struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        check_write(std::io::stdout().write_all(bytes));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        check_write(std::io::stdout().flush());
+        Ok(())
+    }
+}
+
+/// Writes a result.
 pub fn print(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    check_write(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
 /// Writes a result as JSON on one line, piece by piece: a round's verdicts are never held as text.
 pub fn print_json(result: &impl serde::Serialize) {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    if serde_json::to_writer(&mut out, result).is_ok() {
-        let _ = writeln!(out).and_then(|()| out.flush());
-    }
+    let written = serde_json::to_writer(&mut out, result).map_err(std::io::Error::from);
+    check_write(
+        written
+            .and_then(|()| writeln!(out))
+            .and_then(|()| out.flush()),
+    );
 }
 
 /// Asks a person to confirm. None where there is no terminal to ask at.

@@ -36,7 +36,7 @@ Exit codes: 0 if the tree is complete; 5 if it was written, but something is mis
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
 /// published figure holds on this machine.
 #[derive(Debug, Parser)]
-#[command(name = "retrial", version, after_help = EXIT_CODES, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "retrial", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub struct Arguments {
     /// The command.
     #[command(subcommand)]

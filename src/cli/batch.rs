@@ -33,11 +33,13 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
     to_its_end(global, taken, &directory)
 }
 
-/// Resumes a batch.
+/// Resumes a batch; the verdict of one that is complete is printed again.
 pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     is_printable(global)?;
-    let taken = start::resume(global, directory)?;
-    to_its_end(global, taken, directory)
+    match start::resume(global, directory)? {
+        Some(taken) => to_its_end(global, taken, directory),
+        None => judge(global, directory),
+    }
 }
 
 fn to_its_end(

@@ -11,6 +11,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{follow, terminal};
 use crate::format;
+use crate::plan::Plan;
 use crate::report::Entry;
 use crate::results::verdict::{ExitCode, Outcome};
 use crate::run::judge_run;
@@ -21,7 +22,10 @@ use crate::store::journal::{Event, Journal, State};
 /// results.
 pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode, Failure> {
     match open::results(&global.home, &request.directory)? {
-        Some(RunOrBatch::Run(run)) => return one_run(global, &run, request),
+        Some(RunOrBatch::Run(run)) => {
+            refuse_reference(&run, request)?;
+            return one_run(global, &run, request.require_accuracy);
+        }
         Some(RunOrBatch::Batch(directory)) => return batch::judge(global, &directory),
         None => {}
     }
@@ -35,20 +39,31 @@ pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode,
     Ok(ExitCode::first(exits))
 }
 
-fn one_run(
+fn refuse_reference(run: &RunDirectory, request: &JudgeRequest) -> Result<(), Failure> {
+    if request.reference.is_none() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "run {} is compared with the published figures of its recipe; --reference is for results \
+         without a recipe",
+        run.id()
+    )))
+}
+
+/// Judges a run by its files.
+pub fn one_run(
     global: &GlobalOptions,
     run: &RunDirectory,
-    request: &JudgeRequest,
+    require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let id = run.id();
-    if request.reference.is_some() {
-        return Err(Failure::usage(format!(
-            "run {id} is compared with the published figures of its recipe; --reference is for \
-             results without a recipe"
-        )));
-    }
-    let verdict = judge_run(run, request.require_accuracy)?;
-    follow::print(global, &verdict, &run.path().display().to_string());
+    let verdict = judge_run(run, require_accuracy)?;
+    let plan: Plan = run.read_json("plan.json")?;
+    let entry = Entry {
+        command: Some(plan.command()),
+        ..Entry::new(run.path().display().to_string(), &verdict)
+    };
+    follow::print(global, &entry);
     let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         terminal::note(&format!(
@@ -76,8 +91,8 @@ fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
     if follow::print_for_ci(global, &shown) {
         return;
     }
-    for one in judged {
-        follow::print(global, &one.verdict, &one.path);
+    for entry in &shown {
+        follow::print(global, entry);
     }
     if judged.len() > 1 && global.output != Output::Json {
         let of = |outcome: Outcome| results().filter(|one| one.outcome == outcome).count();

@@ -32,6 +32,9 @@ pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCod
     match before {
         Some(before) if arguments.check => Ok(report_differences(global, &path, &before, &now)),
         before => {
+            if entry.is_builtin() {
+                global.home.create()?;
+            }
             lock::write(&path, &now)?;
             report(global, arguments, &path, before.as_ref(), &now);
             Ok(ExitCode::Success)

@@ -60,8 +60,10 @@ pub fn logs(
         for tail in &mut tails {
             match tail.print_on() {
                 Ok(bytes) => printed += bytes,
-                // The reader is gone (`| head`): nothing more to do.
-                Err(_) => return Ok(ExitCode::Success),
+                Err(error) => {
+                    terminal::check_write(Err(error));
+                    return Ok(ExitCode::Success);
+                }
             }
         }
         if !continues {
@@ -70,7 +72,7 @@ pub fn logs(
         std::thread::sleep(Duration::from_millis(100));
     }
     for tail in &mut tails {
-        let _ = tail.finish();
+        terminal::check_write(tail.finish());
     }
     if printed == 0 && !global.quiet {
         terminal::note(&format!(

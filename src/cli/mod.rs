@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, RecipeRequest};
-use crate::app::{clean, stop};
+use crate::app::{clean, stop, terminal};
 use arguments::{Arguments, Command};
 
 use crate::results::verdict::ExitCode as Exit;
@@ -46,13 +46,16 @@ pub fn main() -> ExitCode {
             });
         }
     };
-    match dispatch(arguments) {
-        Ok(exit) => exit.into(),
-        Err(failure) => {
-            failure.report();
-            failure.exit.into()
-        }
-    }
+    let exit = dispatch(arguments).unwrap_or_else(|failure| {
+        failure.report();
+        failure.exit
+    });
+    terminal::write_failure()
+        .map_or(exit, |error| {
+            Failure::host(format!("failed to write standard output: {error}")).report();
+            Exit::Host
+        })
+        .into()
 }
 
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {

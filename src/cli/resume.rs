@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
-use super::batch;
+use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{follow, runtime};
 use crate::results::verdict::ExitCode;
+use crate::store::journal::{Event, Journal, State};
 use crate::store::{Home, Record};
 
-/// Resumes a run or a batch.
+/// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume(
     global: &GlobalOptions,
     run: &str,
@@ -31,6 +32,10 @@ pub fn resume(
     };
     is_ours(&directory, &home.runs(), "run", &home)?;
     open::began_here(&directory)?;
+    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    if state.is_judged() {
+        return judge::one_run(global, &directory, require_accuracy);
+    }
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         follow::follow(global, engine, directory, require_accuracy).await

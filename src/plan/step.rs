@@ -16,6 +16,7 @@ use crate::host::checks::Check;
 use crate::telemetry::rate::Interval;
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
+use retrial_recipe::quote::quote;
 
 /// The variable with the recipe's directory, for commands on the host that name it.
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
@@ -144,6 +145,27 @@ pub struct Step {
 }
 
 impl Plan {
+    /// The command line that runs the recipe again with the same settings and GPUs.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let changed = self.modified.iter();
+        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
+        let chosen = self
+            .variant
+            .iter()
+            .map(|(axis, value)| (axis, value.clone()));
+        let mut words = vec![format!("retrial run {}", quote(&self.recipe))];
+        words.extend(
+            chosen
+                .chain(changed)
+                .map(|(name, value)| format!("--set {}", quote(&format!("{name}={value}")))),
+        );
+        if !self.gpus.is_empty() {
+            words.push(format!("--gpus {}", self.gpus.join(",")));
+        }
+        words.join(" ")
+    }
+
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, measurement: usize, trial: u32) -> String {

@@ -24,6 +24,8 @@ use crate::results::verdict::{RuleCheck, Verdict};
 pub struct Entry<'a> {
     /// The path of its evidence; empty if it is not shown.
     pub evidence: String,
+    /// The command line that repeats the run; none for results that no run measured.
+    pub command: Option<String>,
     /// The verdict.
     pub verdict: &'a Verdict,
     /// Rules of the whole submission, besides those of its results.
@@ -36,6 +38,7 @@ impl<'a> Entry<'a> {
     pub fn new(evidence: impl Into<String>, verdict: &'a Verdict) -> Self {
         Self {
             evidence: evidence.into(),
+            command: None,
             verdict,
             rules: &[],
         }

@@ -16,20 +16,6 @@ pub enum RunError {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The run is over already.
-    #[error(
-        "run {run} is over: {how}\n  see it: retrial judge {path}    start again: retrial run {recipe}"
-    )]
-    Over {
-        /// The run.
-        run: String,
-        /// How it ended.
-        how: String,
-        /// Its directory.
-        path: String,
-        /// Its recipe.
-        recipe: String,
-    },
 }
 
 /// Why a step went no further: `?` ends the step, or the whole run.

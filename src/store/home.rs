@@ -1,13 +1,12 @@
 //! The directory that holds everything of ours: runs, batches and remembered approvals.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
 use super::lookup::{self, Kind};
 use super::record::Record;
-use super::run_directory::RunDirectory;
+use super::run_directory::{RunDirectory, create_private};
 
 /// The privileges that were approved, by recipe.
 const APPROVALS: &str = "approvals.json";
@@ -42,6 +41,14 @@ impl Home {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Creates it, for its owner only.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub fn create(&self) -> Result<(), StoreError> {
+        create_private(&self.root)
     }
 
     /// Where runs lie.
@@ -117,7 +124,7 @@ impl Home {
                 entry.push(privilege.clone());
             }
         }
-        fs::create_dir_all(&self.root).map_err(StoreError::io("create", &self.root))?;
+        self.create()?;
         Record::at(self.root.clone()).write_json(APPROVALS, &known)
     }
 

@@ -14,6 +14,7 @@ use super::error::StoreError;
 use super::journal::Journal;
 use super::lock::FileLock;
 use super::pack::STAYS;
+use super::run_directory::{PRIVATE, set_mode};
 use super::stage::{Stage, clear_left};
 use super::unpack::{Limits, unpack_stream};
 use super::walk::{Entry, walk};
@@ -251,6 +252,7 @@ fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival,
     };
     let marked = staged.write_json(MARK, &mark);
     marked.map_err(|error| error.to_string())?;
+    set_mode(staged.path(), PRIVATE).map_err(|error| error.to_string())?;
     fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
     Ok(arrival)
 }

@@ -1,7 +1,8 @@
 //! Names of runs and batches: new ones, those there are, and which one somebody means.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use jiff::civil::DateTime;
@@ -9,6 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::error::StoreError;
+use super::run_directory::{PRIVATE, create_private};
 
 /// What makes a directory a run's or a batch's.
 const JOURNAL: &str = "journal.jsonl";
@@ -36,8 +38,7 @@ impl Kind {
 
 /// Makes a directory with a new id: when, what, and four digits.
 pub(super) fn new_directory(kind: Kind, parent: &Path, stem: &str) -> Result<PathBuf, StoreError> {
-    fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
-    // Containers of any user pass through to the control directory, never list the rest.
+    create_private(parent)?;
     let parent = parent
         .canonicalize()
         .map_err(StoreError::io("find", parent))?;
@@ -45,7 +46,9 @@ pub(super) fn new_directory(kind: Kind, parent: &Path, stem: &str) -> Result<Pat
     let stem: String = stem.chars().take(40).collect();
     for attempt in 0..1000_u32 {
         let path = parent.join(format!("{now}-{stem}-{}", short_id(attempt)));
-        match fs::create_dir(&path) {
+        // A bind mount needs no rights above its source, so containers of any user still write into
+        // the control directory; other users of the host reach nothing in it.
+        match DirBuilder::new().mode(PRIVATE).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(StoreError::io("create", &path)(error)),

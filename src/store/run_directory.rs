@@ -1,9 +1,9 @@
 //! One run's directory: its paths, and writing that a crash cannot leave half done.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io::Write;
 use std::ops::Deref;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
@@ -106,6 +106,21 @@ pub fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
     sync(part, true)?;
     fs::rename(part, target).map_err(StoreError::io("rename", part))?;
     target.parent().map_or(Ok(()), |parent| sync(parent, false))
+}
+
+/// The mode of directories that only their owner can enter.
+pub const PRIVATE: u32 = 0o700;
+
+/// Creates a directory that only its owner can enter, and such parents, where they do not exist.
+///
+/// # Errors
+/// If it cannot be created.
+pub fn create_private(path: &Path) -> Result<(), StoreError> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(PRIVATE)
+        .create(path)
+        .map_err(StoreError::io("create", path))
 }
 
 /// Gives a file or directory rights, whatever the process's umask is.

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
+use super::run_directory::create_private;
 
 /// Held while it is worked on; what is in it then goes.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ impl Stage {
     /// # Errors
     /// Where the disk takes no more.
     pub fn new(runs: &Path) -> Result<Self, StoreError> {
-        fs::create_dir_all(runs).map_err(StoreError::io("create", runs))?;
+        create_private(runs)?;
         let path = runs.join(format!(".arriving-{}", std::process::id()));
         clear(&path)?;
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;

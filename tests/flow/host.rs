@@ -79,10 +79,11 @@ fn it_fails_times_out_and_is_silent_like_any_other() {
         .says("said");
     let lab = Lab::new().unwrap();
     let commands = "trap 'echo told; exit 0' TERM\necho $$; sleep 600 & echo $!; wait";
-    let lab = lab.recipe(&on_host(commands, "timeout: 1s"));
+    // Time enough for a busy machine to start the shell and to set its trap.
+    let lab = lab.recipe(&on_host(commands, "timeout: 5s"));
     lab.run(&ALLOW)
         .expect_exit(4)
-        .says("did not finish within 1s");
+        .says("did not finish within 5s");
     let output = lab.output("02-setup-own");
     assert!(output.contains("told"), "{output}");
     for pid in output.lines().take(2) {

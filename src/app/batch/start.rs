@@ -43,24 +43,17 @@ pub fn start(
     Ok((taken, directory))
 }
 
-/// Plans what is left of a batch.
-pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<Taken, Failure> {
+/// Plans what is left of a batch. None if it has ended, with all of its runs.
+pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<Option<Taken>, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
-    let id = directory.id();
     let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
-    let trial_runs = 1..=record.plan.schedule.trial_runs.len();
-    if state.is_over()
-        && trial_runs
-            .clone()
-            .all(|trial_run| state.has_ended(trial_run))
-    {
-        return Err(Failure::usage(format!(
-            "batch {id} has ended, with all of its runs\n  see it: retrial judge {id}"
-        )));
+    let mut trial_runs = 1..=record.plan.schedule.trial_runs.len();
+    if state.is_over() && trial_runs.all(|trial_run| state.has_ended(trial_run)) {
+        return Ok(None);
     }
     let cells = Cells::open(&record.plan)?;
-    changed(&record, &cells, id)?;
-    Taken::of(global, record, cells)
+    changed(&record, &cells, directory.id())?;
+    Taken::of(global, record, cells).map(Some)
 }
 
 /// Refuses a recipe that has changed since the batch started: its trials are one sample.

@@ -12,7 +12,6 @@ use retrial_recipe::{Kind, SIZE_LIMIT, Source};
 /// # Errors
 /// It does not exist, or cannot be read.
 pub fn open(path: &Path) -> Result<Opened, CatalogError> {
-    let name = path.display().to_string();
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, error))?;
     let file = if metadata.is_dir() {
         path.join("recipe.yaml")
@@ -30,13 +29,15 @@ pub fn open(path: &Path) -> Result<Opened, CatalogError> {
         _ => PathBuf::from("."),
     };
     let directory = fs::canonicalize(&directory).map_err(|error| unreadable(&directory, error))?;
+    // `.` and `..` name nothing.
+    let name = path.file_name().map_or(&*directory, |_| path);
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");
     let kind = match templates_above(&directory) {
         Some(_) if !named_recipe => Kind::Template,
         _ => Kind::Recipe,
     };
     Ok(Opened {
-        name,
+        name: name.display().to_string(),
         source,
         kind,
         home: Home::Disk(directory),

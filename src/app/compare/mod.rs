@@ -5,6 +5,8 @@ mod subject;
 
 pub use by::by;
 
+use std::collections::BTreeSet;
+
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use crate::results::verdict::comparison::{
@@ -14,6 +16,7 @@ use crate::results::verdict::comparison::{
 /// Compares the subjects that are named with the first of them.
 pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Comparison, Failure> {
     let mut subjects = subject::all(global, request)?;
+    refuse_duplicates(&subjects)?;
     if let Some(baseline) = &request.baseline {
         let is_meant = |subject: &Subject| subject.name.contains(baseline.as_str());
         let Some(position) = subjects.iter().position(is_meant) else {
@@ -34,6 +37,18 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
         )));
     }
     Ok(comparison)
+}
+
+/// Refuses a comparison of results with themselves.
+fn refuse_duplicates(subjects: &[Subject]) -> Result<(), Failure> {
+    let mut names = BTreeSet::new();
+    let duplicate = subjects.iter().find(|one| !names.insert(one.name.as_str()));
+    duplicate.map_or(Ok(()), |one| {
+        Err(Failure::usage(format!(
+            "{} is named twice: a comparison needs different results\n  see the runs: retrial runs",
+            one.name
+        )))
+    })
 }
 
 fn options(request: &CompareRequest) -> Options {

@@ -33,7 +33,7 @@ pub struct GlobalOptions {
         env = "RETRIAL_HOME",
         default_value_os_t = Home::standard(),
         hide_default_value = true,
-        value_parser = PathBufValueParser::new().map(Home::at)
+        value_parser = PathBufValueParser::new().try_map(|path| std::path::absolute(path).map(Home::at))
     )]
     pub home: Home,
     /// Store cached datasets and directories in this directory (default: `$XDG_CACHE_HOME/retrial`)
@@ -65,7 +65,8 @@ pub struct GlobalOptions {
         global = true,
         value_name = "DIR",
         default_value = "/",
-        hide_default_value = true
+        hide_default_value = true,
+        value_parser = PathBufValueParser::new().try_map(std::path::absolute)
     )]
     pub root: PathBuf,
 }

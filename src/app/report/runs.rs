@@ -170,6 +170,7 @@ impl Results {
     fn entry(&self) -> Entry<'_> {
         Entry {
             rules: &self.rules,
+            command: self.run.as_ref().map(|run| run.plan.command()),
             ..Entry::new(self.evidence.clone(), &self.verdict)
         }
     }

@@ -39,7 +39,7 @@ pub fn reporter(global: &GlobalOptions, of_batch: bool, is_terminal: bool) -> Bo
         Box::new(Lines::new(std::io::stderr(), lines::failure))
     } else if global.output == Output::Json {
         let json = move |event: &Event| lines::json(event, verbose);
-        Box::new(Lines::new(std::io::stdout(), json))
+        Box::new(Lines::new(terminal::Stdout, json))
     } else if can_draw {
         console::set_colors_enabled(terminal::error_color());
         Box::new(live::Live::start(screen::Stderr, View::new(verbose, brief)))

@@ -66,9 +66,8 @@ impl Printer {
     fn entries(&self) -> Vec<Entry<'_>> {
         let judged = self.benchmarks.iter().zip(&self.verdicts);
         let entries = judged.map(|(benchmark, verdict)| Entry {
-            evidence: benchmark.path.clone(),
-            verdict,
             rules: &benchmark.rules,
+            ..Entry::new(benchmark.path.clone(), verdict)
         });
         entries.collect()
     }

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use crate::report::Entry;
 use crate::results::verdict::{
     ExitCode, Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
 };
 
 /// The next step, if the verdict leaves one.
-pub(super) fn next(verdict: &Verdict, evidence: &str) -> Vec<String> {
+pub(super) fn next(entry: &Entry<'_>) -> Vec<String> {
+    let (verdict, evidence) = (entry.verdict, entry.evidence.as_str());
     match verdict.outcome {
         Outcome::Failed => vec![failed(evidence)],
         Outcome::Invalid => vec![format!(
@@ -15,7 +17,7 @@ pub(super) fn next(verdict: &Verdict, evidence: &str) -> Vec<String> {
              retrial judge {} --output json",
             run_id(evidence).unwrap_or(evidence)
         )],
-        Outcome::Inconclusive => inconclusive(verdict),
+        Outcome::Inconclusive => inconclusive(verdict, entry.command.as_deref()),
         Outcome::Reproduced | Outcome::Measured if verdict.exit_code == ExitCode::Inconclusive => {
             vec![without_accuracy(verdict)]
         }
@@ -37,7 +39,7 @@ fn failed(evidence: &str) -> String {
     )
 }
 
-fn inconclusive(verdict: &Verdict) -> Vec<String> {
+fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     let open: Vec<(&ResultVerdict, &Judgement)> = verdict
         .results
         .iter()
@@ -69,10 +71,14 @@ fn inconclusive(verdict: &Verdict) -> Vec<String> {
             .map(|(result, _)| result.scenario.to_lowercase())
             .collect();
         scenarios.dedup();
-        let chosen = scenarios.join(" --scenario ");
-        advice.push(format!(
-            "more trials: run it again with --trials {trials} --scenario {chosen}"
-        ));
+        let options = format!(
+            "--trials {trials} --scenario {}",
+            scenarios.join(" --scenario ")
+        );
+        advice.push(match command {
+            Some(command) => format!("more trials: {command} {options}"),
+            None => format!("more trials: run it again with {options}"),
+        });
     }
     if hopeless {
         advice.push(

@@ -76,7 +76,7 @@ fn conclusion(entry: &Entry<'_>) -> Conclusion {
     }
     let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
     remarks.extend(verdict.warnings.iter().map(|one| labelled("warning", one)));
-    let next = advice::next(verdict, &entry.evidence);
+    let next = advice::next(entry);
     remarks.extend(next.iter().map(|one| labelled("next", one)));
     if !entry.evidence.is_empty() {
         remarks.push(("evidence".into(), Text::code(&entry.evidence)));

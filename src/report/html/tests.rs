@@ -482,9 +482,9 @@ fn hostile(with: &str) -> String {
     };
     let subject = Subject {
         entry: Entry {
-            evidence: with.to_owned(),
-            verdict: &verdict,
             rules: &[rule],
+            command: Some(with.to_owned()),
+            ..Entry::new(with, &verdict)
         },
         environment: vec![Fact::new(FactGroup::Packages, with, with)],
         commands: Some(with.to_owned()),

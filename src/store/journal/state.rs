@@ -43,6 +43,12 @@ pub struct State {
 }
 
 impl State {
+    /// Whether the run ended with a verdict, so that nothing is left to do.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        matches!(self.over, Some((0 | 1 | 5, _)))
+    }
+
     /// Reads the journal's entries.
     #[must_use]
     pub fn of(events: &[Event]) -> Self {

@@ -1,0 +1,97 @@
+//! Refuses a recipe with root-equivalent privileges that other users of the host can change, as ssh
+//! refuses a key that they can write. Looks at owners and modes only, never at content.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::app::failure::Failure;
+
+/// Write permission of the group and of others.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// In a directory with this bit, users rename and remove only files of their own.
+const STICKY: u32 = 0o1000;
+
+/// Checks a recipe's directory, and files and directories of the recipe with all that is in them.
+/// Paths that do not exist are skipped.
+///
+/// # Errors
+/// The first file or directory that another user owns or can write.
+pub fn check(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    let trusted = Trusted::now();
+    // Without links, so that these are the directories which lead to the files.
+    let Ok(directory) = directory.canonicalize() else {
+        return Ok(());
+    };
+    // Whoever can add files here can add templates.
+    trusted.check(&directory, OTHERS_WRITE)?;
+    let files = files.iter().filter_map(|file| file.canonicalize().ok());
+    for file in files {
+        trusted.check_tree(&file)?;
+        trusted.check_above(&file)?;
+    }
+    trusted.check_above(&directory)
+}
+
+/// The users who may own a recipe's files: root, this one, and the one who called sudo.
+struct Trusted {
+    users: Vec<u32>,
+}
+
+impl Trusted {
+    fn now() -> Self {
+        let sudo = std::env::var("SUDO_UID").ok();
+        let sudo = sudo.and_then(|uid| uid.parse().ok());
+        let own = rustix::process::getuid().as_raw();
+        Self {
+            users: [0, own].into_iter().chain(sudo).collect(),
+        }
+    }
+
+    fn check_above(&self, path: &Path) -> Result<(), Failure> {
+        path.ancestors().skip(1).try_for_each(|directory| {
+            let is_sticky = fs::metadata(directory).is_ok_and(|found| found.mode() & STICKY != 0);
+            self.check(directory, if is_sticky { 0 } else { OTHERS_WRITE })
+        })
+    }
+
+    fn check_tree(&self, path: &Path) -> Result<(), Failure> {
+        if path.is_symlink() {
+            return Ok(());
+        }
+        self.check(path, OTHERS_WRITE)?;
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        for entry in entries {
+            self.check_tree(&entry.path())?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a path with another owner, or with any of the permissions `refused`.
+    fn check(&self, path: &Path, refused: u32) -> Result<(), Failure> {
+        let Ok(found) = fs::metadata(path) else {
+            return Ok(());
+        };
+        let path = path.display();
+        let (problem, help) = if !self.users.contains(&found.uid()) {
+            (
+                format!("belongs to another user (uid {})", found.uid()),
+                "copy the recipe into a directory of your own".to_owned(),
+            )
+        } else if found.mode() & refused != 0 {
+            (
+                format!(
+                    "is writable by other users (mode {:04o})",
+                    found.mode() & 0o7777
+                ),
+                format!("chmod go-w '{path}'"),
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Failure::usage(format!(
+            "{path} {problem}, and the recipe needs root-equivalent privileges\n  help: {help}"
+        )))
+    }
+}

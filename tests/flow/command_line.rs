@@ -1,0 +1,83 @@
+//! Details of the command line that hold for a whole run.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use crate::lab::Lab;
+
+/// `retrial …` in the lab's directory, with its standard output elsewhere.
+fn into(lab: &Lab, file: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let to = fs::OpenOptions::new().write(true).open(file).unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(arguments)
+        .current_dir(lab.path(""))
+        .env("RETRIAL_HOME", lab.home_path())
+        .stdout(to)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+        .wait_with_output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    (done.status.code(), said)
+}
+
+#[test]
+fn a_relative_home_is_the_same_for_every_process() {
+    let Some(lab) = Lab::new() else { return };
+    let home = lab.path("");
+    let lab = lab
+        .home(&home.join("here"))
+        .measures("echo going; sleep 2; echo done");
+    let relative = ["--home", "./here", "--cache", "cache"];
+    let going = lab.start(&relative);
+    lab.until_printed("03-main-performance", "going");
+    going.kill();
+    // A new container is created: the first one is gone.
+    lab.docker(&["rm", "-f", &lab.container()]);
+    lab.retrial(&[&["resume", "last"], &relative[..]].concat())
+        .expect_exit(0);
+}
+
+#[test]
+fn a_failed_write_of_the_result_is_an_error() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    lab.run(&[]).expect_exit(0);
+    let commands: [&[&str]; 7] = [
+        &["judge", "last", "--output", "json"],
+        &["judge", "last"],
+        &["run", "./recipe.yaml", "--output", "json"],
+        &["runs"],
+        &["report", "last", "--output", "markdown"],
+        &["logs", "last"],
+        &["resume", "last"],
+    ];
+    for command in commands {
+        let (code, said) = into(&lab, "/dev/full", command);
+        assert_eq!(code, Some(3), "{command:?}: {said}");
+        assert!(
+            said.contains("error: failed to write standard output: No space left on device"),
+            "{command:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn what_was_typed_is_understood() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    lab.retrial(&["help", "run"])
+        .expect_exit(0)
+        .says("Run a recipe and judge the results");
+    lab.retrial(&["run", "recipe.yaml"])
+        .expect_exit(2)
+        .says("`./recipe.yaml`");
+    lab.retrial(&["run", "./"]).expect_exit(0);
+    let directory = lab.path("").canonicalize().unwrap();
+    let name = directory.file_name().unwrap().to_str().unwrap();
+    assert!(lab.id().contains(&name.to_lowercase()), "{}", lab.id());
+    lab.retrial(&["compare", "last", "last"])
+        .expect_exit(2)
+        .says("is named twice");
+}

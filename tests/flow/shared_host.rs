@@ -1,0 +1,78 @@
+//! A host that several people use: what others can reach of a run, and whose recipes become root.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use crate::lab::{Lab, case, recipe_with};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+#[test]
+fn only_their_owner_enters_the_home_and_runs() {
+    let Some(lab) = Lab::new() else { return };
+    // An image's user may be anybody, and writes its exit code and results all the same.
+    let cases = case(
+        "main",
+        "id -u; mkdir /tmp/results; echo 1 >/tmp/results/one",
+        "results: /tmp/results",
+    );
+    let lab = lab.recipe(&recipe_with("container: { user: '12345' }", &cases));
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(mode(lab.home_path()), 0o700);
+    assert_eq!(mode(&lab.the_run()), 0o700);
+    assert!(lab.output("03-main-performance").starts_with("12345\n"));
+
+    let packed = lab.path("runs.tar.gz");
+    lab.retrial(&["runs", "pack", "last", "--to", packed.to_str().unwrap()])
+        .expect_exit(0);
+    let elsewhere = Lab::new().unwrap();
+    elsewhere
+        .retrial(&["runs", "import", packed.to_str().unwrap()])
+        .expect_exit(0);
+    assert_eq!(mode(&elsewhere.the_run()), 0o700);
+}
+
+#[test]
+fn a_recipe_that_others_can_change_gets_no_privileges() {
+    let Some(lab) = Lab::new() else { return };
+    let recipe = recipe_with(
+        "container: { cap_add: [SYS_ADMIN], mounts: ['./data:/data:ro'] }",
+        &case("main", "true", ""),
+    );
+    let lab = lab.recipe(&recipe);
+    fs::create_dir(lab.path("data")).unwrap();
+    let lab = lab.beside("data/one.txt", "1");
+    let allow = ["--allow", "sys-admin"];
+    for name in ["recipe.yaml", "data", "data/one.txt", ""] {
+        let path = lab.path(name);
+        let before = mode(&path);
+        set_mode(&path, before | 0o020);
+        let path = path.display().to_string();
+        lab.run(&allow)
+            .expect_exit(2)
+            .says("is writable by other users")
+            .says(&format!("chmod go-w '{}'", path.trim_end_matches('/')));
+        set_mode(Path::new(&path), before);
+    }
+    assert!(lab.runs().is_empty(), "nothing was started");
+    lab.run(&allow).expect_exit(0);
+
+    let owner = fs::metadata(lab.path("recipe.yaml")).unwrap().uid();
+    if owner != 0 {
+        return println!("skipped: only root can give files away");
+    }
+    std::os::unix::fs::chown(lab.path("recipe.yaml"), Some(12345), None).unwrap();
+    lab.run(&allow)
+        .expect_exit(2)
+        .says("belongs to another user (uid 12345)");
+    // Without privileges it runs as any program of another user does.
+    let lab = lab.measures("true");
+    lab.run(&[]).expect_exit(0);
+}
