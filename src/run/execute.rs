@@ -67,6 +67,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
             pid: std::process::id(),
             done_before: run.completed_steps.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
+            since: before.since,
         },
     )?;
     if let Err(error) = run.execute_steps().await {

@@ -37,6 +37,7 @@ pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
             pid: 4242,
             done_before: Vec::new(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
+            since: None,
         },
     );
     let mut failed = false;

@@ -54,10 +54,11 @@ impl Plain {
                 run,
                 steps,
                 done_before,
+                since,
                 ..
             } => {
                 self.run = sentence::line(run);
-                self.started = Some(event.time);
+                self.started = Some(since.unwrap_or(event.time));
                 self.done_before.clone_from(done_before);
                 let before = match done_before.len() {
                     0 => String::new(),

@@ -76,9 +76,10 @@ impl View {
                 run,
                 steps,
                 done_before,
+                since,
                 ..
             } => {
-                self.started = Some(event.time);
+                self.started = Some(since.unwrap_or(event.time));
                 self.steps = *steps;
                 self.done_before.clone_from(done_before);
                 if !self.brief {

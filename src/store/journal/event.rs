@@ -43,6 +43,9 @@ pub enum What {
         done_before: Vec<u32>,
         /// The tool's version.
         tool: String,
+        /// When an earlier process started the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Timestamp>,
     },
     /// The terminal is gone; the run goes on.
     Detached {

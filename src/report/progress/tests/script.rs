@@ -197,6 +197,7 @@ pub fn run() -> Vec<Event> {
             pid: 4711,
             done_before: Vec::new(),
             tool: "0.1.0".to_owned(),
+            since: None,
         },
     )];
     events.extend(pull((1, "pull"), 100));
@@ -359,6 +360,7 @@ pub fn resumed() -> Vec<Event> {
             pid: 4712,
             done_before: vec![1, 2, 3],
             tool: "0.1.0".to_owned(),
+            since: Some(began_at),
         },
     )];
     for (number, name) in [(1, "pull"), (2, "build"), (3, "create")] {
@@ -408,6 +410,7 @@ pub fn hostile() -> Vec<Event> {
             pid: 1,
             done_before: Vec::new(),
             tool: bad.clone(),
+            since: None,
         },
         What::Detached {
             resume: bad.clone(),
