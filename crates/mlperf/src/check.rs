@@ -16,6 +16,9 @@ pub struct RuleCheck {
     pub required: String,
     /// Whether the rule passed.
     pub passed: bool,
+    /// `LoadGen`'s own statement on validity rests on it: where that is INVALID, it says no more.
+    #[serde(skip)]
+    pub rests_on_loadgen: bool,
 }
 
 impl RuleCheck {
@@ -32,6 +35,16 @@ impl RuleCheck {
             measured: measured.into(),
             required: required.into(),
             passed,
+            rests_on_loadgen: false,
+        }
+    }
+
+    /// Marks a check that `LoadGen`'s own statement on validity rests on.
+    #[must_use]
+    pub fn by_loadgen(self) -> Self {
+        Self {
+            rests_on_loadgen: true,
+            ..self
         }
     }
 

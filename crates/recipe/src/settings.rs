@@ -1,7 +1,7 @@
 //! `--set name=value`: a param or an axis of variants.
 
-use super::variants::{Choice, Variants};
-use retrial_document::{Diagnostics, Entry, Node, Scalar, Source, Value, did_you_mean};
+use super::variants::{Axis, Choice, Variants};
+use retrial_document::{Diagnostics, Entry, Node, Scalar, Source, Span, Value, did_you_mean};
 
 /// Where a value of the command line is said to stand.
 pub const COMMAND_LINE: &str = "--set";
@@ -25,6 +25,13 @@ impl Setting {
         }
     }
 
+    /// All of it.
+    fn span(&self) -> Span {
+        let source = self.source();
+        let length = source.text.len();
+        source.span(0..length)
+    }
+
     fn source(&self) -> Source {
         Source::new(COMMAND_LINE, format!("{}={}", self.name, self.value))
     }
@@ -43,6 +50,30 @@ impl std::str::FromStr for Setting {
 
 /// The variant that the settings and the defaults choose.
 pub fn choose(
+    recipe: &Node,
+    variants: &Variants,
+    settings: &[Setting],
+    problems: &mut Diagnostics,
+) -> Choice {
+    let mut choice = chosen(recipe, variants, settings, problems);
+    for axis in &variants.axes {
+        if choice.contains_key(&axis.name) {
+            continue;
+        }
+        match &axis.default {
+            Some(default) => {
+                choice.insert(axis.name.clone(), default.clone());
+            }
+            None if axis.values.is_empty() => {}
+            None => report_undecided(recipe, axis, problems),
+        }
+    }
+    report_unsupported(recipe, variants, settings, &choice, problems);
+    choice
+}
+
+/// The values of axes that settings name.
+fn chosen(
     recipe: &Node,
     variants: &Variants,
     settings: &[Setting],
@@ -74,56 +105,46 @@ pub fn choose(
             problems.error("setting", message, &name_span, help);
         }
     }
-    for axis in &variants.axes {
-        if choice.contains_key(&axis.name) {
-            continue;
-        }
-        match &axis.default {
-            Some(default) => {
-                choice.insert(axis.name.clone(), default.clone());
-            }
-            None if axis.values.is_empty() => {}
-            None => {
-                let span = recipe
-                    .get("variants")
-                    .and_then(|variants| variants.entry(&axis.name));
-                let span =
-                    span.map_or_else(|| recipe.span.part(0..0), |entry| entry.key_span.clone());
-                let message = format!("which `{}`? It has no default", axis.name);
-                let help = format!(
-                    "choose with --set {}=VALUE: {}",
-                    axis.name,
-                    axis.values.join(", ")
-                );
-                problems.error("setting", message, &span, help);
-            }
-        }
-    }
-    if let Some(unsupported) = variants.unsupported(&choice) {
-        let words: Vec<_> = unsupported
-            .combination
-            .iter()
-            .map(|(axis, value)| format!("{axis}={value}"))
-            .collect();
-        let source = settings
-            .iter()
-            .find(|setting| unsupported.combination.contains_key(&setting.name));
-        let span = source.map_or_else(
-            || recipe.span.part(0..0),
-            |setting| {
-                let source = setting.source();
-                let length = source.text.len();
-                source.span(0..length)
-            },
-        );
-        let message = format!(
-            "{} is not supported: {}",
-            words.join(" with "),
-            unsupported.reason
-        );
-        problems.error("unsupported", message, &span, "choose another combination");
-    }
     choice
+}
+
+/// Reports an axis that neither a setting nor a default decides.
+fn report_undecided(recipe: &Node, axis: &Axis, problems: &mut Diagnostics) {
+    let declared = recipe
+        .get("variants")
+        .and_then(|variants| variants.entry(&axis.name));
+    let span = declared.map_or_else(|| recipe.span.part(0..0), |entry| entry.key_span.clone());
+    let message = format!("which `{}`? It has no default", axis.name);
+    let values = axis.values.join(", ");
+    let help = format!("choose with --set {}=VALUE: {values}", axis.name);
+    problems.error("setting", message, &span, help);
+}
+
+/// Reports a combination that the recipe declares unsupported.
+fn report_unsupported(
+    recipe: &Node,
+    variants: &Variants,
+    settings: &[Setting],
+    choice: &Choice,
+    problems: &mut Diagnostics,
+) {
+    let Some(unsupported) = variants.unsupported(choice) else {
+        return;
+    };
+    let words = unsupported.combination.iter();
+    let words: Vec<_> = words
+        .map(|(axis, value)| format!("{axis}={value}"))
+        .collect();
+    let setting = settings
+        .iter()
+        .find(|setting| unsupported.combination.contains_key(&setting.name));
+    let span = setting.map_or_else(|| recipe.span.part(0..0), Setting::span);
+    let message = format!(
+        "{} is not supported: {}",
+        words.join(" with "),
+        unsupported.reason
+    );
+    problems.error("unsupported", message, &span, "choose another combination");
 }
 
 /// The recipe with the settings of params in it, as `set` beside each `default`.

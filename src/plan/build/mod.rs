@@ -17,6 +17,7 @@ use super::step::{Action, Condition, Plan, Step};
 use crate::host::assign::AssignedGpus;
 use crate::host::checks::unmet;
 use crate::host::model::HostView;
+use retrial_container::ContainerSpec;
 use retrial_recipe::expression::{Scope, render};
 use retrial_recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
 
@@ -64,28 +65,10 @@ pub fn build(
             .map(|note| format!("to do by hand: {}", note.trim_end()))
             .collect(),
     };
-    if let Some(name) = recipe
-        .secrets
-        .iter()
-        .find(|name| *name != "HF_TOKEN" && !options.secrets.iter().any(|allowed| allowed == *name))
-    {
-        return Err(PlanError::SecretNotAllowed { name: name.clone() });
-    }
+    check_secrets(recipe, options)?;
     let (image, pinned) = builder.image();
     let container = builder.container(&image)?;
-    builder.models()?;
-    builder.copies();
-    builder.before_the_container(&container)?;
-    builder.step("create", Some("main"), Action::Create);
-    builder.models_in_the_container()?;
-    builder.in_the_container()?;
-    builder.measure()?;
-    builder.step("judge", None, Action::Judge);
-    let keep = Condition::Unless { keep: options.keep };
-    builder.step_when("remove", Some("main"), keep, Action::Remove);
-    builder.skip()?;
-    builder.commits_are_known()?;
-
+    builder.add_steps(&container)?;
     let sources: Vec<String> = container
         .mounts
         .iter()
@@ -138,6 +121,15 @@ pub fn build(
     })
 }
 
+/// Refuses secrets that the command line does not allow.
+fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError> {
+    let is_allowed = |name: &String| name == "HF_TOKEN" || options.secrets.contains(name);
+    let refused = recipe.secrets.iter().find(|name| !is_allowed(name));
+    refused.map_or(Ok(()), |name| {
+        Err(PlanError::SecretNotAllowed { name: name.clone() })
+    })
+}
+
 struct Builder<'a> {
     recipe: &'a Recipe,
     origin: &'a Origin,
@@ -150,6 +142,24 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// Adds all steps after the image's, in their order.
+    fn add_steps(&mut self, container: &ContainerSpec) -> Result<(), PlanError> {
+        self.models()?;
+        self.copies();
+        self.before_the_container(container)?;
+        self.step("create", Some("main"), Action::Create);
+        self.models_in_the_container()?;
+        self.in_the_container()?;
+        self.measure()?;
+        self.step("judge", None, Action::Judge);
+        let keep = Condition::Unless {
+            keep: self.options.keep,
+        };
+        self.step_when("remove", Some("main"), keep, Action::Remove);
+        self.skip()?;
+        self.commits_are_known()
+    }
+
     fn step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
         self.step_when(name, container, Condition::Always, action)
     }

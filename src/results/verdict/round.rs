@@ -3,7 +3,6 @@
 use super::rules::Checked;
 use super::{Evidence, TrialEvidence, Validity};
 use retrial_mlperf::check::RuleCheck;
-use retrial_mlperf::rounds::SAID_BY_LOADGEN;
 use retrial_recipe::model::Mode;
 
 /// Checks one trial; `which` names it in reasons.
@@ -27,8 +26,7 @@ pub(crate) fn check(
     };
     // What LoadGen says itself is a reason already.
     let is_told = |check: &RuleCheck| {
-        matches!(trial.validity, Validity::Invalid(_))
-            && SAID_BY_LOADGEN.contains(&check.rule.as_str())
+        matches!(trial.validity, Validity::Invalid(_)) && check.rests_on_loadgen
     };
     for check in checks {
         if !check.passed && !is_told(&check) {

@@ -16,9 +16,6 @@ use retrial_readings::number::{figure, group_digits, grouped};
 /// What stands for a setting or figure that is not there.
 const NOT_TOLD: &str = "not in the logs";
 
-/// Rules that `LoadGen`'s own word on validity rests on: where that is INVALID, they say no more.
-pub const SAID_BY_LOADGEN: [&str; 2] = ["LoadGen's errors", "early stopping"];
-
 /// A figure and its unit, by its name.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 

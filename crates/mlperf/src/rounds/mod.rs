@@ -16,7 +16,7 @@ mod model;
 mod parse;
 
 pub use builtin::{rounds, sources};
-pub use check::{Lookup, SAID_BY_LOADGEN};
+pub use check::Lookup;
 pub use flatten::{Latency, Rules};
 pub use list::Rounds;
 pub use model::{

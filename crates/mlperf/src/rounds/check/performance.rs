@@ -1,6 +1,6 @@
 //! The rules of a performance run.
 
-use super::{Lookup, NOT_TOLD, SAID_BY_LOADGEN, count, milliseconds, time};
+use super::{Lookup, NOT_TOLD, count, milliseconds, time};
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use crate::rounds::Rules;
@@ -44,12 +44,8 @@ fn scenario(rules: &Rules, said: &RunSettings) -> RuleCheck {
 /// VALID can stand beside errors; that any are there is told by LoadGen's own validity.
 fn errors(said: &RunSettings) -> Option<RuleCheck> {
     let found = said.errors?;
-    Some(RuleCheck::new(
-        SAID_BY_LOADGEN[0],
-        count(found),
-        "none",
-        found == 0,
-    ))
+    let check = RuleCheck::new("LoadGen's errors", count(found), "none", found == 0);
+    Some(check.by_loadgen())
 }
 
 fn equal_issue(rules: &Rules, said: &RunSettings) -> Option<RuleCheck> {
@@ -90,7 +86,6 @@ pub(super) fn seeds(rules: &Rules, said: &RunSettings) -> [RuleCheck; 3] {
 fn queries(rules: &Rules, said: &RunSettings) -> Vec<RuleCheck> {
     let settings = &said.settings;
     if ran(rules, said) != Scenario::Offline {
-        let [_, rule] = SAID_BY_LOADGEN;
         let asked = "satisfied";
         let shown = match said.constraints.early_stopping {
             Some(true) => asked,
@@ -98,7 +93,7 @@ fn queries(rules: &Rules, said: &RunSettings) -> Vec<RuleCheck> {
             None => NOT_TOLD,
         };
         let kept = said.constraints.early_stopping == Some(true);
-        return vec![RuleCheck::new(rule, shown, asked, kept)];
+        return vec![RuleCheck::new("early stopping", shown, asked, kept).by_loadgen()];
     }
     let mut checks = Vec::new();
     if let Some(asked) = rules.min_queries {
