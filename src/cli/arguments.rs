@@ -175,13 +175,16 @@ pub enum Command {
     },
     /// Write a lock file with the image digests and model commits of a recipe
     Lock(LockArguments),
-    /// Remove containers of runs; never touches containers without Retrial's label
+    /// Remove this user's containers of runs; never touches containers without Retrial's label
     Clean {
         /// Remove only this run's container
         run: Option<String>,
         /// Also remove containers with a running benchmark or uncollected results
         #[arg(long)]
         all: bool,
+        /// Also remove other users' containers; only root can
+        #[arg(long, conflicts_with = "cached")]
+        all_users: bool,
         /// Print what would be removed, without removing it
         #[arg(long)]
         dry_run: bool,

@@ -25,6 +25,7 @@ mod show;
 
 use std::process::ExitCode;
 
+use crate::app::clean::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, RecipeRequest};
 use crate::app::{clean, stop, terminal};
@@ -103,8 +104,19 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             ..
         } => clean::cached::clean(&global, key.as_deref(), all, dry_run),
         Command::Clean {
-            run, all, dry_run, ..
-        } => clean::containers::clean(&global, run.as_deref(), all, dry_run),
+            run,
+            all,
+            all_users,
+            dry_run,
+            ..
+        } => {
+            let extent = Extent {
+                all,
+                all_users,
+                dry_run,
+            };
+            clean::containers::clean(&global, run.as_deref(), extent)
+        }
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),

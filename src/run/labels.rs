@@ -12,6 +12,8 @@ pub const PATH_LABEL: &str = "io.retrial.path";
 pub const GPU_LABEL: &str = "io.retrial.gpus";
 /// The label with the name of whoever runs it, for others who wait.
 pub const USER_LABEL: &str = "io.retrial.user";
+/// The label with the id of that user, by which clean-up tells whose it is.
+pub const UID_LABEL: &str = "io.retrial.uid";
 /// The label with the cached directories that the container mounts.
 pub const CACHE_LABEL: &str = "io.retrial.cache";
 
@@ -22,7 +24,30 @@ pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
         (RUN_LABEL.to_owned(), session.run.id().to_owned()),
         (PATH_LABEL.to_owned(), path),
         (USER_LABEL.to_owned(), user()),
+        (UID_LABEL.to_owned(), uid()),
     ])
+}
+
+/// The owner of a container of ours by its labels, if that is another user.
+#[must_use]
+pub fn other_user(labels: &BTreeMap<String, String>) -> Option<String> {
+    not_of(labels, &uid(), &user())
+}
+
+fn not_of(labels: &BTreeMap<String, String>, uid: &str, user: &str) -> Option<String> {
+    let owner = labels.get(USER_LABEL);
+    let is_namesake = owner.is_some_and(|owner| owner == user);
+    let is_own = match labels.get(UID_LABEL) {
+        // Several people may be root, by sudo.
+        Some(id) => id == uid && (uid != "0" || is_namesake),
+        None => is_namesake,
+    };
+    let unknown = || "an unknown user".to_owned();
+    (!is_own).then(|| owner.cloned().unwrap_or_else(unknown))
+}
+
+fn uid() -> String {
+    rustix::process::getuid().as_raw().to_string()
 }
 
 /// Our user, by name or number.
@@ -31,7 +56,7 @@ fn user() -> String {
         .iter()
         .find_map(|name| std::env::var(name).ok().filter(|name| !name.is_empty()));
     name.unwrap_or_else(|| {
-        let id = rustix::process::getuid().as_raw().to_string();
+        let id = uid();
         // A cron job or a container has no such variable.
         let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
         named(&known, &id).unwrap_or(id)
@@ -45,4 +70,32 @@ fn named(known: &str, id: &str) -> Option<String> {
         let name = fields.next().filter(|name| !name.is_empty())?;
         (fields.nth(1) == Some(id)).then(|| name.to_owned())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::own("user=ann uid=7", "7", "ann", None)]
+    #[case::own_without_a_name_in_the_environment("user=ann uid=7", "7", "7", None)]
+    #[case::a_namesake("user=ann uid=8", "7", "ann", Some("ann"))]
+    #[case::another_by_sudo("user=bob uid=0", "0", "ann", Some("bob"))]
+    #[case::of_an_older_version("user=ann", "7", "ann", None)]
+    #[case::of_another("user=bob", "0", "root", Some("bob"))]
+    #[case::of_nobody("", "0", "root", Some("an unknown user"))]
+    fn whose_a_container_is(
+        #[case] labels: &str,
+        #[case] uid: &str,
+        #[case] user: &str,
+        #[case] other: Option<&str>,
+    ) {
+        let labels = labels.split_whitespace().filter_map(|label| {
+            let (name, value) = label.split_once('=')?;
+            Some((format!("io.retrial.{name}"), value.to_owned()))
+        });
+        assert_eq!(not_of(&labels.collect(), uid, user).as_deref(), other);
+    }
 }

@@ -46,6 +46,6 @@ mod watch;
 pub use error::RunError;
 pub use execute::{Ended, execute};
 pub use judge::{evidence_of, judge_files, judge_run};
-pub use labels::{CACHE_LABEL, GPU_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL};
+pub use labels::{CACHE_LABEL, GPU_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL, other_user};
 pub use prepared::Prepared;
 pub use session::{Options, Session};

@@ -260,3 +260,38 @@ fn clean_touches_nothing_else() {
     assert_eq!(running, "true");
     assert_eq!(lab.containers(), [""; 0]);
 }
+
+#[test]
+fn clean_leaves_containers_of_other_users() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("true");
+    lab.run(&[]).expect_exit(0);
+    let id = lab.id();
+    let name = format!("flow-ann-{}", std::process::id());
+    let labels = [
+        format!("io.retrial.run={id}"),
+        "io.retrial.path=/home/ann/.local/share/retrial/runs/hers".to_owned(),
+        "io.retrial.user=ann".to_owned(),
+    ];
+    let mut words = vec!["run", "-d", "--name", &name];
+    words.extend(labels.iter().flat_map(|label| ["--label", label]));
+    let image = image("busybox");
+    words.extend([image.as_str(), "sleep", "60"]);
+    lab.docker(&words);
+    lab.retrial(&["clean", "--all", "--dry-run"])
+        .expect_exit(0)
+        .says(&format!("{name}: skipped: it belongs to ann"))
+        .does_not_say(&format!("would remove {name}"));
+    lab.retrial(&["clean", &id, "--all"])
+        .expect_exit(0)
+        .says("root can remove it: --all-users")
+        .says("nothing to remove");
+    assert_eq!(lab.containers(), [format!("{name} running")]);
+    let removed = lab.retrial(&["clean", &id, "--all", "--all-users"]);
+    if rustix::process::getuid().is_root() {
+        removed.expect_exit(0).says(&format!("removed {name}"));
+        assert_eq!(lab.containers(), [""; 0]);
+    } else {
+        removed.expect_exit(2).says("--all-users needs root");
+    }
+}

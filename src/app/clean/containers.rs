@@ -6,18 +6,34 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
-use crate::run::{PATH_LABEL, RUN_LABEL};
+use crate::run::{PATH_LABEL, RUN_LABEL, other_user};
 use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
 
-/// Removes containers that carry our label and that nobody follows.
+/// What is removed.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// Also containers with a running benchmark or uncollected results.
+    pub all: bool,
+    /// Also other users' containers.
+    pub all_users: bool,
+    /// Nothing; it is only printed.
+    pub dry_run: bool,
+}
+
+/// Removes this user's containers that carry our label and that nobody follows.
 pub fn clean(
     global: &GlobalOptions,
     run: Option<&str>,
-    all: bool,
-    dry_run: bool,
+    extent: Extent,
 ) -> Result<ExitCode, Failure> {
+    let dry_run = extent.dry_run;
+    if extent.all_users && !rustix::process::getuid().is_root() {
+        return Err(Failure::usage(
+            "--all-users needs root\n  ask the containers' owners, or run it with sudo",
+        ));
+    }
     let home = global.home.clone();
     let wanted = run.map(|run| home.find(run)).transpose()?;
     let runs = home.runs();
@@ -30,10 +46,15 @@ pub fn clean(
             if wanted.as_ref().is_some_and(|wanted| wanted.id() != id) {
                 continue;
             }
-            if wanted.is_none() && of_another_home(&container, &runs) {
+            let other = other_user(&container.labels);
+            if other.is_none() && wanted.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
-            if let Some(because) = in_use(&container, all, wanted.is_some()) {
+            let because = other
+                .filter(|_| !extent.all_users)
+                .map(|user| format!("it belongs to {user}; root can remove it: --all-users"))
+                .or_else(|| in_use(&container, extent.all, wanted.is_some()));
+            if let Some(because) = because {
                 terminal::note(&format!("{}: skipped: {because}", container.name));
                 continue;
             }
@@ -60,7 +81,7 @@ pub fn clean(
 /// Whether the container's run is in another home, which cleans it.
 fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
     let path = container.labels.get(PATH_LABEL).map(Path::new);
-    path.is_some_and(|path| !path.starts_with(runs) && path.exists())
+    path.is_some_and(|path| !path.starts_with(runs) && path.try_exists().unwrap_or(true))
 }
 
 /// Why a container is not ours to remove now.
@@ -84,7 +105,7 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
         Some(Ok(_)) => Some(format!(
             "its results may not be collected yet; retrial resume {id}, or --all to remove it"
         )),
-        // Somebody else's run, or one whose directory was deleted.
+        // A run whose directory was deleted.
         _ if container.running => {
             Some("its run cannot be read, and it is running; --all removes it".to_owned())
         }
