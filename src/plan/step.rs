@@ -299,6 +299,9 @@ pub enum Action {
         of: u32,
         /// Path or glob in the container.
         path: String,
+        /// The most that the results may hold, bytes, if the recipe says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_bytes: Option<u64>,
     },
     /// Judge.
     Judge,
@@ -340,6 +343,9 @@ pub struct ExecStep {
     pub timeout_s: u64,
     /// Longest time without output, seconds.
     pub silence_s: Option<u64>,
+    /// The most that it may print, bytes, if the recipe says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_log: Option<u64>,
     /// Result directories (paths or globs): what lies there before is moved aside.
     pub results: Vec<String>,
 }

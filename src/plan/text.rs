@@ -169,10 +169,12 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             measurement,
             trial,
             path,
+            max_bytes,
             ..
         } => {
             let to = plan.results_directory(*measurement, *trial);
-            vec![format!("{path} → {to}")]
+            let most = max_bytes.map(|bytes| format!(" (at most {})", size(bytes)));
+            vec![format!("{path} → {to}{}", most.unwrap_or_default())]
         }
         Action::Judge => plan
             .measurements
@@ -234,6 +236,9 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
     let mut about = vec![format!("timeout {}", limit(exec.timeout_s))];
     if let Some(silence) = exec.silence_s {
         about.push(format!("silence {}", limit(silence)));
+    }
+    if let Some(bytes) = exec.max_log {
+        about.push(format!("at most {} of output", size(bytes)));
     }
     if let Some(workdir) = &exec.workdir {
         about.push(format!("in {workdir}"));

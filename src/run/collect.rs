@@ -2,10 +2,15 @@
 //! hides nothing. The store unpacks them, and trusts nothing in the archive.
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use tokio::sync::mpsc::{Receiver, channel};
 
 use super::engine_back::with_engine;
 use super::error::Halt;
+use super::interrupt::{on_thread, unless_stopped};
 use super::redact;
 use super::session::Session;
 use crate::plan::step::{Action, Step};
@@ -13,10 +18,12 @@ use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
 use crate::store::run_directory::rename_synced;
 use crate::store::unpack::{Limits, Unpacked, unpack};
-use retrial_engine::error::EngineError;
 
-/// The most bytes that are copied out at once: the results of a trial, or what a host step uses.
+/// The most bytes that are copied out at once, unless the recipe says otherwise: the results of a
+/// trial, or what a host step uses.
 pub const MAX_BYTES: u64 = 16 << 30;
+/// Parts of an archive that wait to be unpacked, at most.
+const MOST_CHUNKS: usize = 16;
 
 /// Collects the one result directory that the step `of` made.
 pub async fn collect(
@@ -90,19 +97,34 @@ async fn copy_results(
     let target = session.run.join(to);
     let part = target.with_extension("part");
     let absent = format!("{path} was removed before it could be collected");
-    let absent = StepEnd::failed(StepFault::NoResult, absent, "");
-    let container = session.container()?;
-    let limits = Limits::results(MAX_BYTES);
-    let unpacked = extract(session, step, &container, path, &part, limits, absent).await?;
-    if let Some(Action::Exec(exec)) = step_of(session, of).map(|step| &step.action)
-        && !exec.secrets.is_empty()
-    {
-        for path in files_below(&part) {
-            redact::file(&path, &exec.secrets, &session.secrets)?;
+    let max_bytes = match step.action {
+        Action::Collect { max_bytes, .. } => max_bytes,
+        _ => None,
+    };
+    let copy = CopyOut {
+        container: &session.container()?,
+        path,
+        to: &part,
+        limits: Limits::results(max_bytes.unwrap_or(MAX_BYTES)),
+        absent: StepEnd::failed(StepFault::NoResult, absent, ""),
+        too_large: "write less there, or allow more with `max_results:` in the recipe",
+    };
+    let unpacked = extract(session, step, copy).await?;
+    let names = match step_of(session, of).map(|step| &step.action) {
+        Some(Action::Exec(exec)) => exec.secrets.clone(),
+        _ => Vec::new(),
+    };
+    let secrets = session.secrets.clone();
+    let finish = move || {
+        if !names.is_empty() {
+            for path in files_below(&part) {
+                redact::file(&path, &names, &secrets)?;
+            }
         }
-    }
-    remove_directory(&target)?;
-    rename_synced(&part, &target)?;
+        remove_directory(&target)?;
+        rename_synced(&part, &target)
+    };
+    on_thread(&session.stop, finish).await??;
     record(session, step, path, to, unpacked)
 }
 
@@ -124,39 +146,90 @@ pub fn record(
     Ok(session.record(Some(step), what)?)
 }
 
-/// Copies a path of a container to the directory `to`. `absent` is the step's end if there is no such
-/// path; its fault is also that of an archive that cannot be unpacked.
-pub async fn extract(
-    session: &Session,
-    step: &Step,
-    container: &str,
-    path: &str,
-    to: &Path,
-    limits: Limits,
-    absent: StepEnd,
-) -> Result<Unpacked, Halt> {
-    remove_directory(to)?;
-    let archive = session.run.join(&format!("{}.tar", step.directory()));
-    let copy = || {
-        session
-            .engine
-            .copy_out(container, path, &archive, MAX_BYTES)
+/// What is copied out of a container.
+pub struct CopyOut<'a> {
+    /// The container.
+    pub container: &'a str,
+    /// The path in it.
+    pub path: &'a str,
+    /// The directory that it is copied to.
+    pub to: &'a Path,
+    /// What it may hold.
+    pub limits: Limits,
+    /// The step's end if there is no such path; its fault is also that of an archive that cannot be
+    /// unpacked.
+    pub absent: StepEnd,
+    /// What to do if it is too large.
+    pub too_large: &'static str,
+}
+
+/// Copies a path out of a container, and unpacks it as it comes.
+pub async fn extract(session: &Session, step: &Step, copy: CopyOut<'_>) -> Result<Unpacked, Halt> {
+    let attempt = || async {
+        let (to, chunks) = channel(MOST_CHUNKS);
+        let unpacked = unpack_on_thread(&copy, chunks);
+        let is_there = session.engine.copy_out(copy.container, copy.path, to);
+        let is_there = is_there.await;
+        let unpacked = unpacked.await;
+        is_there.map(|is_there| is_there.then_some(unpacked))
     };
-    let result = match with_engine(session, step, copy).await {
-        Ok(true) => unpack(&archive, to, limits).map_err(|error| match absent {
-            StepEnd::Failed { fault, .. } if !error.is_disk_full() => {
-                Halt::failed(fault, error.to_string(), "")
-            }
-            _ => error.into(),
-        }),
-        Ok(false) => Err(absent.into()),
-        Err(EngineError::File { path, source }) => {
-            Err(StoreError::io("write", &path)(source).into())
+    let copied = unless_stopped(&session.stop, with_engine(session, step, attempt)).await?;
+    match (copied?, copy.absent) {
+        (Some(Ok(unpacked)), _) => Ok(unpacked),
+        (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
+            let is_too_large = matches!(error, StoreError::TooLarge { .. });
+            let advice = if is_too_large { copy.too_large } else { "" };
+            Err(Halt::failed(fault, error.to_string(), advice))
         }
-        Err(error) => Err(error.into()),
+        (Some(Err(error)), _) => Err(error.into()),
+        (None, absent) => {
+            remove_directory(copy.to)?;
+            Err(absent.into())
+        }
+    }
+}
+
+/// Unpacks an archive on a thread while the engine sends it.
+fn unpack_on_thread(
+    copy: &CopyOut<'_>,
+    chunks: Receiver<Bytes>,
+) -> impl Future<Output = Result<Unpacked, StoreError>> + use<> {
+    let (path, to, limits) = (PathBuf::from(copy.path), copy.to.to_owned(), copy.limits);
+    let archive = Incoming {
+        chunks,
+        chunk: Bytes::new(),
     };
-    let _ = fs::remove_file(&archive);
-    result
+    let name = path.clone();
+    let unpacking = tokio::task::spawn_blocking(move || {
+        remove_directory(&to)?;
+        unpack(archive, &name, &to, limits).inspect_err(|_| drop(remove_directory(&to)))
+    });
+    async {
+        unpacking.await.unwrap_or_else(|error| {
+            let because = error.to_string();
+            Err(StoreError::Unusable { path, because })
+        })
+    }
+}
+
+/// An archive as the engine sends it.
+struct Incoming {
+    chunks: Receiver<Bytes>,
+    chunk: Bytes,
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.chunk.is_empty() {
+            match self.chunks.blocking_recv() {
+                Some(chunk) => self.chunk = chunk,
+                None => return Ok(0),
+            }
+        }
+        let chunk = self.chunk.split_to(buffer.len().min(self.chunk.len()));
+        buffer[..chunk.len()].copy_from_slice(&chunk);
+        Ok(chunk.len())
+    }
 }
 
 /// Removes a directory, if there is one.

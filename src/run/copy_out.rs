@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::collect::{MAX_BYTES, extract, record, remove_directory};
+use super::collect::{CopyOut, MAX_BYTES, extract, record, remove_directory};
 use super::container::create_again;
 use super::engine_back::with_engine;
 use super::error::Halt;
@@ -33,16 +33,22 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
     let id = with_engine(session, step, || create_again(session, &spec)).await?;
     let part = format!("host/{}.part", step.directory());
     let part = session.run.join(&part);
-    let limits = Limits {
-        executable: true,
-        ..Limits::results(MAX_BYTES)
+    let copy = CopyOut {
+        container: &id,
+        path,
+        to: &part,
+        limits: Limits {
+            executable: true,
+            ..Limits::results(MAX_BYTES)
+        },
+        absent: StepEnd::failed(
+            StepFault::Request,
+            format!("the image has no {path}"),
+            "correct `copy_from_image:` in the recipe",
+        ),
+        too_large: "copy a smaller directory, or several ones",
     };
-    let absent = StepEnd::failed(
-        StepFault::Request,
-        format!("the image has no {path}"),
-        "correct `copy_from_image:` in the recipe",
-    );
-    let unpacked = extract(session, step, &id, path, &part, limits, absent).await;
+    let unpacked = extract(session, step, copy).await;
     session.engine.remove(&id).await?;
     let unpacked = unpacked?;
     let target = host::files(session).join(to);

@@ -123,6 +123,7 @@ mod tests {
             trial: 1,
             of: 1,
             path: "/results".to_owned(),
+            max_bytes: None,
         }
     }
 

@@ -63,7 +63,7 @@ async fn run_at(
         match target.start(session, step, command).await {
             Ok(process) => started = Some(process),
             Err(halt) => {
-                output::keep(session, step, &control, command)?;
+                output::keep(session, step, &control, command).await?;
                 return Err(halt);
             }
         }
@@ -78,7 +78,7 @@ async fn run_at(
             terminate_leftovers(session, step, target).await;
         }
     }
-    output::keep(session, step, &control, command)?;
+    output::keep(session, step, &control, command).await?;
     let end = followed.and_then(|exit| verify(session, command, &exit));
     end.map_err(|mut end| {
         if let StepEnd::Failed { last_lines, .. } = &mut end {

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use super::course::Course;
 use super::error::{Halt, RunError};
+use super::interrupt::unless_stopped;
 use super::measurement_lock::{self, Shared};
 use super::session::Session;
 use super::telemetry::TelemetryRecorder;
@@ -235,10 +236,11 @@ impl Run<'_> {
                 trial,
                 of,
                 path,
+                ..
             } => collect::collect(session, step, *measurement, *trial, *of, path).await?,
             Action::Judge => {
-                installed::record(session).await;
-                self.verdict = Some(judge::record_verdict(session, step)?);
+                unless_stopped(&session.stop, installed::record(session)).await?;
+                self.verdict = Some(judge::record_verdict(session, step).await?);
             }
             Action::Remove => container::remove_step(session).await?,
         }

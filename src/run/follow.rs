@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::control::{StepControl, StepExit};
-use super::output::Output;
+use super::output::{Output, max_log};
 use super::session::Session;
 use super::target::{Started, Target};
 use super::terminate::probe;
 use super::watch::Watch;
-use crate::format::limit;
+use crate::format::{limit, size};
 use crate::plan::step::{ExecStep, Step};
 use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::{ContainerState, ExecStatus};
@@ -58,7 +58,9 @@ pub async fn follow(
         if grew {
             last_output = Instant::now();
         }
-        if let Some(exit) = control.exit() {
+        let exit = control.exit();
+        check_length(command, &output)?;
+        if let Some(exit) = exit {
             output.finish();
             return Ok(exit);
         }
@@ -83,6 +85,19 @@ pub async fn follow(
             }
         }
     }
+}
+
+/// Whether a command's output is within its limit; a sparse file counts in full.
+fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<(), StepEnd> {
+    let limit = max_log(command);
+    let length = output.length_now();
+    if length <= limit {
+        return Ok(());
+    }
+    let (length, limit) = (size(length), size(limit));
+    let because = format!("its output has {length}; at most {limit} is allowed");
+    let advice = "print less, or allow more with `max_log:` in the recipe";
+    Err(StepEnd::failed(StepFault::Command, because, advice))
 }
 
 /// Whether a command is within its time limits.

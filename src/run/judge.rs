@@ -1,6 +1,7 @@
 //! Judges a run from its own files: the same while it runs and ever after.
 
-use super::error::RunError;
+use super::error::{Halt, RunError};
+use super::interrupt::on_thread;
 use super::session::Session;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::evidence::context::context;
@@ -56,8 +57,10 @@ pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
 }
 
 /// The judge step: writes the verdict to `verdict.json`.
-pub(super) fn record_verdict(session: &Session, step: &Step) -> Result<Verdict, RunError> {
-    let verdict = judge_run(&session.run, session.options.require_accuracy)?;
+pub(super) async fn record_verdict(session: &Session, step: &Step) -> Result<Verdict, Halt> {
+    let (run, require_accuracy) = (session.run.clone(), session.options.require_accuracy);
+    let judge = move || judge_run(&run, require_accuracy);
+    let verdict = on_thread(&session.stop, judge).await??;
     session.run.write_json("verdict.json", &verdict)?;
     let what = What::Judged {
         outcome: verdict.outcome.to_string(),
@@ -67,8 +70,9 @@ pub(super) fn record_verdict(session: &Session, step: &Step) -> Result<Verdict, 
     Ok(verdict)
 }
 
-/// Returns why this step's trial is not needed, if the trials so far decide.
-pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
+/// Returns why this step's trial is not needed, if the trials so far decide. A run that is stopped
+/// does not wait for the answer.
+pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
     let (measurement, trial) = match &step.action {
         Action::Exec(exec) => match &exec.purpose {
             Purpose::Measure {
@@ -85,23 +89,22 @@ pub(super) fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<
         } => (*measurement, *trial),
         _ => return None,
     };
-    let state = session.state();
-    let files = RunFiles {
-        directory: &session.run,
-        plan: &session.plan,
-        state: &state,
-        telemetry: Vec::new(),
-    };
-    let mut evidence = run::gather_one(&files, measurement);
-    let context = context(&files);
     // Only whole stages count: the latest one before this trial.
-    let (decided, seen) = stages
-        .iter()
-        .enumerate()
-        .rev()
-        .find(|(_, seen)| **seen < trial)?;
-    evidence.trials.retain(|earlier| earlier.trial <= *seen);
-    match verdict::decide_stage(&context, &evidence, decided) {
+    let mut stages = stages.iter().copied().enumerate().rev();
+    let (decided, seen) = stages.find(|(_, seen)| *seen < trial)?;
+    let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
+    let decide = move || {
+        let files = RunFiles {
+            directory: &directory,
+            plan: &plan,
+            state: &state,
+            telemetry: Vec::new(),
+        };
+        let mut evidence = run::gather_one(&files, measurement);
+        evidence.trials.retain(|earlier| earlier.trial <= seen);
+        verdict::decide_stage(&context(&files), &evidence, decided)
+    };
+    match on_thread(&session.stop, decide).await.ok()? {
         StageDecision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
         StageDecision::Continue { .. } => None,
     }

@@ -25,6 +25,7 @@ mod follow;
 mod host;
 mod image;
 mod installed;
+pub mod interrupt;
 mod judge;
 mod labels;
 mod model_mounts;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::control::StepControl;
+use super::error::Halt;
+use super::interrupt::on_thread;
 use super::redact;
 use super::session::Session;
 use super::tail::Tail;
@@ -63,23 +65,45 @@ pub fn begin(
     control.prepare(&command.run, &command.results, &path)
 }
 
-/// Takes the output of a step away from the container, and removes secrets that the step's own filter
-/// may have missed.
-pub fn keep(
+/// Takes the output of a step away from the container, cuts it at its limit, and removes secrets that
+/// the step's own filter may have missed.
+pub async fn keep(
     session: &Session,
     step: &Step,
     control: &StepControl,
     command: &ExecStep,
-) -> Result<(), StoreError> {
+) -> Result<(), Halt> {
     // Only its own root can have taken the name away.
     let _ = control.let_go();
     let path = path_of(&session.run, step);
-    if !command.secrets.is_empty() {
-        redact::file(&path, &command.secrets, &session.secrets)?;
-    }
     let file = open_output(&session.run, step)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
-        .map_err(StoreError::io("change the rights of", &path))
+        .map_err(StoreError::io("change the rights of", &path))?;
+    let limit = max_log(command);
+    if file.metadata().is_ok_and(|status| status.len() > limit) {
+        let cut = File::options().write(true).open(&path);
+        cut.and_then(|file| file.set_len(limit))
+            .map_err(StoreError::io("cut", &path))?;
+    }
+    if command.secrets.is_empty() {
+        return Ok(());
+    }
+    let (names, secrets) = (command.secrets.clone(), session.secrets.clone());
+    let output = path.clone();
+    let redact = move || redact::file(&output, &names, &secrets);
+    match on_thread(&session.stop, redact).await {
+        Ok(redacted) => Ok(redacted?),
+        Err(stopped) => {
+            // It may hold a secret still.
+            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            Err(stopped.into())
+        }
+    }
+}
+
+/// The most that a command may print, bytes.
+pub fn max_log(command: &ExecStep) -> u64 {
+    command.max_log.unwrap_or(4 << 30)
 }
 
 /// The growing output: shown line by line, or as its latest lines. For the latter only its end
@@ -142,7 +166,8 @@ impl<'a> Output<'a> {
         });
     }
 
-    fn length_now(&self) -> u64 {
+    /// Its length now, bytes.
+    pub fn length_now(&self) -> u64 {
         let status = self.file.as_ref().and_then(|file| file.metadata().ok());
         status.map_or(self.length, |status| status.len())
     }

@@ -28,21 +28,21 @@ impl Run<'_> {
             }
             // Results are collected, whatever happened afterwards.
             Action::Collect { .. } => {}
-            Action::Create if !self.is_container_needed() => {
+            Action::Create if !self.is_container_needed().await => {
                 return Ok(Some(SkipReason::NotNeeded));
             }
             _ if self.course.abort_reason().is_some() => return Ok(self.aborted()),
             Action::Exec(exec)
-                if exec.purpose == Purpose::Prepare && !self.is_container_needed() =>
+                if exec.purpose == Purpose::Prepare && !self.is_container_needed().await =>
             {
                 return Ok(Some(SkipReason::NotNeeded));
             }
-            Action::Populate(_) if !self.is_container_needed() => {
+            Action::Populate(_) if !self.is_container_needed().await => {
                 return Ok(Some(SkipReason::NotNeeded));
             }
             _ => {}
         }
-        if let Some(decision) = self.decided(step)? {
+        if let Some(decision) = self.decided(step).await? {
             return Ok(Some(SkipReason::Decided { decision }));
         }
         let of = match &step.action {
@@ -71,27 +71,34 @@ impl Run<'_> {
 
     /// Whether something is left to run in the container: a resumed run may have all measurements from
     /// the process before it.
-    fn is_container_needed(&self) -> bool {
-        self.session.plan.steps.iter().any(|step| {
+    async fn is_container_needed(&self) -> bool {
+        for step in &self.session.plan.steps {
             let measures =
                 matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
+            if !measures || self.completed_steps.contains(&step.number) {
+                continue;
+            }
             let is_skipped = match &step.when {
                 Condition::Skipped { .. } => true,
                 Condition::UntilDecided { stages } => {
-                    judge::decided(self.session, step, stages).is_some()
+                    let decision = judge::decided(self.session, step, stages).await;
+                    decision.is_some()
                 }
                 _ => false,
             };
-            measures && !is_skipped && !self.completed_steps.contains(&step.number)
-        })
+            if !is_skipped {
+                return true;
+            }
+        }
+        false
     }
 
     /// Returns why a further trial is not needed, if the evidence so far decides.
-    fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
+    async fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
         let Condition::UntilDecided { stages } = &step.when else {
             return Ok(None);
         };
-        let decision = judge::decided(self.session, step, stages);
+        let decision = judge::decided(self.session, step, stages).await;
         if let (Some(decision), Action::Exec(exec)) = (&decision, &step.action)
             && matches!(exec.purpose, Purpose::Measure { .. })
         {

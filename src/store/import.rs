@@ -16,7 +16,7 @@ use super::lock::FileLock;
 use super::pack::STAYS;
 use super::run_directory::{PRIVATE, set_mode};
 use super::stage::{Stage, clear_left};
-use super::unpack::{Limits, unpack_stream};
+use super::unpack::{Limits, unpack};
 use super::walk::{Entry, walk};
 use super::{Home, RunDirectory};
 use crate::plan::Plan;
@@ -89,7 +89,7 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
             executable: false,
             omitted_folders: 0,
         };
-        let unpacked = unpack_stream(open(source)?, source, stage.path(), limits);
+        let unpacked = unpack(open(source)?, source, stage.path(), limits);
         unpacked
             .map_err(|error| no_archive(error, source))?
             .left_out

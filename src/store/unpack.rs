@@ -1,14 +1,15 @@
 //! Unpacks an archive that came out of a container or from another machine: regular files and
 //! directories only, beneath the target, within caps. What is left out is named.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, EntryType};
 
 use super::error::StoreError;
+use crate::format;
 
 /// The largest number of files that a result may have.
 const MOST_FILES: usize = 100_000;
@@ -56,20 +57,12 @@ impl Limits {
     }
 }
 
-/// Unpacks `archive` into the new directory `to`.
+/// Unpacks what is read of `archive` into the directory `to`. A file's length is looked at before any
+/// of it is written: a sparse one counts in full.
 ///
 /// # Errors
 /// Where the archive is cut off, too large, or the disk is full.
-pub fn unpack(archive: &Path, to: &Path, limits: Limits) -> Result<Unpacked, StoreError> {
-    let file = File::open(archive).map_err(StoreError::io("open", archive))?;
-    unpack_stream(BufReader::new(file), archive, to, limits)
-}
-
-/// Unpacks what is read of `archive` into the directory `to`.
-///
-/// # Errors
-/// As [`unpack`].
-pub fn unpack_stream(
+pub fn unpack(
     from: impl Read,
     archive: &Path,
     to: &Path,
@@ -78,13 +71,10 @@ pub fn unpack_stream(
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
     let mut seen = 0;
-    let too_large = || StoreError::Unusable {
+    let too_large = |limit: String, name: &Path, size: u64| StoreError::TooLarge {
         path: archive.to_owned(),
-        because: format!(
-            "its content exceeds {} or {} files",
-            crate::format::size(limits.most_bytes),
-            limits.most_files
-        ),
+        limit,
+        entry: format!("{}, {}", name.display(), format::size(size)),
     };
     let mut entries = Archive::new(from);
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
@@ -95,7 +85,8 @@ pub fn unpack_stream(
             .into_owned();
         seen += 1;
         if seen > limits.most_files {
-            return Err(too_large());
+            let limit = format!("{} files and directories", limits.most_files);
+            return Err(too_large(limit, &name, entry.size()));
         }
         let Some(relative) = beneath(&name, limits.omitted_folders) else {
             unpacked.leave_out(&name, "leads out of the results");
@@ -110,7 +101,8 @@ pub fn unpack_stream(
         };
         let has_bytes = kind.is_file() || kind.is_contiguous();
         if has_bytes && unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
-            return Err(too_large());
+            let limit = format::size(limits.most_bytes);
+            return Err(too_large(limit, &name, entry.size()));
         }
         let written = match kind {
             EntryType::Directory => {
@@ -196,8 +188,7 @@ mod tests {
     #[test]
     fn a_hostile_archive_stays_beneath_its_target() {
         let directory = tempfile::tempdir().unwrap();
-        let archive = directory.path().join("a.tar");
-        let mut builder = tar::Builder::new(File::create(&archive).unwrap());
+        let mut builder = tar::Builder::new(Vec::new());
         let mut add = |name: &str, kind: EntryType, link: &str| {
             let mut header = tar::Header::new_gnu();
             // Written raw: the crate itself refuses to write such names.
@@ -222,22 +213,38 @@ mod tests {
         add("run_1/../../escaped", EntryType::Regular, "");
         add("run_1/evil", EntryType::Symlink, "/etc");
         add("run_1/evil/passwd", EntryType::Regular, "");
-        builder.finish().unwrap();
-        drop(builder);
+        let archive = builder.into_inner().unwrap();
+        let at = |to: &Path, most: u64| {
+            unpack(
+                &archive[..],
+                Path::new("/results"),
+                to,
+                Limits::results(most),
+            )
+        };
         let to = directory.path().join("out");
-        let unpacked = unpack(&archive, &to, Limits::results(1000)).unwrap();
+        let unpacked = at(&to, 1000).unwrap();
         assert_eq!(unpacked.files, 3);
         assert_eq!(unpacked.left_out.len(), 2);
         assert_eq!(fs::read(to.join("summary.txt")).unwrap(), b"hi");
         assert!(!directory.path().join("escaped").exists());
         assert!(fs::symlink_metadata(to.join("evil")).unwrap().is_dir());
-        assert!(
-            unpack(
-                &archive,
-                &directory.path().join("small"),
-                Limits::results(3)
-            )
-            .is_err()
-        );
+        let error = at(&directory.path().join("small"), 3).unwrap_err();
+        let because = "/results holds more than 3 B (at run_1/deep/er.txt, 2 B)";
+        assert_eq!(error.to_string(), because);
+    }
+
+    #[test]
+    fn a_sparse_file_counts_in_full_before_it_is_written() {
+        let mut header = tar::Header::new_gnu();
+        header.set_path("results/sparse").unwrap();
+        header.set_size(100 << 30);
+        header.set_cksum();
+        let endless = header.as_bytes().chain(io::repeat(0));
+        let directory = tempfile::tempdir().unwrap();
+        let limits = Limits::results(16 << 30);
+        let error = unpack(endless, Path::new("/results"), directory.path(), limits).unwrap_err();
+        assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
+        assert!(!directory.path().join("sparse").exists());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use retrial::plan::Plan;
 use retrial::run::{Ended, Options, RunError, Session, execute};
@@ -42,19 +42,22 @@ impl Play {
     }
 
     async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
+        execute(&self.session(engine)?).await
+    }
+
+    fn session(&self, engine: &Arc<Fake>) -> Result<Session, RunError> {
         let (events, _incoming) = unbounded_channel();
         let options = Options {
             patience: Duration::from_secs(2),
             ..Options::default()
         };
-        let session = Session::open(
+        Session::open(
             engine.clone(),
             self.run.clone(),
             events,
             std::collections::BTreeMap::new(),
             options,
-        )?;
-        execute(&session).await
+        )
     }
 
     fn journal(&self) -> String {
@@ -190,6 +193,25 @@ async fn results_cannot_be_fetched() {
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
     assert_eq!(count(&engine, "exec_detached"), 1, "not measured again");
     assert!(engine.specs().is_empty());
+}
+
+#[tokio::test]
+async fn stopped_while_results_are_fetched() {
+    let endless = engine().with_archive("/results", Vec::new());
+    let (play, engine) = (Play::new(), Arc::new(endless));
+    let session = play.session(&engine).unwrap();
+    let stop = async {
+        while count(&engine, "copy_out") == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        session.stop.cancel();
+        Instant::now()
+    };
+    let (ended, since) = tokio::join!(execute(&session), stop);
+    assert_eq!(ended.unwrap().exit.code(), 130);
+    assert!(since.elapsed() < Duration::from_secs(5));
+    assert_eq!(count(&engine, "stop"), 1);
+    assert_eq!(engine.specs().len(), 1, "they are still in the container");
 }
 
 #[tokio::test]

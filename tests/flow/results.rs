@@ -1,5 +1,7 @@
 //! Results that are not what they should be: stale, missing, twofold, hostile.
 
+use std::time::{Duration, Instant};
+
 use crate::lab::{Lab, case, recipe_with};
 
 fn collecting(commands: &str, results: &str) -> Option<Lab> {
@@ -198,4 +200,55 @@ fn a_hostile_container_leads_no_write_out() {
         "{:?}",
         lab.containers()
     );
+}
+
+/// A file's length counts, however little of the disk it takes.
+#[test]
+fn larger_than_allowed() {
+    let Some(lab) = collecting("mkdir /out; truncate -s 100G /out/sparse", "/out") else {
+        return;
+    };
+    let since = Instant::now();
+    lab.run(&[])
+        .expect_exit(1)
+        .says("/out holds more than 16 GiB (at out/sparse, 100 GiB)")
+        .says("`max_results:`");
+    assert!(
+        since.elapsed() < Duration::from_secs(20),
+        "it is not copied"
+    );
+    let commands = "mkdir /out; truncate -s 2M /out/log";
+    for (allowed, code) in [("1 MiB", 1), ("2 MiB", 0)] {
+        let results = format!("/out\nmax_results: {allowed}");
+        let Some(lab) = collecting(commands, &results) else {
+            return;
+        };
+        lab.run(&[]).expect_exit(code);
+    }
+}
+
+#[test]
+fn more_output_than_allowed() {
+    let sparse = "truncate -s 10G /proc/self/fd/1; sleep 30";
+    for (commands, key, says) in [
+        (
+            sparse,
+            "",
+            "its output has 10 GiB; at most 4 GiB is allowed",
+        ),
+        (
+            "seq 100000; sleep 30",
+            "max_log: 100 KiB",
+            "at most 100 KiB is allowed",
+        ),
+    ] {
+        let Some(lab) = Lab::new() else { return };
+        let lab = lab.recipe(&recipe_with("", &case("main", commands, key)));
+        let since = Instant::now();
+        lab.run(&[]).expect_exit(4).says(says).says("`max_log:`");
+        assert!(since.elapsed() < Duration::from_secs(20), "it is ended");
+        let limit = if key.is_empty() { 4 << 30 } else { 100 << 10 };
+        let output = lab.the_run().join("steps/03-main-performance/output.log");
+        assert_eq!(output.metadata().unwrap().len(), limit);
+    }
 }

@@ -115,6 +115,27 @@ fn an_interrupt_is_heard_while_a_step_prints_without_end() {
 }
 
 #[test]
+fn an_interrupt_is_heard_while_it_is_judged() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "truncate -s 500G /proc/self/fd/1";
+    let lab = lab.recipe(&recipe_with(
+        "",
+        &case("main", commands, "max_log: 1 TiB").replace("echo 'speed: 42.5 MB/s'", "true"),
+    ));
+    let mut going = lab.start(&[]);
+    lab.until_begun("judge");
+    let since = Instant::now();
+    going.signal("TERM");
+    going.end().expect_exit(130).says("retrial resume");
+    assert!(
+        since.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        since.elapsed()
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
 fn a_hangup_lets_it_go_on() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo going; sleep 1.5");

@@ -1,11 +1,12 @@
 //! What Retrial asks of a container engine. One trait, no Docker types in it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{Sender, UnboundedSender};
 
 use super::error::EngineError;
 use retrial_container::ContainerSpec;
@@ -261,13 +262,12 @@ pub trait Engine: Send + Sync {
     /// Removes a container by force, with its anonymous volumes. A missing one is no error.
     async fn remove(&self, container: &str) -> Result<(), EngineError>;
 
-    /// Writes the tar archive of a path in the container to a file of the host.
-    /// Gives false if the path is not there. More than `limit` bytes is an error.
+    /// Sends the tar archive of a path in the container, until nobody receives it any more.
+    /// Gives false if the path is not there.
     async fn copy_out(
         &self,
         container: &str,
         path: &str,
-        to: &Path,
-        limit: u64,
+        to: Sender<Bytes>,
     ) -> Result<bool, EngineError>;
 }

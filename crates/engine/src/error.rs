@@ -174,14 +174,6 @@ pub enum EngineError {
         /// The cause.
         because: String,
     },
-    /// The archive of a path is larger than it may be.
-    #[error("{path} in the container is larger than {limit} bytes and is not copied")]
-    TooLarge {
-        /// The path in the container.
-        path: String,
-        /// The bound.
-        limit: u64,
-    },
     /// A file of this machine could not be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -19,6 +19,7 @@ use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute, wo
 use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
+use crate::run::interrupt::on_thread;
 use crate::store::Record;
 use retrial_engine::api::Engine;
 
@@ -95,31 +96,29 @@ pub async fn follow(
     };
     let signals = tokio::spawn(signals::handle_signals(subject));
     let ended = execute(&batch).await;
-    signals.abort();
-    let _ = signals.await;
     let go_on = format!(
         "  evidence: {}\n  resume it: retrial resume {id}",
         directory.path().display()
     );
-    let ended = match ended {
-        Ok(ended) => ended,
+    let concluded = match &ended {
+        Ok(ended) => conclude(global, &batch, ended).await,
         Err(error) => {
             let end = BatchWhat::BatchEnded {
                 exit_code: ExitCode::Host.code(),
                 because: Some(error.to_string()),
             };
             let _ = batch.record(end);
-            drop(batch);
-            let _ = watcher.join();
-            return Err(Failure::host(format!("{error}\n{go_on}")));
+            Err(Failure::host(format!("{error}\n{go_on}")))
         }
     };
-    let (exit, verdict) = conclude(global, &batch, &ended)?;
+    signals.abort();
+    let _ = signals.await;
     drop(batch);
     let _ = watcher.join();
-    let continues =
-        matches!(exit, ExitCode::Interrupted | ExitCode::Host) || ended.because.is_some();
-    let notes = ended.because.into_iter().chain(continues.then_some(go_on));
+    let (exit, verdict) = concluded?;
+    let because = ended.ok().and_then(|ended| ended.because);
+    let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || because.is_some();
+    let notes = because.into_iter().chain(continues.then_some(go_on));
     Ok(Followed {
         exit,
         verdict,
@@ -128,7 +127,7 @@ pub async fn follow(
 }
 
 /// Judges a batch unless it was stopped, and records how it ended.
-fn conclude(
+async fn conclude(
     global: &GlobalOptions,
     batch: &BatchSession<'_>,
     ended: &BatchEnded,
@@ -136,13 +135,19 @@ fn conclude(
     let mut exit = ended.exit;
     let mut verdict = None;
     if exit != ExitCode::Interrupted {
-        let judged = judge::judge(global, &batch.job.directory)?;
-        batch.job.directory.write_json("verdict.json", &judged)?;
+        let (global, directory) = (global.clone(), batch.job.directory.clone());
+        let judge = move || judge::judge(&global, &directory);
+        match on_thread(&batch.stop, judge).await {
+            Ok(judged) => verdict = Some(judged?),
+            Err(_) => exit = ExitCode::Interrupted,
+        }
+    }
+    if let Some(judged) = &verdict {
+        batch.job.directory.write_json("verdict.json", judged)?;
         batch.record(BatchWhat::Judged {
             sentence: judged.sentence.clone(),
         })?;
         exit = ExitCode::first([exit, judged.exit_code]);
-        verdict = Some(judged);
     }
     batch.record(BatchWhat::BatchEnded {
         exit_code: exit.code(),

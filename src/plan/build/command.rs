@@ -39,6 +39,7 @@ impl Builder<'_> {
                 .timeout
                 .map_or(DEFAULT_TIMEOUT_S, |timeout| timeout.as_secs().max(1)),
             silence_s: options.silence.map(|silence| silence.as_secs()),
+            max_log: options.max_log,
             results: Vec::new(),
         })
     }

@@ -93,6 +93,7 @@ impl Builder<'_> {
                 trial,
                 of,
                 path,
+                max_bytes: from.max_results,
             };
             let name = one.name(&format!("{stem}-collect"));
             self.step_when(&name, Some("main"), one.when.clone(), action);

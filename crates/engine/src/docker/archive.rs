@@ -1,77 +1,38 @@
 //! Files out of a container, as the tar archive that the engine makes of a path. It needs no
 //! mount and works on a stopped container too.
 
-use std::path::Path;
-
 use bollard::Docker as Client;
 use bollard::errors::Error;
 use bollard::query_parameters::DownloadFromContainerOptions;
+use bytes::Bytes;
 use futures_util::StreamExt;
-use tokio::fs::File;
-use tokio::io::{AsyncWriteExt, BufWriter};
+use tokio::sync::mpsc::Sender;
 
 use super::fault::{container_fault, fault};
 use crate::error::EngineError;
 
-/// Writes the archive of `path` to the file `to`; false if there is no such path. What was
-/// written is removed again when it grows over `limit` or breaks off.
+/// Sends the archive of `path`; false if there is no such path.
 pub async fn copy_out(
     client: &Client,
     container: &str,
     path: &str,
-    to: &Path,
-    limit: u64,
-) -> Result<bool, EngineError> {
-    let copied = stream(client, container, path, to, limit).await;
-    if copied.is_err() {
-        // The first error is the one to tell; the file may not be there at all.
-        let _ = tokio::fs::remove_file(to).await;
-    }
-    copied
-}
-
-async fn stream(
-    client: &Client,
-    container: &str,
-    path: &str,
-    to: &Path,
-    limit: u64,
+    to: Sender<Bytes>,
 ) -> Result<bool, EngineError> {
     let options = DownloadFromContainerOptions { path: path.into() };
     let mut chunks = client.download_from_container(container, Some(options));
-    let mut file: Option<BufWriter<File>> = None;
-    let mut written = 0_u64;
-    let on_file = |source| EngineError::File {
-        path: to.to_owned(),
-        source,
-    };
-    loop {
-        let chunk = match chunks.next().await {
-            Some(Ok(chunk)) => chunk,
-            Some(Err(error)) if is_missing_path(&error) => return Ok(false),
-            Some(Err(error)) => return Err(failed(container, path, error)),
-            None => break,
+    let mut is_there = false;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) if is_missing_path(&error) => return Ok(false),
+            Err(error) => return Err(failed(container, path, error)),
         };
-        written += chunk.len() as u64;
-        if written > limit {
-            return Err(EngineError::TooLarge {
-                path: path.to_owned(),
-                limit,
-            });
+        is_there = true;
+        if to.send(chunk).await.is_err() {
+            break;
         }
-        let writer = match &mut file {
-            Some(writer) => writer,
-            none => {
-                let made = File::create(to).await.map_err(on_file)?;
-                none.insert(BufWriter::with_capacity(1 << 18, made))
-            }
-        };
-        writer.write_all(&chunk).await.map_err(on_file)?;
     }
-    if let Some(mut writer) = file {
-        writer.flush().await.map_err(on_file)?;
-    }
-    Ok(written > 0)
+    Ok(is_there)
 }
 
 /// Both a missing path and a missing container are 404; only the words differ.

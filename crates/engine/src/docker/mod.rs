@@ -17,11 +17,11 @@ mod pull_failure;
 mod security;
 
 use std::fmt;
-use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::mpsc::UnboundedSender;
+use bytes::Bytes;
+use tokio::sync::mpsc::{Sender, UnboundedSender};
 
 use super::api::{
     Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
@@ -206,9 +206,8 @@ impl Engine for Docker {
         &self,
         container: &str,
         path: &str,
-        to: &Path,
-        limit: u64,
+        to: Sender<Bytes>,
     ) -> Result<bool, EngineError> {
-        archive::copy_out(&self.client, container, path, to, limit).await
+        archive::copy_out(&self.client, container, path, to).await
     }
 }

@@ -97,7 +97,7 @@ impl Fake {
         self
     }
 
-    /// What `copy_out` of a path gives.
+    /// What `copy_out` of a path gives; an empty archive never ends.
     #[must_use]
     pub fn with_archive(self, path: &str, archive: Vec<u8>) -> Self {
         self.lock().archives.insert(path.to_owned(), archive);

@@ -1,6 +1,6 @@
 //! What is measured: scenarios, modes, trials.
 
-use retrial_document::{Field, FieldType as T, Key, Node, Object, key, object, words};
+use retrial_document::{Field, FieldType as T, Key, Node, Object, Units, key, object, words};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -96,6 +96,8 @@ object! {
     keys {
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.
         results: Option<Template> = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
+        /// The most that the results may hold, all files together; 16 GiB unless stated.
+        max_results: Option<u64> = T::Size(Units::Precise),
         /// A command that checks the results, for example the accuracy script.
         check: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
         /// The longest that the check may take.

@@ -139,6 +139,8 @@ object! {
         timeout: Option<Duration>,
         /// The longest that it may go without output. Offline is silent for over an hour.
         silence: Option<Duration>,
+        /// The most that it may print; 4 GiB unless stated.
+        max_log: Option<u64> = T::Size(Units::Precise),
         /// Environment variables of this command.
         env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
         /// The working directory in the container.
@@ -153,22 +155,25 @@ object! {
 const OPTIONS: &[Key] = CommandOptions::KEYS;
 
 /// A step that is not measured has no limit of its silence.
-const SETUP_OPTIONS: &[Key] = &[OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5]];
+const SETUP_OPTIONS: &[Key] = &[
+    OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6],
+];
 
 /// A measured command may name its scenario, mode and trial.
 pub(super) const MEASURED_OPTIONS: &[Key] = &[
     OPTIONS[0],
     OPTIONS[1],
+    OPTIONS[2],
     Key {
         field_type: T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT)),
-        ..OPTIONS[2]
+        ..OPTIONS[3]
     },
     Key {
         field_type: T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
-        ..OPTIONS[3]
+        ..OPTIONS[4]
     },
-    OPTIONS[4],
     OPTIONS[5],
+    OPTIONS[6],
 ];
 
 object! {
