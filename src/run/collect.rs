@@ -11,7 +11,6 @@ use tokio::sync::mpsc::{Receiver, channel};
 use super::engine_back::with_engine;
 use super::error::Halt;
 use super::interrupt::{on_thread, unless_stopped};
-use super::redact;
 use super::session::Session;
 use crate::plan::step::{Action, Step};
 use crate::store::StoreError;
@@ -46,7 +45,8 @@ pub async fn collect(
             ));
         }
         several => {
-            let (count, list) = (several.len(), several.join(", "));
+            let list = session.redacted(&several.join(", "));
+            let count = several.len();
             return Err(missing(
                 format!("{pattern} matches {count} directories: {list}"),
                 "make `results:` match one directory",
@@ -58,7 +58,7 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, because, ""));
     };
     let to = measured.results_directory(trial);
-    copy_results(session, step, of, path, &to).await
+    copy_results(session, step, path, &to).await
 }
 
 /// Copies the results of a failed step into the step's own directory: they are evidence, no result.
@@ -67,7 +67,7 @@ pub async fn collect_evidence(session: &Session, step: &Step, of: u32, pattern: 
     for (index, path) in results_of(session, of, pattern).iter().enumerate() {
         if let Some(source) = step_of(session, of) {
             let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-            let _ = copy_results(session, step, of, path, &to).await;
+            let _ = copy_results(session, step, path, &to).await;
         }
     }
 }
@@ -87,16 +87,13 @@ fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<String> {
 }
 
 /// Copies one result directory to `to` below the run's directory, without the step's secrets.
-async fn copy_results(
-    session: &Session,
-    step: &Step,
-    of: u32,
-    path: &str,
-    to: &str,
-) -> Result<(), Halt> {
+async fn copy_results(session: &Session, step: &Step, path: &str, to: &str) -> Result<(), Halt> {
     let target = session.run.join(to);
     let part = target.with_extension("part");
-    let absent = format!("{path} was removed before it could be collected");
+    let absent = format!(
+        "{} was removed before it could be collected",
+        session.redacted(path)
+    );
     let max_bytes = match step.action {
         Action::Collect { max_bytes, .. } => max_bytes,
         _ => None,
@@ -110,16 +107,10 @@ async fn copy_results(
         too_large: "write less there, or allow more with `max_results:` in the recipe",
     };
     let unpacked = extract(session, step, copy).await?;
-    let names = match step_of(session, of).map(|step| &step.action) {
-        Some(Action::Exec(exec)) => exec.secrets.clone(),
-        _ => Vec::new(),
-    };
-    let secrets = session.secrets.clone();
+    let redactor = session.redactor.clone();
     let finish = move || {
-        if !names.is_empty() {
-            for path in files_below(&part) {
-                redact::file(&path, &names, &secrets)?;
-            }
+        if let Some(redactor) = redactor {
+            redactor.directory(&part)?;
         }
         remove_directory(&target)?;
         rename_synced(&part, &target)
@@ -136,12 +127,14 @@ pub fn record(
     to: &str,
     unpacked: Unpacked,
 ) -> Result<(), Halt> {
+    let left_out = unpacked.left_out.iter();
+    let left_out = left_out.map(|text| session.redacted(text)).collect();
     let what = What::Collected {
-        from: from.to_owned(),
+        from: session.redacted(from),
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
-        left_out: unpacked.left_out,
+        left_out,
     };
     Ok(session.record(Some(step), what)?)
 }
@@ -179,7 +172,11 @@ pub async fn extract(session: &Session, step: &Step, copy: CopyOut<'_>) -> Resul
         (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
             let is_too_large = matches!(error, StoreError::TooLarge { .. });
             let advice = if is_too_large { copy.too_large } else { "" };
-            Err(Halt::failed(fault, error.to_string(), advice))
+            Err(Halt::failed(
+                fault,
+                session.redacted(&error.to_string()),
+                advice,
+            ))
         }
         (Some(Err(error)), _) => Err(error.into()),
         (None, absent) => {
@@ -238,20 +235,4 @@ pub fn remove_directory(path: &Path) -> Result<(), StoreError> {
         fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
     }
     Ok(())
-}
-
-/// Unpacked files: there are no links among them.
-fn files_below(directory: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut directories = vec![directory.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => directories.push(entry.path()),
-                Ok(kind) if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files
 }

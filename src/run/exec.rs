@@ -73,7 +73,8 @@ async fn run_at(
         Err(_) => terminate_step(session, step, &control, target).await,
         Ok(exit) if exit.left.is_empty() => {}
         Ok(exit) => {
-            let processes = exit.left.clone();
+            let processes = exit.left.iter().map(|process| session.redacted(process));
+            let processes = processes.collect();
             session.record(Some(step), What::LeftRunning { processes })?;
             terminate_leftovers(session, step, target).await;
         }

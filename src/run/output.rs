@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use super::control::StepControl;
 use super::error::Halt;
 use super::interrupt::on_thread;
-use super::redact;
 use super::session::Session;
 use super::tail::Tail;
 use crate::plan::step::{ExecStep, Step};
@@ -85,12 +84,11 @@ pub async fn keep(
         cut.and_then(|file| file.set_len(limit))
             .map_err(StoreError::io("cut", &path))?;
     }
-    if command.secrets.is_empty() {
+    let Some(redactor) = session.redactor.clone() else {
         return Ok(());
-    }
-    let (names, secrets) = (command.secrets.clone(), session.secrets.clone());
+    };
     let output = path.clone();
-    let redact = move || redact::file(&output, &names, &secrets);
+    let redact = move || redactor.file(&output);
     match on_thread(&session.stop, redact).await {
         Ok(redacted) => Ok(redacted?),
         Err(stopped) => {

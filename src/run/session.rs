@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::control::{Control, GRACE_S};
 use super::error::{Halt, RunError};
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
+use super::redact::Redactor;
 use crate::plan::step::{Plan, Step};
 use crate::store::journal::{Event, Journal, State, StepEnd, What};
 use crate::store::lock::FileLock;
@@ -65,6 +66,8 @@ pub struct Session {
     pub stop: CancellationToken,
     /// Values of the secrets, by name.
     pub secrets: BTreeMap<String, String>,
+    /// Removes them from what steps leave; none if there are none.
+    pub(super) redactor: Option<Arc<Redactor>>,
     /// How this process executes the run.
     pub options: Options,
     journal: Mutex<Journal>,
@@ -96,6 +99,10 @@ impl Session {
             Vec::new()
         };
         let journal = Journal::open(&path)?;
+        let redactor = Redactor::new(&secrets).map_err(|error| StoreError::Unusable {
+            path: run.path().to_owned(),
+            because: format!("its secrets cannot be searched for: {error}"),
+        })?;
         let (control, host_control) = (Control::of(&run), Control::of_host(&run));
         Ok(Self {
             engine,
@@ -104,6 +111,7 @@ impl Session {
             host_control,
             stop: CancellationToken::new(),
             secrets,
+            redactor: redactor.map(Arc::new),
             options,
             journal: Mutex::new(journal),
             state: Mutex::new(State::of(&before)),
@@ -171,6 +179,12 @@ impl Session {
         move |what| {
             let _ = events.send(event(Some(&step), what));
         }
+    }
+
+    /// A text of a step without secrets.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        let redactor = self.redactor.as_ref();
+        redactor.map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
     }
 
     /// Waits between two looks at something.

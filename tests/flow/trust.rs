@@ -1,5 +1,6 @@
 //! Root-equivalent privileges need approval; secrets stay where they belong.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::lab::{Lab, case, recipe_with};
@@ -155,6 +156,54 @@ fn a_secret_is_nowhere_after_a_crash_either() {
         .expect_exit(4)
         .says("[HF_TOKEN]");
     nowhere(&lab, &[&done.out, &done.err]);
+}
+
+/// Encoded, in pieces and compressed: such forms are searched for once the step has ended.
+#[test]
+fn an_encoded_secret_is_nowhere() {
+    let Some(lab) = Lab::new() else { return };
+    let token = "hf_0123456789abcdef&ghij";
+    let commands = r#"mkdir -p "/results/$HF_TOKEN"; cd /results
+printf %s "user:$HF_TOKEN" | base64 | tee encoded
+printf %s "$HF_TOKEN" | od -An -v -tx1 | tr -d ' \n' | tee hexadecimal
+printf %s "$HF_TOKEN" | rev | tee "$HF_TOKEN/reversed"
+printf 'hf_0123456789\nabcdef&ghij' | tee halves
+printf %s "$HF_TOKEN" | sed 's/&/\&amp;/' | tee page.html
+printf %s "$HF_TOKEN" | gzip >log.gz
+touch "run-$HF_TOKEN.log""#;
+    let cases = case("main", commands, "results: /results");
+    let lab = lab
+        .recipe(&recipe_with("secrets: [HF_TOKEN]", &cases))
+        .env("HF_TOKEN", token);
+    lab.run(&[]).expect_exit(0);
+    let run = lab.the_run();
+    for form in [
+        token,
+        "dXNlcjpoZl8wMTIzNDU2Nzg5YWJjZGVmJmdoaWo",
+        "68665f30313233343536373839616263646566",
+        "jihg&fedcba9876543210_fh",
+        "abcdef&ghij",
+        "abcdef&amp;ghij",
+    ] {
+        for directory in [run.join("results"), run.join("steps")] {
+            assert_eq!(
+                Lab::files_with(&directory, form),
+                [""; 0].map(PathBuf::from)
+            );
+        }
+    }
+    let results = run.join("results/main/performance/run_1");
+    let mut names: Vec<_> = std::fs::read_dir(&results)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let named = ["[HF_TOKEN]", "run-[HF_TOKEN].log"];
+    assert_eq!([&names[0][..], &names[names.len() - 1]], named);
+    let log = std::fs::read(results.join("log.gz")).unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&log[..]), &mut text).unwrap();
+    assert_eq!(text, "[HF_TOKEN]");
 }
 
 #[test]

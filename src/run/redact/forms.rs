@@ -1,0 +1,113 @@
+//! The forms in which a secret may be written.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+/// Shorter secrets are looked for unencoded only: their encoded forms are found anywhere.
+pub const LONG: usize = 8;
+
+/// Forms in which a secret may be printed: as it is, in a URL, in JSON, in a shell's words, and each line
+/// of one that has several. A step's filter looks for these: each costs time while something is
+/// measured.
+pub fn printed(value: &str) -> Vec<String> {
+    let quoted = serde_json::to_string(value).unwrap_or_default();
+    let quoted = quoted.get(1..quoted.len().saturating_sub(1));
+    let quoted = quoted.unwrap_or_default();
+    let mut forms = vec![
+        value.to_owned(),
+        percent(value, true),
+        percent(value, false),
+        quoted.to_owned(),
+        quoted.replace('/', "\\/"),
+        value.replace('\'', "'\\''"),
+    ];
+    let lines = value.lines().filter(|line| line.len() >= LONG);
+    forms.extend(lines.map(str::to_owned));
+    // Looked for line by line.
+    forms.retain(|form| !form.contains('\n'));
+    each_once(forms)
+}
+
+/// All forms of a secret: also in HTML, in base64, in hexadecimal, reversed, and without line breaks.
+pub fn all(value: &str) -> Vec<String> {
+    let mut forms = printed(value);
+    forms.push(value.to_owned());
+    forms.extend(html(value));
+    if value.len() >= LONG {
+        forms.push(value.chars().rev().collect());
+        forms.extend([hex::encode(value), hex::encode_upper(value)]);
+        forms.extend(base64(value.as_bytes()));
+    }
+    for form in &mut forms {
+        form.retain(|letter| letter != '\n' && letter != '\r');
+    }
+    each_once(forms)
+}
+
+fn each_once(mut forms: Vec<String>) -> Vec<String> {
+    forms.retain(|form| !form.is_empty());
+    forms.sort();
+    forms.dedup();
+    forms
+}
+
+fn percent(value: &str, upper: bool) -> String {
+    value.bytes().fold(String::new(), |mut text, byte| {
+        let _ = if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            write!(text, "{}", char::from(byte))
+        } else if upper {
+            write!(text, "%{byte:02X}")
+        } else {
+            write!(text, "%{byte:02x}")
+        };
+        text
+    })
+}
+
+fn html(value: &str) -> [String; 4] {
+    let text = value.replace('&', "&amp;");
+    let text = text.replace('<', "&lt;").replace('>', "&gt;");
+    let attribute = |quote| text.replace('"', "&quot;").replace('\'', quote);
+    let quotes = ["&#39;", "&#x27;", "&apos;"].map(attribute);
+    let [one, two, three] = quotes;
+    [text, one, two, three]
+}
+
+/// What is in the base64 of any text that contains the value: it may begin at any of three places of a
+/// group, as in `user:token`.
+fn base64(value: &[u8]) -> Vec<String> {
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let mut bytes = vec![0; before];
+        bytes.extend_from_slice(value);
+        // Characters that no other byte has a part in.
+        let own = (before * 8).div_ceil(6)..bytes.len() * 8 / 6;
+        for alphabet in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
+            let text = alphabet.encode(&bytes);
+            forms.extend(text.get(own.clone()).map(str::to_owned));
+        }
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_found_whatever_surrounds_it() {
+        let value = "hf_/&?0123456789";
+        for around in ["", "u:", "me:", "user:"] {
+            let text = STANDARD_NO_PAD.encode(format!("{around}{value}{around}"));
+            let forms = all(value);
+            assert!(forms.iter().any(|form| text.contains(form)), "{text}");
+        }
+    }
+
+    #[test]
+    fn short_ones_are_not_looked_for_encoded() {
+        assert_eq!(all("a"), ["a"]);
+    }
+}
