@@ -4,7 +4,10 @@
 //! container's root may replace files and directories by links, so everything is opened through the
 //! store's [`Directory`].
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use crate::plan::shell::takes_text;
 use crate::plan::step::{ExecStep, Step};
@@ -57,22 +60,30 @@ pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<Strin
 #[derive(Debug, Clone)]
 pub struct Control {
     path: PathBuf,
+    /// The scripts as this process knows them.
+    scripts: Arc<Mutex<Option<Scripts>>>,
 }
+
+/// The scripts with inodes, times of their last change, and contents; none of what is no file.
+type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
 
 impl Control {
     /// Of a run.
     #[must_use]
     pub fn of(run: &RunDirectory) -> Self {
-        Self {
-            path: run.control(),
-        }
+        Self::at(run.control())
     }
 
     /// Of a run's steps on the host: no container has it.
     #[must_use]
     pub fn of_host(run: &RunDirectory) -> Self {
+        Self::at(run.join("host/control"))
+    }
+
+    fn at(path: PathBuf) -> Self {
         Self {
-            path: run.join("host/control"),
+            path,
+            scripts: Arc::default(),
         }
     }
 
@@ -101,6 +112,7 @@ impl Control {
         } else {
             directory.remove("private-pids")?;
         }
+        *self.scripts() = Some(self.read_scripts());
         self.set_deadline(Some(GRACE_S))
     }
 
@@ -116,7 +128,31 @@ impl Control {
         for (name, text) in SCRIPTS {
             directory.write(name, text.as_bytes(), 0o600)?;
         }
+        *self.scripts() = Some(self.read_scripts());
         Ok(())
+    }
+
+    /// The first script that was changed since this process laid it out, or asked first.
+    #[must_use]
+    pub fn changed_script(&self) -> Option<&'static str> {
+        let now = self.read_scripts();
+        let mut known = self.scripts();
+        let known = known.get_or_insert_with(|| now.clone());
+        let mut names = SCRIPTS.iter().zip(known.iter().zip(&now));
+        let changed = names.find(|(_, (known, now))| known != now);
+        changed.map(|((name, _), _)| *name)
+    }
+
+    fn scripts(&self) -> MutexGuard<'_, Option<Scripts>> {
+        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_scripts(&self) -> Scripts {
+        SCRIPTS.map(|(name, _)| {
+            let file = open::open_beneath(&self.path, Path::new(name)).ok()?;
+            let status = file.metadata().ok()?;
+            Some((status.ino(), status.modified().ok()?, self.read(name)?))
+        })
     }
 
     /// Whether the container's first process has seen the nonce.

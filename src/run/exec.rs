@@ -5,7 +5,9 @@ use std::fs;
 
 use super::control::{GRACE_S, StepExit};
 use super::error::Halt;
-use super::follow::{FREE_SPACE, MORE_MEMORY, container_ended, disk_full, follow, resume_advice};
+use super::follow::{
+    FORGED, FREE_SPACE, MORE_MEMORY, container_ended, disk_full, follow, resume_advice,
+};
 use super::host;
 use super::output;
 use super::session::Session;
@@ -60,6 +62,7 @@ async fn run_at(
     }
     let mut started = None;
     if !control.started() {
+        check_scripts(session, target)?;
         match target.start(session, step, command).await {
             Ok(process) => started = Some(process),
             Err(halt) => {
@@ -80,12 +83,24 @@ async fn run_at(
         }
     }
     output::keep(session, step, &control, command).await?;
-    let end = followed.and_then(|exit| verify(session, command, &exit));
+    let end = followed.and_then(|exit| {
+        check_scripts(session, target)?;
+        verify(session, command, &exit)
+    });
     end.map_err(|mut end| {
         if let StepEnd::Failed { last_lines, .. } = &mut end {
             *last_lines = output::last_lines(&session.run, step, LAST_LINES);
         }
         end.into()
+    })
+}
+
+/// Checks whether the scripts that run steps are still ours.
+fn check_scripts(session: &Session, target: &Target) -> Result<(), StepEnd> {
+    let changed = target.control(session).changed_script();
+    changed.map_or(Ok(()), |name| {
+        let because = format!("something changed /.retrial/{name}, which runs the steps");
+        Err(StepEnd::failed(StepFault::Command, because, FORGED))
     })
 }
 

@@ -24,6 +24,11 @@ const ENGINE_INTERVAL: Duration = Duration::from_secs(2);
 /// Every how many of these times a script looks for the step's shell, if its exec is not known.
 const PROBE_EVERY: u32 = 5;
 
+/// How long an engine may take to see that a step's shell has ended.
+const CONFIRMED: Duration = Duration::from_secs(10);
+
+/// What to do about a forged exit code.
+pub(super) const FORGED: &str = "something in the container wrote to /.retrial: read the recipe's commands and the image's programs";
 /// What to do about a full disk.
 pub(super) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --home DIR";
 /// What to do about exhausted memory.
@@ -62,7 +67,7 @@ pub async fn follow(
         check_length(command, &output)?;
         if let Some(exit) = exit {
             output.finish();
-            return Ok(exit);
+            return liveness.confirm(exit).await;
         }
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
@@ -128,6 +133,35 @@ struct LivenessProbe<'a> {
 }
 
 impl LivenessProbe<'_> {
+    /// Compares a written exit code with the one that the engine knows, if it knows the process.
+    async fn confirm(&mut self, exit: StepExit) -> Result<StepExit, StepEnd> {
+        let until = Instant::now() + CONFIRMED;
+        while exit.code == 0
+            && !exit.terminated_by_us
+            && let Some(started) = &mut self.started
+        {
+            let because = match started.status(self.session).await {
+                Some(ExecStatus::Exited(code)) if code != 0 => {
+                    format!("it wrote the exit code 0, and ended with {code}")
+                }
+                Some(ExecStatus::Running) if Instant::now() < until => {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    continue;
+                }
+                Some(ExecStatus::Running)
+                    if probe(self.session, self.step, self.target)
+                        .await
+                        .is_some_and(|found| found.alive) =>
+                {
+                    "it wrote the exit code 0, and is still running".to_owned()
+                }
+                _ => break,
+            };
+            return Err(StepEnd::failed(StepFault::Command, because, FORGED));
+        }
+        Ok(exit)
+    }
+
     /// Why the step will never write its exit code, if so.
     async fn dead(&mut self) -> Option<StepEnd> {
         if let Target::Container(container) = self.target {

@@ -197,3 +197,49 @@ fn what_it_leaves_with_an_init_of_the_engine() {
         .unwrap();
     assert_eq!(left["processes"].as_array().unwrap().len(), 1, "{left}");
 }
+
+/// The image's root can write everything below /.retrial.
+#[test]
+fn a_forged_exit_code_is_found_out() {
+    let directory = "cd /.retrial/steps/03-main-performance";
+    let cases = [
+        (
+            "echo 0 >exit; sleep 1; exit 7",
+            "it wrote the exit code 0, and ended with 7",
+        ),
+        (
+            "echo 0 >exit; sleep 30",
+            "it wrote the exit code 0, and is still running",
+        ),
+        (
+            "sed -i 's/code=$?/code=0/' ../../step; exit 7",
+            "something changed /.retrial/step",
+        ),
+        (
+            "cp ../../processes p; echo 'exit 0' >>../../processes; cat p >../../processes",
+            "something changed /.retrial/processes",
+        ),
+    ];
+    for (commands, says) in cases {
+        let Some(lab) = Lab::new() else { return };
+        let lab = lab.measures(&format!("echo 'speed: 42.5 MB/s'; {directory}\n{commands}"));
+        lab.run(&[]).expect_exit(4).says(says);
+        assert_eq!(lab.verdict()["outcome"], "failed", "{commands}");
+    }
+}
+
+#[test]
+fn a_changed_script_runs_no_further_step() {
+    let Some(lab) = Lab::new() else { return };
+    let forge = "printf 'mkdir \"${0%%/*}/steps/$1/started\"; echo 0 >\"${0%%/*}/steps/$1/exit\"' >/.retrial/step";
+    let cases = case("first", forge, "") + &case("second", "exit 7", "");
+    let lab = lab.recipe(&recipe_with("", &cases));
+    lab.run(&[]).expect_exit(4);
+    for step in ["first-performance", "second-performance"] {
+        let because = lab.end_of(step)["because"].to_string();
+        assert!(
+            because.contains("something changed /.retrial/step"),
+            "{because}"
+        );
+    }
+}
