@@ -129,6 +129,9 @@ pub enum Command {
         /// Follow the output until the run ends
         #[arg(short, long)]
         follow: bool,
+        /// Print the bytes as the step wrote them, with colours and control characters
+        #[arg(long)]
+        raw: bool,
     },
     /// Stop a run or a batch, remove its container, and keep its evidence
     Stop {

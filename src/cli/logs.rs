@@ -1,7 +1,7 @@
 //! `retrial logs`: the output of a run's steps, once or as it grows.
 
 use std::fs::File;
-use std::io::{IsTerminal, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::lock::FileLock;
 use crate::store::open::open_beneath;
-use retrial_readings::lines::LineSplitter;
+use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::sanitize;
 
 /// A step's output, in its directory.
@@ -27,6 +27,7 @@ pub fn logs(
     run: &str,
     step: Option<&str>,
     follow: bool,
+    raw: bool,
 ) -> Result<ExitCode, Failure> {
     let directory = global.home.find(run)?;
     let plan: Plan = directory.read_json("plan.json")?;
@@ -41,7 +42,7 @@ pub fn logs(
         .filter(is_meant)
         .map(|known| {
             let path = directory.steps().join(known.directory());
-            Tail::new(&known.name, path, step.is_none())
+            Tail::new(&known.name, path, step.is_none(), raw)
         })
         .collect();
     if tails.is_empty() {
@@ -102,7 +103,7 @@ struct Tail {
 }
 
 impl Tail {
-    fn new(name: &str, directory: PathBuf, headers: bool) -> Self {
+    fn new(name: &str, directory: PathBuf, headers: bool, raw: bool) -> Self {
         Self {
             name: name.to_owned(),
             directory,
@@ -110,8 +111,7 @@ impl Tail {
             splitter: LineSplitter::new(),
             headers,
             headed: false,
-            // A file or a pipe gets the bytes as they are; a terminal gets no control characters.
-            raw: !std::io::stdout().is_terminal(),
+            raw,
         }
     }
 
@@ -152,7 +152,7 @@ impl Tail {
             let mut result = Ok(());
             self.splitter.push(&block[..count], |line| {
                 if result.is_ok() {
-                    result = writeln!(out, "{}", sanitize(&line.text));
+                    result = print_line(&mut out, &line);
                 }
             });
             result?;
@@ -174,9 +174,15 @@ impl Tail {
         let mut result = Ok(());
         self.splitter.finish(|line| {
             if result.is_ok() {
-                result = writeln!(out, "{}", sanitize(&line.text));
+                result = print_line(&mut out, &line);
             }
         });
         result
     }
+}
+
+/// A line without control characters; a piece of a long one without a line break.
+fn print_line(out: &mut impl Write, line: &Line<'_>) -> std::io::Result<()> {
+    let end = if line.goes_on { "" } else { "\n" };
+    write!(out, "{}{end}", sanitize(&line.text))
 }

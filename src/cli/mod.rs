@@ -79,7 +79,12 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             require_accuracy,
             in_background,
         } => resume::resume(&global, &run, require_accuracy, in_background),
-        Command::Logs { run, step, follow } => logs::logs(&global, &run, step.as_deref(), follow),
+        Command::Logs {
+            run,
+            step,
+            follow,
+            raw,
+        } => logs::logs(&global, &run, step.as_deref(), follow, raw),
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge(judge) => judge::judge(&global, &judge),

@@ -15,6 +15,7 @@ use super::nearest;
 use super::pattern::MOST_ENTRIES;
 use super::take::Taking;
 use crate::request::Take;
+use crate::sanitize::strip_escapes;
 
 /// Why a document gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -116,7 +117,8 @@ impl<'a> Reader<'a> {
     /// Reads a file: one document, or one after the other (JSON lines).
     pub fn read(&mut self, bytes: &[u8]) {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let bytes = tolerated(bytes);
+        let bytes = strip_escapes(bytes);
+        let bytes = tolerated(&bytes);
         for document in serde_json::Deserializer::from_slice(&bytes).into_iter::<Value>() {
             match document {
                 Ok(document) => self.feed(&document),
@@ -217,7 +219,7 @@ pub fn number(value: &Value) -> Option<Printed> {
             let half_digit = 0.0;
             Some(Printed { value, half_digit })
         }
-        Value::String(text) => parse_number(text),
+        Value::String(text) => parse_number(&stripped(text)),
         _ => None,
     }
 }
@@ -225,10 +227,18 @@ pub fn number(value: &Value) -> Option<Printed> {
 /// A value as a name or for a message.
 fn text(value: &Value) -> String {
     let text = match value {
-        Value::String(text) => Cow::Borrowed(text.as_str()),
+        Value::String(text) => stripped(text),
         other => Cow::Owned(other.to_string()),
     };
     nearest::shortened(&text)
+}
+
+/// A text whose JSON escapes (`\u001b[1m`) stood for escape sequences.
+fn stripped(text: &str) -> Cow<'_, str> {
+    match strip_escapes(text.as_bytes()) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    }
 }
 
 fn members(value: &Value) -> String {
@@ -333,6 +343,12 @@ mod tests {
         }
         let found = reader.entries().unwrap().remove("").unwrap().one().unwrap();
         assert!((found.value - expected).abs() < 1e-12);
+    }
+
+    #[test]
+    fn colours_are_none_of_a_documents_text() {
+        let colored = "\x1b[1m{\"v\"\x1b[0m: \"\\u001b[32m2.5\\u001b[0m\"}";
+        assert_eq!(find("$.v", Take::Last, colored), Ok(2.5));
     }
 
     #[test]

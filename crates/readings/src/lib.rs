@@ -30,4 +30,4 @@ pub mod units;
 pub use figure::{Figure, Figures, Source};
 pub use request::{CsvCell, Limit, Take};
 pub use retrial_document::{Ordered, is_harmful};
-pub use sanitize::sanitize;
+pub use sanitize::{sanitize, strip_escapes};

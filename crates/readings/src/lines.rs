@@ -2,11 +2,14 @@
 //!
 //! - A carriage return goes back to the beginning of the line: a progress bar that redraws itself a
 //!   thousand times is one line, its last state. `\r\n` is one newline.
+//! - Escape sequences (colours) are removed: they would stand between a figure and its name.
 //! - Text that is not UTF-8 is read with replacement characters, never across a cut.
 //! - A line longer than the limit comes in pieces that say that they go on, so that memory stays
 //!   bounded however long the stream.
 
 use std::borrow::Cow;
+
+use crate::sanitize::strip_escapes;
 
 /// How long a line may get before it is handed out in pieces.
 pub const DEFAULT_LIMIT: usize = 64 * 1024;
@@ -101,7 +104,7 @@ impl LineSplitter {
     /// What the unfinished line shows now (a progress bar), where there is one.
     #[must_use]
     pub fn unfinished(&self) -> Option<Cow<'_, str>> {
-        (!self.shown.is_empty()).then(|| String::from_utf8_lossy(&self.shown))
+        (!self.shown.is_empty()).then(|| line(&self.shown, false).text)
     }
 
     /// How many bytes of the stream have been handed out as lines. A new splitter that reads from
@@ -164,10 +167,11 @@ impl LineSplitter {
 }
 
 fn line(bytes: &[u8], goes_on: bool) -> Line<'_> {
-    Line {
-        text: String::from_utf8_lossy(bytes),
-        goes_on,
-    }
+    let text = match strip_escapes(bytes) {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
+    };
+    Line { text, goes_on }
 }
 
 /// The length of `bytes` without a UTF-8 character that its end cuts in two.
@@ -216,6 +220,7 @@ mod tests {
     #[case("\r", &[])]
     #[case("", &[])]
     #[case("\rx\n", &["x"])]
+    #[case("speed: \x1b[1;32m42.5\x1b[0m\n", &["speed: 42.5"])]
     fn lines_and_carriage_returns(#[case] text: &str, #[case] lines: &[&str]) {
         let found: Vec<_> = split(&[text.as_bytes()], 64)
             .into_iter()

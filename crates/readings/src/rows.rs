@@ -11,6 +11,7 @@ use super::nearest::{listed, shortened};
 use super::pattern::MOST_ENTRIES;
 use super::take::Taking;
 use crate::request::{CsvCell, Take};
+use crate::sanitize::strip_escapes;
 
 /// Lines in which the head is looked for.
 const MOST_LINES: usize = 100_000;
@@ -57,7 +58,7 @@ pub fn read(
     by: &[String],
     take: Take,
 ) -> Result<BTreeMap<String, Taking>, RowsError> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = &strip_escapes(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))[..];
     let head = Head::find(bytes, cell, by)?;
     let mut reader = csv::ReaderBuilder::new()
         .delimiter(head.separator)
@@ -291,6 +292,8 @@ mod tests {
             one(&format!("\u{feff}{tabs}"), &cell, Take::Last),
             Ok(expected)
         );
+        let colored = TABLE.replace("TFLOP/s", "\x1b[1mTFLOP/s\x1b[0m");
+        assert_eq!(one(&colored, &cell, Take::Last), Ok(expected));
         let crlf = TABLE.replace('\n', "\r\n");
         assert_eq!(one(&crlf, &cell, Take::Last), Ok(expected));
     }

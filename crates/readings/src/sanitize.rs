@@ -1,10 +1,31 @@
-//! Makes a container's text harmless for a terminal.
+//! Escape sequences of a container's text: removed before figures are looked for, and before a
+//! terminal shows it, by the same rule. What a person sees is what a pattern matches.
 
 use std::borrow::Cow;
 
 use retrial_document::is_harmful;
 
 const ESCAPE: char = '\u{1b}';
+
+/// Removes escape sequences (colours, titles), and nothing else. Bytes without any are borrowed.
+#[must_use]
+pub fn strip_escapes(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let is_escape = |rest: &[u8]| memchr::memchr(ESCAPE as u8, rest);
+    if is_escape(bytes).is_none() {
+        return Cow::Borrowed(bytes);
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = is_escape(rest) {
+        let after = &rest[at + 1..];
+        let length = sequence_length(after);
+        // An escape character that begins no sequence stays.
+        out.extend_from_slice(&rest[..at + usize::from(length == 0)]);
+        rest = &after[length..];
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
+}
 
 /// Removes escape sequences and shows every other control character as a picture, so that nothing a
 /// container prints can move the cursor, set a title, or reorder what stands beside it.
@@ -22,11 +43,11 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
     let mut chars = rest.chars();
     while let Some(character) = chars.next() {
         if character == ESCAPE {
-            let after = skip_sequence(chars.as_str());
-            if after.len() == chars.as_str().len() {
+            let length = sequence_length(chars.as_str().as_bytes());
+            if length == 0 {
                 out.push(picture(ESCAPE));
             }
-            chars = after.chars();
+            chars = chars.as_str()[length..].chars();
         } else if is_harmful(character) {
             out.push(picture(character));
         } else {
@@ -44,37 +65,32 @@ fn picture(character: char) -> char {
     }
 }
 
-/// What follows the escape sequence whose ESC has just been read; the whole rest where it is none.
-fn skip_sequence(rest: &str) -> &str {
-    match rest.as_bytes().first() {
+/// The length of the escape sequence whose ESC has just been read: 0 if it is none. A sequence is
+/// of ASCII characters, and never goes beyond its line.
+fn sequence_length(rest: &[u8]) -> usize {
+    let after_run = |from: usize, of: std::ops::RangeInclusive<u8>| {
+        let run = rest[from..].iter().take_while(|byte| of.contains(byte));
+        from + run.count()
+    };
+    let with_final = |at: usize, of: std::ops::RangeInclusive<u8>| {
+        at + usize::from(rest.get(at).is_some_and(|byte| of.contains(byte)))
+    };
+    match rest.first() {
         // Control sequence (ECMA-48 5.4): parameters, intermediates, one final byte.
-        Some(b'[') => {
-            let body = rest[1..].trim_start_matches(|c: char| ('\u{20}'..='\u{3f}').contains(&c));
-            match body.chars().next() {
-                Some('\u{40}'..='\u{7e}') => &body[1..],
-                _ => body,
-            }
-        }
+        Some(b'[') => with_final(after_run(1, 0x20..=0x3f), 0x40..=0x7e),
         // Strings to the terminal (title, clipboard): up to BEL or ESC \. One without its end on
         // this line loses its opening only, so that no text can be hidden behind it.
         Some(b']' | b'P' | b'X' | b'^' | b'_') => {
-            let body = &rest[1..];
-            match body.find(['\u{7}', ESCAPE]) {
-                Some(end) if body[end..].starts_with('\u{7}') => &body[end + 1..],
-                Some(end) if body[end + 1..].starts_with('\\') => &body[end + 2..],
-                _ => body,
+            match memchr::memchr3(0x07, ESCAPE as u8, b'\n', rest) {
+                Some(end) if rest[end] == 0x07 => end + 1,
+                Some(end) if rest[end..].starts_with(b"\x1b\\") => end + 2,
+                _ => 1,
             }
         }
         // Two- and three-byte escapes such as ESC 7, ESC ( B.
-        Some(b' '..=b'/') => {
-            let body = rest.trim_start_matches(|c: char| ('\u{20}'..='\u{2f}').contains(&c));
-            match body.chars().next() {
-                Some('\u{30}'..='\u{7e}') => &body[1..],
-                _ => body,
-            }
-        }
-        Some(b'0'..=b'~') => &rest[1..],
-        _ => rest,
+        Some(b' '..=b'/') => with_final(after_run(0, 0x20..=0x2f), 0x30..=0x7e),
+        Some(b'0'..=b'~') => 1,
+        _ => 0,
     }
 }
 
@@ -101,6 +117,14 @@ mod tests {
     #[case("\u{7f}", "␡")]
     fn harmful_text_is_made_harmless(#[case] text: &str, #[case] clean: &str) {
         assert_eq!(sanitize(text), clean);
+    }
+
+    #[rstest]
+    #[case("speed: \u{1b}[1;32m42.5\u{1b}[0m", "speed: 42.5")]
+    #[case("\u{1b}]0;title\u{7}bell\u{7}\r", "bell\u{7}\r")]
+    #[case("\u{1b}]0;cut\n\u{7}\u{1b}", "0;cut\n\u{7}\u{1b}")]
+    fn only_escapes_are_stripped(#[case] text: &str, #[case] stripped: &str) {
+        assert_eq!(strip_escapes(text.as_bytes()), stripped.as_bytes());
     }
 
     #[test]

@@ -46,8 +46,11 @@ impl<'a> Scanner<'a> {
             whole = &whole[end..];
         }
         match self.literal {
-            Some(literal) => self.read_lines_with(literal, whole),
-            None => self.read(whole),
+            // An escape sequence may stand within the literal.
+            Some(literal) if memchr::memchr(0x1b, whole).is_none() => {
+                self.read_lines_with(literal, whole);
+            }
+            _ => self.read(whole),
         }
         self.read(rest);
         self.within_line = !rest.is_empty();
@@ -107,6 +110,7 @@ mod tests {
     fn output() -> impl Strategy<Value = Vec<u8>> {
         let pieces = prop_oneof![
             3 => "speed [0-9]{1,3}".prop_map(String::into_bytes),
+            1 => Just(b"sp\x1b[1meed\x1b[0m \x1b[32m7".to_vec()),
             1 => Just(b"speed x".to_vec()),
             1 => Just(b"speed ".to_vec()),
             2 => "[a-z ]{0,6}".prop_map(String::into_bytes),
