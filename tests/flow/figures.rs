@@ -68,6 +68,68 @@ expect:
 }
 
 #[test]
+fn colours_are_not_a_part_of_figures() {
+    let commands = r#"mkdir -p /out
+printf 'speed: \033[1;32m42.5\033[0m\n'
+printf '\033[1mbf16 8192\033[0m took \033[33m2\033[0m ms\n'
+printf '\033[1m{"loss":\033[0m \033[31m1.5\033[0m}\n'
+printf '\033[1mdtype\033[0m,n\nbf16,\033[32m7\033[0m\n' >/out/table.csv
+"#;
+    let keys = "results: /out
+figures:
+  speed: { pattern: 'speed: ([0-9.]+)' }
+  gemm: { pattern: '^(?<shape>\\w+ \\d+) took (?<value>[0-9.]+)', by: [shape], unit: ms, better: lower, noise: 1% }
+  loss: { json: $.loss, better: lower }
+  n: { csv: { column: n, where: { dtype: bf16 } }, file: table.csv }
+expect:
+  gemm: { kind: official, source: here, values: { bf16 8192: 2 } }";
+    let Some(lab) = lab(commands, keys) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0);
+    let found = figures(&lab);
+    for (name, value) in [
+        ("speed", 42.5),
+        ("gemm[bf16 8192]", 2.0),
+        ("loss", 1.5),
+        ("n", 7.0),
+    ] {
+        assert_eq!(found[name]["value"], value, "{found}");
+    }
+    let logs = |options: &[&str]| lab.retrial(&[&["logs", "last"], options].concat());
+    logs(&[]).expect_exit(0).says("speed: 42.5\n");
+    logs(&["--raw"])
+        .expect_exit(0)
+        .says("speed: \x1b[1;32m42.5\x1b[0m\n");
+}
+
+#[test]
+fn every_declared_figure_is_shown_and_none_is_missing() {
+    let keys = "figures:
+  speed: { pattern: 'speed: ([0-9.]+)', unit: items/s }
+  latency: { pattern: 'latency: ([0-9.]+)', unit: ms, better: lower }";
+    let Some(lab) = lab("echo 'speed: 42.5'; echo 'latency: 3'", keys) else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(0)
+        .says("speed: 42.5 items/s; latency: 3 ms; nothing was published");
+    for format in ["text", "markdown", "html"] {
+        let page = lab.retrial(&["report", "last", "--output", format, "--to", "-"]);
+        page.expect_exit(0).says("42.5 items/s").says("3 ms");
+    }
+    let Some(lab) = self::lab("echo 'speed: 42.5'", keys) else {
+        return;
+    };
+    lab.run(&[])
+        .expect_exit(1)
+        .says("latency is missing: steps/03-main-performance/output.log: no line matches");
+    let rules = lab.verdict()["results"][0]["rules"].clone();
+    let failed = |rule: &Value| rule["rule"] == "latency" && rule["passed"] == false;
+    assert!(rules.as_array().unwrap().iter().any(failed), "{rules}");
+}
+
+#[test]
 fn one_that_is_missing_says_what_is_nearest() {
     let keys = "results: /out
 figures:

@@ -110,10 +110,15 @@ fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
     rows.iter().all(same).then_some(name)
 }
 
-/// The cells of [`columns`] of a result: a row for each published figure, or one for the measured one.
+/// The cells of [`columns`] of a result: a row for each published figure; if there is none, for each
+/// that the recipe declares, after the one that its suite publishes.
 pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
     if result.judgements.is_empty() {
-        return vec![measured(result)];
+        let first = result.deciding.as_deref();
+        let declared = result.declared.iter().map(String::as_str);
+        let others: Vec<&str> = declared.filter(|name| first != Some(name)).collect();
+        let names = std::iter::once(first.unwrap_or_default()).chain(others);
+        return names.map(|name| measured(result, name)).collect();
     }
     let judgements = result.judgements.iter();
     judgements.map(|one| judged(result, one)).collect()
@@ -145,9 +150,8 @@ fn judged(result: &ResultVerdict, judgement: &Judgement) -> Vec<Cell> {
     )
 }
 
-/// The measured figure, next to the benchmark's own limit if it has one.
-fn measured(result: &ResultVerdict) -> Vec<Cell> {
-    let name = result.deciding.as_deref().unwrap_or_default();
+/// A measured figure, next to the benchmark's own limit if it has one.
+fn measured(result: &ResultVerdict, name: &str) -> Vec<Cell> {
     let limit = result.rules.iter().find(|rule| rule.rule == name);
     let limit = limit.map(|rule| (rule.required.clone(), "limit".to_owned()));
     let figure = result.figures.get(name);

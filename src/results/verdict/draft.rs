@@ -1,7 +1,7 @@
 //! One result: its rules checked and its figures compared, then worded.
 
 use super::compare::{Compared, compare, exp};
-use super::figures::{aggregated, main_figure, measured_sentence};
+use super::figures::{aggregated, declared, main_figure, measured_sentence};
 use super::qualifier::{exceeding, merge, of_result};
 use super::rules::{Checked, check};
 use super::{
@@ -82,6 +82,7 @@ impl<'a> Draft<'a> {
             trials: self.trials(named.as_deref()),
             deciding: named,
             telemetry,
+            declared: declared(evidence, &figures),
             figures,
             valid: outcome != Outcome::Invalid && outcome != Outcome::Failed,
             rules: self.checked.rules.clone(),

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::compare::unit;
-use super::evidence::named;
+use super::evidence::{named, table_of};
 use super::{Evidence, FigureValue, convergence, number, reference};
+use crate::format;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate;
+
+/// Of more figures than this, a sentence names the first.
+const IN_A_SENTENCE: usize = 4;
 
 /// The figure that is shown first where nothing was published.
 pub(crate) fn main_figure(
@@ -51,14 +55,41 @@ pub(crate) fn measured_sentence(
         }
         (_, false, _) => "nothing was published to compare with".to_owned(),
     };
-    match main_figure(evidence, figures).and_then(|name| Some((figures.get(&name)?.clone(), name)))
-    {
-        Some((figure, name)) => {
-            let shown = number::figure(figure.value, &figure.unit);
-            format!("{name}: {shown}; {validity}.")
+    let declared = declared(evidence, figures);
+    let main = main_figure(evidence, figures);
+    let others = declared.iter().filter(|name| main.as_ref() != Some(name));
+    let shown: Vec<String> = main
+        .iter()
+        .chain(others)
+        .filter_map(|name| {
+            let figure = figures.get(name)?;
+            Some(format!(
+                "{name}: {}",
+                number::figure(figure.value, &figure.unit)
+            ))
+        })
+        .collect();
+    match shown.as_slice() {
+        [] => "valid, as the benchmark itself reports.".to_owned(),
+        all if all.len() <= IN_A_SENTENCE => format!("{}; {validity}.", all.join("; ")),
+        [first, others @ ..] => {
+            let others = format::count(others.len(), "other figure");
+            format!("{first}; {others}; {validity}.")
         }
-        None => "valid, as the benchmark itself reports.".to_owned(),
     }
+}
+
+/// The figures that the recipe declares, in its order; of a table, each entry.
+pub(crate) fn declared(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> Vec<String> {
+    let declared = evidence.figures.iter();
+    let found = declared.flat_map(|(name, _)| {
+        let is_meant = move |known: &&String| *known == name || table_of(known) == Some(name);
+        figures.keys().filter(is_meant)
+    });
+    found.cloned().collect()
 }
 
 /// Every figure that is there in a trial, its trials made one.

@@ -62,6 +62,9 @@ pub struct ResultVerdict {
     pub mode: Mode,
     /// Every figure, its trials made one.
     pub figures: BTreeMap<String, FigureValue>,
+    /// The figures that the recipe declares, in its order: shown even if nothing was published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<String>,
     /// The figure that decided, or by which the suite publishes this scenario.
     pub deciding: Option<String>,
     /// The benchmark's own rules passed.

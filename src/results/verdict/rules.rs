@@ -187,6 +187,7 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
     for (name, limit) in &evidence.limits {
         check_limit(checked, trial, which, name, limit);
     }
+    check_declared(checked, evidence, trial, which);
     if evidence.expect.is_empty() && evidence.limits.is_empty() {
         // Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
         // speed are figures.
@@ -207,6 +208,26 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
                 .push(format!("{which}it has no figure{why}"));
             checked.fail(number, "figures", "none".to_owned(), "at least one");
         }
+    }
+}
+
+/// Every figure that the recipe declares is there, whatever is asked of it.
+fn check_declared(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
+    let is_asked = |declared: &str| {
+        let expected = evidence.expect.iter().map(|(name, _)| name);
+        let limited = evidence.limits.iter().map(|(name, _)| name);
+        let mut asked = expected.chain(limited);
+        asked.any(|name| name == declared || table_of(name) == Some(declared))
+    };
+    for (name, because) in &trial.missing {
+        let is_declared = evidence.figures.iter().any(|(known, _)| known == name);
+        if !is_declared || is_asked(name) {
+            continue;
+        }
+        let why = format!("{which}{name} is missing: {because}");
+        checked.invalid.push(why);
+        let measured = "no such figure".to_owned();
+        checked.fail(Some(trial.trial), name, measured, "a figure");
     }
 }
 

@@ -64,6 +64,36 @@ fn a_figure_without_a_ratio_is_no_figure(#[case] value: f64, #[case] said: &str)
 }
 
 #[test]
+fn a_declared_figure_that_matched_nothing_is_invalid() {
+    let mut evidence = own("case", "speed", "items/s", &[42.5, 42.5])
+        .with_figure("latency", 3.0, "ms")
+        .with_source("speed", source())
+        .with_source("latency", source());
+    let verdict = judge(&context(), std::slice::from_ref(&evidence));
+    assert_eq!(verdict.outcome, Outcome::Measured);
+    let sentence = &verdict.results[0].sentence;
+    assert!(
+        sentence.contains("speed: 42.5 items/s; latency: 3 ms; nothing"),
+        "{sentence}"
+    );
+    evidence.trials[1].figures.remove("latency");
+    let why = ("latency".to_owned(), "no line matches".to_owned());
+    evidence.trials[1].missing.extend([why]);
+    let verdict = judge(&context(), &[evidence]);
+    assert_eq!(
+        (verdict.outcome, verdict.exit_code.code()),
+        (Outcome::Invalid, 1)
+    );
+    let sentence = &verdict.sentence;
+    assert!(
+        sentence.contains("trial 2: latency is missing: no line matches"),
+        "{sentence}"
+    );
+    let rule = verdict.results[0].rules.iter().find(|rule| !rule.passed);
+    assert_eq!(rule.unwrap().rule, "latency");
+}
+
+#[test]
 fn a_missing_figure_is_never_a_pass() {
     let mut evidence = offline(&[100.0]);
     evidence.trials[0].figures.clear();
