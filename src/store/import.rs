@@ -1,6 +1,7 @@
 //! Runs of another machine are taken in: out of an archive that `runs pack` made, or from a run's
 //! directory. Whoever made it is not trusted: only regular files and directories come in, beneath
-//! their run and within caps, and only what is a run.
+//! their run and within caps, and only what is a run. Its verdict does not count: it is judged again
+//! before it is a run of this home.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
@@ -58,6 +59,9 @@ pub struct Arrival {
     pub host: String,
     /// It was here before: nothing was done.
     pub already: bool,
+    /// How its verdict was changed by judging it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejudged: Option<String>,
 }
 
 /// What an import brought.
@@ -71,11 +75,15 @@ pub struct Arrivals {
     pub refused: Vec<String>,
 }
 
+/// Judges a run by its files and keeps that verdict; gives the difference to the one that it had, or
+/// why it cannot be judged.
+pub type Judge<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
+
 /// Takes in the runs of an archive, or one run's directory.
 ///
 /// # Errors
 /// Where it cannot be read, is larger than the disk has room for, or holds no run.
-pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
+pub fn import(home: &Home, source: &Path, judge: Judge<'_>) -> Result<Arrivals, StoreError> {
     let runs = home.runs();
     clear_left(&runs);
     let stage = Stage::new(&runs)?;
@@ -111,7 +119,8 @@ pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
     names.sort();
     for name in names {
         let staged = RunDirectory::at(stage.path().join(&name));
-        match take_in(&staged, &runs, source) {
+        arrivals.left_out.extend(remove_what_stays(&staged));
+        match take_in(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
             Err(because) => {
                 let name = name.to_string_lossy();
@@ -199,8 +208,25 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     Ok(left_out)
 }
 
+/// Removes what `pack` would not have packed; says what there was.
+fn remove_what_stays(staged: &RunDirectory) -> Vec<String> {
+    let found = STAYS.iter().filter(|name| {
+        let path = staged.join(name);
+        fs::remove_file(&path)
+            .or_else(|_| fs::remove_dir_all(&path))
+            .is_ok()
+    });
+    let told = found.map(|name| format!("{}/{name}: it belongs to its machine", staged.id()));
+    told.collect()
+}
+
 /// Gives what was staged its place among the runs; says why not.
-fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival, String> {
+fn take_in(
+    staged: &RunDirectory,
+    runs: &Path,
+    source: &Path,
+    judge: Judge<'_>,
+) -> Result<Arrival, String> {
     let id = staged.id();
     if !is_id(id) {
         return Err("that is not the name of a run".to_owned());
@@ -228,6 +254,7 @@ fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival,
         run: id.to_owned(),
         host: host.to_owned(),
         already: false,
+        rejudged: None,
     };
     let target = runs.join(id);
     if target.exists() {
@@ -253,8 +280,12 @@ fn take_in(staged: &RunDirectory, runs: &Path, source: &Path) -> Result<Arrival,
     let marked = staged.write_json(MARK, &mark);
     marked.map_err(|error| error.to_string())?;
     set_mode(staged.path(), PRIVATE).map_err(|error| error.to_string())?;
+    let rejudged = judge(staged)?;
     fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
-    Ok(arrival)
+    Ok(Arrival {
+        rejudged,
+        ..arrival
+    })
 }
 
 /// A run's name as the tool gives them: nothing that means something to a shell or a terminal.

@@ -15,6 +15,20 @@ fn json(path: PathBuf) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// Without the warning that says that a run was imported.
+fn unmarked(mut verdict: Value) -> Value {
+    let warnings = verdict["warnings"].take();
+    let one = warnings.as_array().unwrap();
+    assert!(
+        one[0]
+            .as_str()
+            .unwrap()
+            .starts_with("imported from mi355x-a")
+    );
+    verdict.as_object_mut().unwrap().remove("warnings");
+    verdict
+}
+
 #[test]
 fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
     let (there, here) = (Scene::new(0..6), Scene::new(0..0));
@@ -29,7 +43,11 @@ fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
     for number in 0..6 {
         let told = here.retrial(&["judge", &ids([number])[0], "--output", "json"]);
         let again: Value = serde_json::from_str(&told.out).unwrap();
-        assert_eq!(again, json(there.run(number).join("verdict.json")));
+        assert_eq!(again, json(here.run(number).join("verdict.json")));
+        assert_eq!(
+            unmarked(again),
+            json(there.run(number).join("verdict.json"))
+        );
         assert!(
             !here.run(number).join("lock").exists(),
             "what is its machine's stays there"
@@ -93,7 +111,7 @@ fn a_directory_comes_in_as_well_and_another_run_of_its_name_does_not() {
     let same = |name: &str| {
         fs::read(there.run(0).join(name)).unwrap() == fs::read(here.run(0).join(name)).unwrap()
     };
-    assert!(same("journal.jsonl") && same("verdict.json") && same("telemetry.csv"));
+    assert!(same("journal.jsonl") && same("telemetry.csv"));
     let mut journal = File::options()
         .append(true)
         .open(there.run(0).join("journal.jsonl"))
@@ -197,7 +215,46 @@ fn a_hostile_archive_brings_its_run_and_nothing_else() {
     assert_eq!(runs.len(), 1, "{runs:?}");
     let judged = here.retrial(&["judge", "last", "--output", "json"]);
     let judged: Value = serde_json::from_str(&judged.out).unwrap();
-    assert_eq!(judged, json(there.run(0).join("verdict.json")));
+    assert_eq!(unmarked(judged), json(there.run(0).join("verdict.json")));
+}
+
+#[test]
+fn a_forged_verdict_does_not_come_in() {
+    let (there, here) = (Scene::new(0..1), Scene::new(0..0));
+    let run = there.run(0);
+    let mut verdict = json(run.join("verdict.json"));
+    let honest = verdict["outcome"].clone();
+    let forged = ["reproduced", "failed"].map(Value::from);
+    let forged = forged
+        .into_iter()
+        .find(|outcome| *outcome != honest)
+        .unwrap();
+    verdict["outcome"] = forged.clone();
+    verdict["results"][0]["ratio"] = 100.into();
+    fs::write(run.join("verdict.json"), verdict.to_string()).unwrap();
+    fs::create_dir_all(run.join("control/bin")).unwrap();
+    fs::create_dir_all(run.join("host")).unwrap();
+    for name in ["control/bin/step", "host/file", "lock"] {
+        fs::write(run.join(name), "1").unwrap();
+    }
+    let path = there.home().join("forged.tar");
+    let mut builder = Builder::new(File::create(&path).unwrap());
+    builder.append_dir_all(ids([0])[0].clone(), &run).unwrap();
+    builder.finish().unwrap();
+    let told = here.retrial(&["runs", "import", path.to_str().unwrap()]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let said = format!("its verdict.json said {}", forged.as_str().unwrap());
+    assert!(told.err.contains(&said), "{}", told.err);
+    for name in ["control", "host", "lock"] {
+        assert!(told.err.contains(&format!("/{name}: ")), "{}", told.err);
+        assert!(!here.run(0).join(name).exists(), "{name}");
+    }
+    let told = here.retrial(&["runs", "--output", "json"]);
+    let rows: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(rows[0]["outcome"], honest);
+    assert_ne!(rows[0]["deciding"]["ratio"], 100);
+    let listed = here.retrial(&["runs"]);
+    assert!(listed.out.contains("(imported)"), "{}", listed.out);
 }
 
 #[test]

@@ -1,5 +1,6 @@
-//! Runs of the history: which ones a command line means, and their removal.
+//! Runs of the history: which ones a command line means, their import and removal.
 
+pub mod import;
 pub mod remove;
 
 use serde::Serialize;

@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
+use crate::app::runs::import::import as import_one;
 use crate::app::terminal;
 use crate::format;
 use crate::history::{RunState, RunSummary};
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
-use crate::store::import::{Arrivals, import as import_one};
+use crate::store::import::Arrivals;
 use crate::store::pack::pack as pack_all;
 use retrial_readings::sanitize;
 
@@ -81,6 +82,11 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
     }
     for refused in &all.refused {
         terminal::note(&sanitize(&format!("not imported: {refused}")));
+    }
+    for arrival in &all.runs {
+        if let Some(rejudged) = &arrival.rejudged {
+            terminal::note(&format!("warning: {}: {rejudged}", arrival.run));
+        }
     }
     if global.output == Output::Json {
         let text = serde_json::to_string(&all).unwrap_or_default();

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::figures::unverified_word;
-use super::{marks, verdict};
+use super::verdict;
 use crate::format;
 use crate::history::{RunState, RunSummary};
 use crate::report::document::{Cell, Column, Document, Table};
@@ -54,7 +54,10 @@ fn several<'a>(mut values: impl Iterator<Item = &'a String>) -> bool {
 fn status(row: &RunSummary) -> Cell {
     match (row.run_state, row.outcome) {
         (RunState::Running { pid }, _) => format!("running ({pid})").into(),
-        (_, Some(outcome)) => marks::outcome(outcome),
+        (_, Some(outcome)) => {
+            let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
+            Cell::status(outcome.into(), &format!("{outcome}{imported}"))
+        }
         (_, None) => format!("- {}", row.state()).into(),
     }
 }

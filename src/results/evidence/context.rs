@@ -1,8 +1,9 @@
 //! What holds for a whole run: its rules, and what stands beside its verdict.
 
 use super::run::RunFiles;
-use crate::plan::step::{Action, Plan};
+use crate::plan::step::Action;
 use crate::results::verdict::{Context, Qualifier, QualifierKind};
+use crate::store::import::Mark;
 use retrial_container::ImageRef;
 use retrial_recipe::model::Mode;
 
@@ -47,7 +48,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         rules: plan.judge.clone(),
         variant: plan.variant.clone(),
         qualifiers,
-        warnings: warnings(plan),
+        warnings: warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
         require_accuracy: false,
         accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
@@ -56,8 +57,15 @@ pub fn context(files: &RunFiles<'_>) -> Context {
 }
 
 /// What may have changed the figure without being another measurement.
-fn warnings(plan: &Plan) -> Vec<String> {
+fn warnings(files: &RunFiles<'_>) -> Vec<String> {
+    let plan = files.plan;
     let mut warnings = plan.warnings.clone();
+    if let Some(mark) = Mark::of(files.directory) {
+        warnings.push(format!(
+            "imported from {}: its files are as they were in {}",
+            mark.host, mark.source
+        ));
+    }
     if !plan.removed_privileges.is_empty() {
         let settings = plan.removed_privileges.iter();
         let settings: Vec<&str> = settings.map(|one| one.setting.as_str()).collect();

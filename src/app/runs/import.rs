@@ -1,0 +1,33 @@
+//! Import of runs: each is judged by its files, whatever verdict it comes with.
+
+use std::path::Path;
+
+use crate::results::verdict::Verdict;
+use crate::run::judge_run;
+use crate::store::import::{self, Arrivals};
+use crate::store::{Home, RunDirectory, StoreError};
+
+/// Takes in the runs of an archive, or one run's directory.
+///
+/// # Errors
+/// See [`import::import`].
+pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
+    import::import(home, source, &judge_again)
+}
+
+/// Replaces the verdict of a run that has one. A run that ended before it was judged stays so.
+fn judge_again(run: &RunDirectory) -> Result<Option<String>, String> {
+    const FILE: &str = "verdict.json";
+    if !run.join(FILE).exists() {
+        return Ok(None);
+    }
+    let said = run.read_json::<Verdict>(FILE).ok();
+    let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
+    let written = run.write_json(FILE, &verdict);
+    written.map_err(|error| error.to_string())?;
+    let said = said.map_or("nothing that can be read".to_owned(), |said| {
+        said.outcome.to_string()
+    });
+    let judged = verdict.outcome.to_string();
+    Ok((said != judged).then(|| format!("judged again: {judged}; its verdict.json said {said}")))
+}
