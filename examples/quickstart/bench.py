@@ -26,7 +26,7 @@ SCENARIOS = {
 MODES = {"performance": lg.TestMode.PerformanceOnly, "accuracy": lg.TestMode.AccuracyOnly}
 
 
-def settings_of(scenario, mode):
+def settings_of(scenario, mode, length):
     """LoadGen's settings. The seeds are fixed, so every machine gets the same queries at the same times."""
     settings = lg.TestSettings()
     settings.scenario = SCENARIOS[scenario]
@@ -42,11 +42,11 @@ def settings_of(scenario, mode):
         # Slow enough for any machine. What is measured is whether every answer comes, and in time.
         settings.server_target_qps = 100
         settings.server_target_latency_ns = 1_000_000_000
-        settings.min_duration_ms = 60_000
+        settings.min_duration_ms = {"short": 20_000, "long": 60_000}[length]
     else:
         # Only says how many queries LoadGen prepares: it must not be more than a fast machine takes.
         settings.single_stream_expected_latency_ns = 20_000
-        settings.min_duration_ms = 15_000
+        settings.min_duration_ms = {"short": 5_000, "long": 15_000}[length]
     return settings
 
 
@@ -96,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scenario", type=str.lower, choices=SCENARIOS, required=True)
     parser.add_argument("--mode", choices=MODES, required=True)
+    parser.add_argument("--length", choices=["short", "long"], default="short", help="of server and singlestream")
     parser.add_argument("--out", required=True, help="where LoadGen's logs go")
     arguments = parser.parse_args()
 
@@ -118,7 +119,7 @@ def main():
 
     sut = lg.ConstructSUT(workers.issue, lambda: None)
     qsl = lg.ConstructQSL(len(images), len(images), lambda _: None, lambda _: None)
-    lg.StartTestWithLogSettings(sut, qsl, settings_of(arguments.scenario, arguments.mode), log)
+    lg.StartTestWithLogSettings(sut, qsl, settings_of(arguments.scenario, arguments.mode, arguments.length), log)
 
     # Only now: the wheel crashes when a thread that has completed samples ends before StartTest returns.
     workers.stop()

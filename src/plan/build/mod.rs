@@ -45,11 +45,10 @@ pub fn build(
     host: &HostView,
 ) -> Result<Plan, PlanError> {
     let mut recipe = recipe.clone();
-    let removed_privileges = if options.least_privilege {
-        privilege::remove(&mut recipe.container)
-    } else {
-        Vec::new()
-    };
+    let mut removed_privileges = Vec::new();
+    if options.least_privilege {
+        removed_privileges = privilege::remove(&mut recipe.container);
+    }
     let recipe = &recipe;
     let mut builder = Builder {
         recipe,
@@ -76,13 +75,8 @@ pub fn build(
         .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
         .map(|mount| mount.source.clone())
         .collect();
-    let by_choice = !options.gpus.is_empty();
-    let unmet = unmet(
-        &recipe.requires,
-        host,
-        builder.assigned_gpus.as_ref(),
-        by_choice,
-    );
+    let assigned = builder.assigned_gpus.as_ref();
+    let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
     let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
     Ok(Plan {
