@@ -1,28 +1,17 @@
-//! Copies results out of the container through the engine's archive call, which needs no mount and
-//! hides nothing. The store unpacks them, and trusts nothing in the archive.
+//! Collects results: copies them out of the container, without the run's secrets.
 
 use std::fs;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use bytes::Bytes;
-use tokio::sync::mpsc::{Receiver, channel};
-
-use super::engine_back::with_engine;
 use super::error::Halt;
-use super::interrupt::{on_thread, unless_stopped};
+use super::extract::{Extraction, MAX_BYTES, extract};
+use super::interrupt::on_thread;
 use super::session::Session;
 use crate::plan::step::{Action, Step};
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
 use crate::store::run_directory::rename_synced;
-use crate::store::unpack::{Limits, Unpacked, unpack};
-
-/// The most bytes that are copied out at once, unless the recipe says otherwise: the results of a
-/// trial, or what a host step uses.
-pub const MAX_BYTES: u64 = 16 << 30;
-/// Parts of an archive that wait to be unpacked, at most.
-const MOST_CHUNKS: usize = 16;
+use crate::store::unpack::{Limits, Unpacked};
 
 /// Collects the one result directory that the step `of` made.
 pub async fn collect(
@@ -98,7 +87,7 @@ async fn copy_results(session: &Session, step: &Step, path: &str, to: &str) -> R
         Action::Collect { max_bytes, .. } => max_bytes,
         _ => None,
     };
-    let copy = CopyOut {
+    let copy = Extraction {
         container: &session.container()?,
         path,
         to: &part,
@@ -107,7 +96,7 @@ async fn copy_results(session: &Session, step: &Step, path: &str, to: &str) -> R
         too_large: "write less there, or allow more with `max_results:` in the recipe",
     };
     let unpacked = extract(session, step, copy).await?;
-    let redactor = session.redactor.clone();
+    let (redactor, unsearched) = (session.redactor.clone(), part.clone());
     let finish = move || {
         if let Some(redactor) = redactor {
             redactor.directory(&part)?;
@@ -115,8 +104,10 @@ async fn copy_results(session: &Session, step: &Step, path: &str, to: &str) -> R
         remove_directory(&target)?;
         rename_synced(&part, &target)
     };
-    on_thread(&session.stop, finish).await??;
-    record(session, step, path, to, unpacked)
+    let finished = on_thread(&session.stop, finish).await;
+    // They may hold a secret still.
+    finished.inspect_err(|_| drop(remove_directory(&unsearched)))??;
+    record(session, step, path, to, &unpacked)
 }
 
 /// Records what was collected.
@@ -125,7 +116,7 @@ pub fn record(
     step: &Step,
     from: &str,
     to: &str,
-    unpacked: Unpacked,
+    unpacked: &Unpacked,
 ) -> Result<(), Halt> {
     let left_out = unpacked.left_out.iter();
     let left_out = left_out.map(|text| session.redacted(text)).collect();
@@ -137,96 +128,6 @@ pub fn record(
         left_out,
     };
     Ok(session.record(Some(step), what)?)
-}
-
-/// What is copied out of a container.
-pub struct CopyOut<'a> {
-    /// The container.
-    pub container: &'a str,
-    /// The path in it.
-    pub path: &'a str,
-    /// The directory that it is copied to.
-    pub to: &'a Path,
-    /// What it may hold.
-    pub limits: Limits,
-    /// The step's end if there is no such path; its fault is also that of an archive that cannot be
-    /// unpacked.
-    pub absent: StepEnd,
-    /// What to do if it is too large.
-    pub too_large: &'static str,
-}
-
-/// Copies a path out of a container, and unpacks it as it comes.
-pub async fn extract(session: &Session, step: &Step, copy: CopyOut<'_>) -> Result<Unpacked, Halt> {
-    let attempt = || async {
-        let (to, chunks) = channel(MOST_CHUNKS);
-        let unpacked = unpack_on_thread(&copy, chunks);
-        let is_there = session.engine.copy_out(copy.container, copy.path, to);
-        let is_there = is_there.await;
-        let unpacked = unpacked.await;
-        is_there.map(|is_there| is_there.then_some(unpacked))
-    };
-    let copied = unless_stopped(&session.stop, with_engine(session, step, attempt)).await?;
-    match (copied?, copy.absent) {
-        (Some(Ok(unpacked)), _) => Ok(unpacked),
-        (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
-            let is_too_large = matches!(error, StoreError::TooLarge { .. });
-            let advice = if is_too_large { copy.too_large } else { "" };
-            Err(Halt::failed(
-                fault,
-                session.redacted(&error.to_string()),
-                advice,
-            ))
-        }
-        (Some(Err(error)), _) => Err(error.into()),
-        (None, absent) => {
-            remove_directory(copy.to)?;
-            Err(absent.into())
-        }
-    }
-}
-
-/// Unpacks an archive on a thread while the engine sends it.
-fn unpack_on_thread(
-    copy: &CopyOut<'_>,
-    chunks: Receiver<Bytes>,
-) -> impl Future<Output = Result<Unpacked, StoreError>> + use<> {
-    let (path, to, limits) = (PathBuf::from(copy.path), copy.to.to_owned(), copy.limits);
-    let archive = Incoming {
-        chunks,
-        chunk: Bytes::new(),
-    };
-    let name = path.clone();
-    let unpacking = tokio::task::spawn_blocking(move || {
-        remove_directory(&to)?;
-        unpack(archive, &name, &to, limits).inspect_err(|_| drop(remove_directory(&to)))
-    });
-    async {
-        unpacking.await.unwrap_or_else(|error| {
-            let because = error.to_string();
-            Err(StoreError::Unusable { path, because })
-        })
-    }
-}
-
-/// An archive as the engine sends it.
-struct Incoming {
-    chunks: Receiver<Bytes>,
-    chunk: Bytes,
-}
-
-impl Read for Incoming {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.chunk.is_empty() {
-            match self.chunks.blocking_recv() {
-                Some(chunk) => self.chunk = chunk,
-                None => return Ok(0),
-            }
-        }
-        let chunk = self.chunk.split_to(buffer.len().min(self.chunk.len()));
-        buffer[..chunk.len()].copy_from_slice(&chunk);
-        Ok(chunk.len())
-    }
 }
 
 /// Removes a directory, if there is one.

@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use super::collect::{CopyOut, MAX_BYTES, extract, record, remove_directory};
+use super::collect::{record, remove_directory};
 use super::container::create_again;
 use super::engine_back::with_engine;
 use super::error::Halt;
+use super::extract::{Extraction, MAX_BYTES, extract};
 use super::host;
 use super::labels::own_labels;
 use super::session::Session;
@@ -33,7 +34,7 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
     let id = with_engine(session, step, || create_again(session, &spec)).await?;
     let part = format!("host/{}.part", step.directory());
     let part = session.run.join(&part);
-    let copy = CopyOut {
+    let copy = Extraction {
         container: &id,
         path,
         to: &part,
@@ -66,5 +67,5 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
         }
         None => rename_synced(&part, &target)?,
     }
-    record(session, step, path, &format!("host/files/{to}"), unpacked)
+    record(session, step, path, &format!("host/files/{to}"), &unpacked)
 }

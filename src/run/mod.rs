@@ -21,6 +21,7 @@ mod copy_out;
 mod course;
 mod engine_back;
 mod exec;
+mod extract;
 mod follow;
 mod host;
 mod image;

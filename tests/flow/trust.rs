@@ -198,8 +198,8 @@ touch "run-$HF_TOKEN.log""#;
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    let named = ["[HF_TOKEN]", "run-[HF_TOKEN].log"];
-    assert_eq!([&names[0][..], &names[names.len() - 1]], named);
+    let clean = ["[HF_TOKEN]", "run-[HF_TOKEN].log"];
+    assert_eq!([&names[0][..], &names[names.len() - 1]], clean);
     let log = std::fs::read(results.join("log.gz")).unwrap();
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&log[..]), &mut text).unwrap();

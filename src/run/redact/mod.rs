@@ -46,12 +46,12 @@ fn hidden<'a>(
 /// The environment of a step that names secrets: their values, and for the step's filter
 /// (which removes them from the command's environment) the texts to hide.
 pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let named = names.iter().filter_map(|name| secrets.get_key_value(name));
-    let hidden = hidden(named.clone(), forms::printed);
+    let given = names.iter().filter_map(|name| secrets.get_key_value(name));
+    let hidden = hidden(given.clone(), forms::printed);
     if hidden.is_empty() {
         return Vec::new();
     }
-    let mut environment: Vec<(String, String)> = named
+    let mut environment: Vec<(String, String)> = given
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let list: Vec<String> = hidden

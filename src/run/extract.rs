@@ -1,0 +1,118 @@
+//! Copies a path out of a container through the engine's archive call, which needs no mount and hides
+//! nothing. The store unpacks it as it comes, and trusts nothing in the archive.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use tokio::sync::mpsc::{Receiver, channel};
+
+use super::collect::remove_directory;
+use super::engine_back::with_engine;
+use super::error::Halt;
+use super::interrupt::unless_stopped;
+use super::session::Session;
+use crate::plan::step::Step;
+use crate::store::StoreError;
+use crate::store::journal::StepEnd;
+use crate::store::unpack::{Limits, Unpacked, unpack};
+
+/// The most bytes that are copied out at once, unless the recipe says otherwise: the results of a
+/// trial, or what a host step uses.
+pub const MAX_BYTES: u64 = 16 << 30;
+/// Parts of an archive that wait to be unpacked, at most.
+const MOST_CHUNKS: usize = 16;
+
+/// What is copied out of a container.
+pub struct Extraction<'a> {
+    /// The container.
+    pub container: &'a str,
+    /// The path in it.
+    pub path: &'a str,
+    /// The directory that it is copied to.
+    pub to: &'a Path,
+    /// What it may hold.
+    pub limits: Limits,
+    /// The step's end if there is no such path; its fault is also that of an archive that cannot be
+    /// unpacked.
+    pub absent: StepEnd,
+    /// What to do if it is too large.
+    pub too_large: &'static str,
+}
+
+/// Copies a path out of a container, and unpacks it as it comes.
+pub async fn extract(
+    session: &Session,
+    step: &Step,
+    copy: Extraction<'_>,
+) -> Result<Unpacked, Halt> {
+    let attempt = || async {
+        let (to, chunks) = channel(MOST_CHUNKS);
+        let unpacked = unpack_on_thread(&copy, chunks);
+        let is_there = session.engine.copy_out(copy.container, copy.path, to);
+        let is_there = is_there.await;
+        let unpacked = unpacked.await;
+        is_there.map(|is_there| is_there.then_some(unpacked))
+    };
+    let copied = unless_stopped(&session.stop, with_engine(session, step, attempt)).await?;
+    match (copied?, copy.absent) {
+        (Some(Ok(unpacked)), _) => Ok(unpacked),
+        (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
+            let is_too_large = matches!(error, StoreError::TooLarge { .. });
+            let advice = if is_too_large { copy.too_large } else { "" };
+            Err(Halt::failed(
+                fault,
+                session.redacted(&error.to_string()),
+                advice,
+            ))
+        }
+        (Some(Err(error)), _) => Err(error.into()),
+        (None, absent) => {
+            remove_directory(copy.to)?;
+            Err(absent.into())
+        }
+    }
+}
+
+/// Unpacks an archive on a thread while the engine sends it.
+fn unpack_on_thread(
+    copy: &Extraction<'_>,
+    chunks: Receiver<Bytes>,
+) -> impl Future<Output = Result<Unpacked, StoreError>> + use<> {
+    let (path, to, limits) = (PathBuf::from(copy.path), copy.to.to_owned(), copy.limits);
+    let archive = Incoming {
+        chunks,
+        chunk: Bytes::new(),
+    };
+    let name = path.clone();
+    let unpacking = tokio::task::spawn_blocking(move || {
+        remove_directory(&to)?;
+        unpack(archive, &name, &to, limits).inspect_err(|_| drop(remove_directory(&to)))
+    });
+    async {
+        unpacking.await.unwrap_or_else(|error| {
+            let because = error.to_string();
+            Err(StoreError::Unusable { path, because })
+        })
+    }
+}
+
+/// An archive as the engine sends it.
+struct Incoming {
+    chunks: Receiver<Bytes>,
+    chunk: Bytes,
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.chunk.is_empty() {
+            match self.chunks.blocking_recv() {
+                Some(chunk) => self.chunk = chunk,
+                None => return Ok(0),
+            }
+        }
+        let chunk = self.chunk.split_to(buffer.len().min(self.chunk.len()));
+        buffer[..chunk.len()].copy_from_slice(&chunk);
+        Ok(chunk.len())
+    }
+}
