@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -149,6 +150,28 @@ fn an_interrupt_leaves_nothing_running_and_it_goes_on_later() {
     fs::write(lab.path("go-on"), "").unwrap();
     lab.retrial(&["resume", &id]).expect_exit(0);
     assert_eq!(lab.taken().len(), 4);
+}
+
+/// As after a kill while it was judged; one of the logs takes minutes to read.
+#[test]
+fn an_interrupt_is_heard_while_it_is_judged() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "true"));
+    lab.batch(&[]).expect_exit(0);
+    let path = lab.the_batch().join("journal.jsonl");
+    let journal = fs::read_to_string(&path).unwrap();
+    let (executed, _) = journal.rsplit_once("{\"time\"").unwrap();
+    fs::write(&path, executed).unwrap();
+    let log = lab.runs()[0].join("steps/03-main-performance/output.log");
+    let log = fs::File::options().write(true).open(log).unwrap();
+    log.set_len(500 << 30).unwrap();
+    let id = lab.batch_id();
+    let mut resumed = lab.start_retrial(&["resume", &id]);
+    lab.until("it is resumed", |lab| lab.happened("reused").len() == 1);
+    resumed.signal("TERM");
+    let since = Instant::now();
+    resumed.end().expect_exit(130).says("resume it");
+    assert!(since.elapsed() < Duration::from_secs(8));
 }
 
 #[test]
