@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::control::Found;
 use super::error::Halt;
 use super::extract::{Extraction, MAX_BYTES, extract};
 use super::interrupt::on_thread;
@@ -25,8 +26,8 @@ pub async fn collect(
     let missing =
         |because: String, advice: &str| Halt::failed(StepFault::NoResult, because, advice);
     let found = results_of(session, of, pattern);
-    let path = match &found[..] {
-        [path] => path,
+    let found = match &found[..] {
+        [found] => found,
         [] => {
             return Err(missing(
                 format!("the step created no directory {pattern}"),
@@ -34,7 +35,8 @@ pub async fn collect(
             ));
         }
         several => {
-            let list = session.redacted(&several.join(", "));
+            let paths: Vec<&str> = several.iter().map(|found| found.path.as_str()).collect();
+            let list = session.redacted(&paths.join(", "));
             let count = several.len();
             return Err(missing(
                 format!("{pattern} matches {count} directories: {list}"),
@@ -47,16 +49,16 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, because, ""));
     };
     let to = measured.results_directory(trial);
-    copy_results(session, step, path, &to).await
+    copy_results(session, step, found, &to).await
 }
 
 /// Copies the results of a failed step into the step's own directory: they are evidence, no result.
 /// What cannot be copied is left.
 pub async fn collect_evidence(session: &Session, step: &Step, of: u32, pattern: &str) {
-    for (index, path) in results_of(session, of, pattern).iter().enumerate() {
+    for (index, found) in results_of(session, of, pattern).iter().enumerate() {
         if let Some(source) = step_of(session, of) {
             let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-            let _ = copy_results(session, step, path, &to).await;
+            let _ = copy_results(session, step, found, &to).await;
         }
     }
 }
@@ -67,16 +69,17 @@ fn step_of(session: &Session, number: u32) -> Option<&Step> {
 }
 
 /// The directories that a step made and that match the pattern.
-fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<String> {
+fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<Found> {
     let found = step_of(session, of)
         .map(|step| session.control.step(&step.directory()).found())
         .unwrap_or_default();
-    let of_pattern = found.into_iter().filter(|(known, _)| known == pattern);
-    of_pattern.map(|(_, path)| path).collect()
+    let of_pattern = found.into_iter().filter(|found| found.pattern == pattern);
+    of_pattern.collect()
 }
 
 /// Copies one result directory to `to` below the run's directory, without the step's secrets.
-async fn copy_results(session: &Session, step: &Step, path: &str, to: &str) -> Result<(), Halt> {
+async fn copy_results(session: &Session, step: &Step, found: &Found, to: &str) -> Result<(), Halt> {
+    let path = &found.path;
     let target = session.run.join(to);
     let part = target.with_extension("part");
     let absent = format!(
@@ -91,6 +94,7 @@ async fn copy_results(session: &Session, step: &Step, path: &str, to: &str) -> R
         container: &session.container()?,
         path,
         to: &part,
+        length: found.length,
         limits: Limits::results(max_bytes.unwrap_or(MAX_BYTES)),
         absent: StepEnd::failed(StepFault::NoResult, absent, ""),
         too_large: "write less there, or allow more with `max_results:` in the recipe",

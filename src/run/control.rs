@@ -17,7 +17,7 @@ use retrial_container::first_process::DEFAULT_SHELL;
 
 mod step;
 
-pub use step::{StepControl, StepExit};
+pub use step::{Found, StepControl, StepExit};
 
 const SCRIPTS: [(&str, &str); 6] = [
     ("init", include_str!("control/init")),

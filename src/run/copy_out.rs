@@ -38,6 +38,7 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
         container: &id,
         path,
         to: &part,
+        length: 0,
         limits: Limits {
             executable: true,
             ..Limits::results(MAX_BYTES)

@@ -12,6 +12,7 @@ use super::engine_back::with_engine;
 use super::error::Halt;
 use super::interrupt::unless_stopped;
 use super::session::Session;
+use crate::format;
 use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::journal::StepEnd;
@@ -31,6 +32,8 @@ pub struct Extraction<'a> {
     pub path: &'a str,
     /// The directory that it is copied to.
     pub to: &'a Path,
+    /// How much it holds, bytes; 0 if that is not known.
+    pub length: u64,
     /// What it may hold.
     pub limits: Limits,
     /// The step's end if there is no such path; its fault is also that of an archive that cannot be
@@ -47,6 +50,9 @@ pub async fn extract(
     copy: Extraction<'_>,
 ) -> Result<Unpacked, Halt> {
     let attempt = || async {
+        if copy.length > copy.limits.most_bytes {
+            return Ok(Some(Err(too_large(&copy))));
+        }
         let (to, chunks) = channel(MOST_CHUNKS);
         let unpacked = unpack_on_thread(&copy, chunks);
         let is_there = session.engine.copy_out(copy.container, copy.path, to);
@@ -71,6 +77,14 @@ pub async fn extract(
             remove_directory(copy.to)?;
             Err(absent.into())
         }
+    }
+}
+
+fn too_large(copy: &Extraction<'_>) -> StoreError {
+    StoreError::TooLarge {
+        path: copy.path.into(),
+        limit: format::size(copy.limits.most_bytes),
+        because: format!("its files have {}", format::size(copy.length)),
     }
 }
 

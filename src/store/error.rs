@@ -30,14 +30,14 @@ pub enum StoreError {
         because: String,
     },
     /// An archive that holds more than it may.
-    #[error("{path} holds more than {limit} (at {entry})", path = path.display())]
+    #[error("{path} holds more than {limit}: {because}", path = path.display())]
     TooLarge {
         /// The archive, or the directory that it is made of.
         path: PathBuf,
         /// What it may hold.
         limit: String,
-        /// The first entry that is too much.
-        entry: String,
+        /// Which part of it is too much.
+        because: String,
     },
     /// No run or batch of that name.
     #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]

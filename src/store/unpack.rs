@@ -71,10 +71,10 @@ pub fn unpack(
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
     let mut seen = 0;
-    let too_large = |limit: String, name: &Path, size: u64| StoreError::TooLarge {
+    let too_large = |limit: String, because: String| StoreError::TooLarge {
         path: archive.to_owned(),
         limit,
-        entry: format!("{}, {}", name.display(), format::size(size)),
+        because,
     };
     let mut entries = Archive::new(from);
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
@@ -86,7 +86,7 @@ pub fn unpack(
         seen += 1;
         if seen > limits.most_files {
             let limit = format!("{} files and directories", limits.most_files);
-            return Err(too_large(limit, &name, entry.size()));
+            return Err(too_large(limit, format!("{} is another", name.display())));
         }
         let Some(relative) = beneath(&name, limits.omitted_folders) else {
             unpacked.leave_out(&name, "leads out of the results");
@@ -102,7 +102,8 @@ pub fn unpack(
         let has_bytes = kind.is_file() || kind.is_contiguous();
         if has_bytes && unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
             let limit = format::size(limits.most_bytes);
-            return Err(too_large(limit, &name, entry.size()));
+            let size = format::size(entry.size());
+            return Err(too_large(limit, format!("{} has {size}", name.display())));
         }
         let written = match kind {
             EntryType::Directory => {
@@ -230,7 +231,7 @@ mod tests {
         assert!(!directory.path().join("escaped").exists());
         assert!(fs::symlink_metadata(to.join("evil")).unwrap().is_dir());
         let error = at(&directory.path().join("small"), 3).unwrap_err();
-        let because = "/results holds more than 3 B (at run_1/deep/er.txt, 2 B)";
+        let because = "/results holds more than 3 B: run_1/deep/er.txt has 2 B";
         assert_eq!(error.to_string(), because);
     }
 

@@ -9,7 +9,9 @@ use crate::store::{StoreError, open};
 const BLANKS: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
-const FILLED: [&str; 7] = ["pid.tmp", "oom", "others", "left", "code", "found", "stale"];
+const FILLED: [&str; 8] = [
+    "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "stale",
+];
 
 /// One step's files in the control directory.
 #[derive(Debug, Clone)]
@@ -31,6 +33,17 @@ pub struct StepExit {
     pub cut: bool,
     /// The container was stopped before: the step did not end by itself.
     pub terminated_by_us: bool,
+}
+
+/// A result directory that a step made, as the container's side wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The pattern that it matches.
+    pub pattern: String,
+    /// Its path in the container.
+    pub path: String,
+    /// The lengths of its files, bytes; 0 if they are not known.
+    pub length: u64,
 }
 
 impl StepControl {
@@ -164,14 +177,23 @@ impl StepControl {
         (counts.next().flatten(), counts.next().flatten())
     }
 
-    /// Result directories that the step made: pattern and path of each.
+    /// Result directories that the step made.
     #[must_use]
-    pub fn found(&self) -> Vec<(String, String)> {
-        let text = self.read("found").unwrap_or_default();
-        text.lines()
-            .filter_map(|line| line.split_once('\t'))
-            .map(|(pattern, path)| (pattern.to_owned(), path.to_owned()))
-            .collect()
+    pub fn found(&self) -> Vec<Found> {
+        let (text, lengths) = (self.read("found"), self.read("lengths"));
+        let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());
+        // Without `find` and `stat` there are none.
+        let lengths = lengths.lines().map(|line| line.parse().unwrap_or(0));
+        let found = text.lines().zip(lengths.chain(std::iter::repeat(0)));
+        let found = found.filter_map(|(line, length)| {
+            let (pattern, path) = line.split_once('\t')?;
+            Some(Found {
+                pattern: pattern.to_owned(),
+                path: path.to_owned(),
+                length,
+            })
+        });
+        found.collect()
     }
 }
 
