@@ -27,6 +27,18 @@ pub enum Aggregate {
     Olympic,
 }
 
+impl Aggregate {
+    /// Its name: `geometric mean`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "geometric mean",
+            Self::Median => "median",
+            Self::Olympic => "Olympic mean",
+        }
+    }
+}
+
 /// The claim that is tested of a figure against a reference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -173,6 +173,17 @@ pub struct ClaimPart {
     pub sentence: String,
 }
 
+impl ClaimPart {
+    /// Whether its lower bound decides, or its upper; none if both do. Of an undecided part, the one
+    /// that would have to pass the edge for it to be supported.
+    #[must_use]
+    pub fn by_lower_bound(&self) -> Option<bool> {
+        let holds = self.outcome != ClaimOutcome::Contradicted;
+        let asks = self.required.claim?;
+        (asks != Claim::Equivalent).then_some(holds == self.gaps.is_empty())
+    }
+}
+
 /// The ratio that a claim requires.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequiredRatio {

@@ -100,24 +100,18 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     };
     let within = within(part, bounds.lower, bounds.upper);
     format!(
-        ": {}; {what} {within} at {at} confidence ({basis}); {required} is required{more}",
+        ": {}; {what} {within} at one-sided {at} confidence ({basis}); {required} is required{more}",
         part.outcome
     )
 }
 
-/// The bound that decided, or both.
+/// The bound that decides, or both.
 fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
     let (lower, upper) = (number::ratio(lower), number::ratio(upper));
-    let is_gap = !part.gaps.is_empty();
-    let by_lower = match part.outcome {
-        ClaimOutcome::Supported => Some(!is_gap),
-        ClaimOutcome::Contradicted => Some(is_gap),
-        ClaimOutcome::NotDecided => None,
-    };
-    match (part.required.claim, by_lower) {
-        (Some(Claim::Better | Claim::NotWorse), Some(true)) => format!("at least {lower}"),
-        (Some(Claim::Better | Claim::NotWorse), Some(false)) => format!("at most {upper}"),
-        _ => format!("between {lower} and {upper}, each bound"),
+    match part.by_lower_bound() {
+        Some(true) => format!("at least {lower}"),
+        Some(false) => format!("at most {upper}"),
+        None => format!("at least {lower} and at most {upper}, each"),
     }
 }
 

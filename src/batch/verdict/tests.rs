@@ -99,7 +99,7 @@ fn runs_are_one_sample() {
     assert_eq!(difference.change.to_string(), "faster");
     assert!((difference.ratio.unwrap() - 1.2).abs() < 0.01);
     assert!(difference.paired);
-    insta::assert_snapshot!(difference.sentence, @"tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: faster; 95 % interval 1.199–1.203 (5 pairs of trials).");
+    insta::assert_snapshot!(difference.sentence, @"tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: faster; two-sided 95 % interval 1.199–1.203 (geometric mean of 5 pairs of trials).");
     assert_eq!(verdict.exit_code, ExitCode::Success);
     assert_eq!(verdict.sentence, "2 cells: 2 measured.");
 }
@@ -131,23 +131,23 @@ fn claims_and_their_words() {
         .collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
 7.1.1 is faster than 6.4.1: supported
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at 95 % confidence (5 pairs of trials); above 1.000 is required.
+  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required.
 7.1.1 is faster than 6.4.1 by 15%: supported
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at 95 % confidence (5 pairs of trials); above 1.150 is required.
+  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.150 is required.
 7.1.1 is faster than 6.4.1 by 20%: not decided
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: not decided; its speed is between 1.200 and 1.203, each bound at 95 % confidence (5 pairs of trials); above 1.200 is required; about 4 more trials of each would decide.
+  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: not decided; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.200 is required; about 4 more trials of each would decide.
 7.1.1 is faster than 6.4.1 by 30%: contradicted
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: contradicted; its speed is at most 1.203 at 95 % confidence (5 pairs of trials); above 1.300 is required.
+  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: contradicted; its speed is at most 1.203 at one-sided 95 % confidence (5 pairs of trials); above 1.300 is required.
 6.4.1 is not slower than 7.1.1 by more than 5%: contradicted
-  Offline tokens_per_second: rocm=6.4.1's 99.9975 tokens/s is 0.833 of rocm=7.1.1's 120.097 tokens/s: contradicted; its speed is at most 0.834 at 95 % confidence (5 pairs of trials); at least 0.950 is required.
+  Offline tokens_per_second: rocm=6.4.1's 99.9975 tokens/s is 0.833 of rocm=7.1.1's 120.097 tokens/s: contradicted; its speed is at most 0.834 at one-sided 95 % confidence (5 pairs of trials); at least 0.950 is required.
 7.1.1 is as fast as 6.4.1: contradicted
-  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: contradicted; its speed is between 1.200 and 1.203, each bound at 95 % confidence (5 pairs of trials); 0.980 to 1.020 is required.
+  Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: contradicted; its speed is at least 1.200 and at most 1.203, each at one-sided 95 % confidence (5 pairs of trials); 0.980 to 1.020 is required.
 rtx4090 is faster than 7.1.1: supported
-  Offline tokens_per_second: rtx4090's 199.999 tokens/s is 1.665 of rocm=7.1.1's 120.097 tokens/s: supported; its speed is at least 1.652 at 95 % confidence (5 trials each); above 1.000 is required.
+  Offline tokens_per_second: rtx4090's 199.999 tokens/s is 1.665 of rocm=7.1.1's 120.097 tokens/s: supported; its speed is at least 1.652 at one-sided 95 % confidence (5 trials each); above 1.000 is required.
 the gap to rtx4090 is smaller with 7.1.1 than with 6.4.1 by 10%: supported
-  Offline tokens_per_second: rtx4090 is 1.665 of rocm=7.1.1 and 2.000 of rocm=6.4.1: supported; the gap with the first is at most 0.834 at 95 % confidence (5 pairs of trials); below 0.900 is required.
+  Offline tokens_per_second: rtx4090 is 1.665 of rocm=7.1.1 and 2.000 of rocm=6.4.1: supported; the gap with the first is at most 0.834 at one-sided 95 % confidence (5 pairs of trials); below 0.900 is required.
 the gap to rtx4090 is smaller with 6.4.1 than with 7.1.1: contradicted
-  Offline tokens_per_second: rtx4090 is 2.000 of rocm=6.4.1 and 1.665 of rocm=7.1.1: contradicted; the gap with the first is at least 1.200 at 95 % confidence (5 pairs of trials); below 1.000 is required.
+  Offline tokens_per_second: rtx4090 is 2.000 of rocm=6.4.1 and 1.665 of rocm=7.1.1: contradicted; the gap with the first is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); below 1.000 is required.
 the gap to 6.4.1 is smaller with rtx4090 than with 7.1.1: contradicted
   Offline tokens_per_second: rocm=6.4.1 is 0.500 of rtx4090 and 0.833 of rocm=7.1.1: it is not ahead of rocm=7.1.1, and there is no gap.
 7.1.1 is accurate: not decided
@@ -314,7 +314,7 @@ fn a_claim_over_several_cards() {
     insta::assert_snapshot!(both.sentence, @"Both parts hold, at 1.201 to 2.000.");
     let one = claim(&[90.0, 91.0, 89.0, 90.5, 89.5]);
     assert_eq!(one.outcome, ClaimOutcome::Contradicted);
-    insta::assert_snapshot!(one.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at 95 % confidence (5 pairs of trials); above 1.000 is required."#);
+    insta::assert_snapshot!(one.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required."#);
 }
 
 #[test]
@@ -354,8 +354,8 @@ fn accuracy_once_is_exact() {
     insta::assert_snapshot!(told.join("\n"), @r#"
 supported: rocm=7.1.1 Offline: accurate: ROUGE1 44.4; required at least 44.
 contradicted: rocm=6.4.1 Offline: not accurate: ROUGE1 43; required at least 44.
-supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is at least 1.033 at 95 % confidence (one trial each); above 1.000 is required.
-supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is between 1.033 and 1.033, each bound at 95 % confidence (one trial each); 0.950 to 1.053 is required.
+supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is at least 1.033 at one-sided 95 % confidence (one trial each); above 1.000 is required.
+supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is at least 1.033 and at most 1.033, each at one-sided 95 % confidence (one trial each); 0.950 to 1.053 is required.
 "#);
     assert_eq!(verdict.claims[0].parts[0].mode, Mode::Accuracy);
 }

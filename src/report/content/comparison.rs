@@ -1,7 +1,7 @@
 //! A comparison: its subjects, their figures, and the differences between their environments.
 
 use super::environment;
-use super::figures::{NOTHING, at, interval, ratio, unverified_word};
+use super::figures::{NOTHING, interval, interval_at, ratio, unverified_word};
 use super::verdict::notice;
 use super::{Detail, marks};
 use crate::format;
@@ -91,7 +91,7 @@ fn figures(comparison: &Comparison) -> Block {
     let side = |name: &str| Column::number(name).noted(unverified);
     let letters =
         |one: &ComparedFigure| format!("{} : {}", one.candidate.subject, one.baseline.subject);
-    let bounds = Column::text(at(comparison.confidence)).under(5);
+    let interval_of = interval_at(comparison.confidence).under(5);
     Table::of("Common figures", &comparison.figures)
         .head("scenario", |one| format!("{} {}", one.scenario, one.mode))
         .column(Column::text("figure").under(0), |one| &one.figure)
@@ -102,7 +102,7 @@ fn figures(comparison: &Comparison) -> Block {
         .column(side("A"), |one| measured(one, one.baseline.value))
         .column(side(other), |one| measured(one, one.candidate.value))
         .number("ratio", |one| ratio(one.ratio))
-        .column(bounds, |one| interval(one.interval))
+        .column(interval_of, |one| interval(one.interval))
         .status("result", |one| marks::change(one.change))
         .block()
 }

@@ -6,7 +6,7 @@ use crate::report::document::{Block, Cell, Column, Table};
 use crate::results::verdict::{
     Bounds, FigureValue, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
 };
-use retrial_recipe::model::ExpectationKind;
+use retrial_recipe::model::{Claim, ExpectationKind};
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
 pub(super) const MANY: usize = 8;
@@ -61,7 +61,12 @@ pub(super) fn at(confidence: f64) -> String {
     format!("at {}", number::percent(confidence))
 }
 
-/// `0.944–0.969`; empty without an interval.
+/// The head of a column of two-sided intervals: `95 % interval`.
+pub(super) fn interval_at(confidence: f64) -> Column {
+    Column::text(format!("{} interval", number::percent(confidence)))
+}
+
+/// A two-sided interval, `0.944–0.969`; empty without one.
 pub(super) fn interval(interval: Option<Bounds>) -> String {
     let found = interval.filter(|interval| interval.upper > interval.lower);
     found.map_or_else(String::new, |found| {
@@ -202,16 +207,24 @@ fn source(reference: &Reference) -> String {
     }
 }
 
-/// The side of the interval that decides; both if neither does.
+/// The bound that decides: of an inconclusive figure the one that would have to be higher. Of an
+/// equivalence both.
 fn bounds(judgement: &Judgement) -> String {
-    let Some(bounds) = judgement.bounds else {
+    let is_worse = matches!(judgement.outcome, Outcome::NotReproduced | Outcome::Invalid);
+    let lower = (judgement.claim != Claim::Equivalent).then_some(!is_worse);
+    one_sided(judgement.bounds, lower)
+}
+
+/// One-sided bounds: the lower, `≥ 0.944`, the upper, or both.
+pub(super) fn one_sided(bounds: Option<Bounds>, lower: Option<bool>) -> String {
+    let Some(bounds) = bounds.filter(|bounds| bounds.upper > bounds.lower) else {
         return String::new();
     };
-    let (lower, upper) = (number::ratio(bounds.lower), number::ratio(bounds.upper));
-    match judgement.outcome {
-        _ if bounds.upper <= bounds.lower => String::new(),
-        Outcome::Reproduced => format!("≥ {lower}"),
-        Outcome::NotReproduced | Outcome::Invalid => format!("≤ {upper}"),
-        _ => format!("{lower}–{upper}"),
+    let least = format!("≥ {}", number::ratio(bounds.lower));
+    let most = format!("≤ {}", number::ratio(bounds.upper));
+    match lower {
+        Some(true) => least,
+        Some(false) => most,
+        None => format!("{least}, {most}"),
     }
 }

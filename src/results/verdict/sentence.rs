@@ -41,8 +41,7 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
         1 => "one trial".to_owned(),
         trials => match compared.aggregate {
             Aggregate::Mean => format!("{trials} trials"),
-            Aggregate::Median => format!("median of {trials} trials"),
-            Aggregate::Olympic => format!("Olympic mean of {trials} trials"),
+            how => format!("{} of {trials} trials", how.name()),
         },
     }];
     match judgement.noise {

@@ -43,7 +43,7 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
                 format!(" ({alone} before Holm's correction for all these figures)")
             };
             format!(
-                "{word}{corrected}; {at} interval {}–{} ({basis})",
+                "{word}{corrected}; two-sided {at} interval {}–{} ({basis})",
                 number::ratio(interval.lower),
                 number::ratio(interval.upper)
             )
@@ -66,11 +66,12 @@ fn beside(limit: FailIf, side: Decision) -> String {
 /// `3 and 5 trials`
 fn basis(figure: &ComparedFigure, options: &Options) -> String {
     let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
+    let mean = figure.aggregate.name();
     match (ours, theirs) {
         (1, 1) => "one trial each".to_owned(),
-        _ if options.paired => format!("{ours} pairs of trials"),
-        (ours, theirs) if ours == theirs => format!("{ours} trials each"),
-        _ => format!("{ours} and {theirs} trials"),
+        _ if options.paired => format!("{mean} of {ours} pairs of trials"),
+        (ours, theirs) if ours == theirs => format!("{mean}s of {ours} trials each"),
+        _ => format!("{mean}s of {ours} and {theirs} trials"),
     }
 }
 
