@@ -1,6 +1,7 @@
 //! Free space on the engine's disk, before the first byte. An image's size there is not known before
 //! it is pulled: the recipe's requirement counts.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -13,23 +14,20 @@ use crate::plan::step::Action;
 use retrial_engine::api::Engine;
 use retrial_hub::Settings;
 
-/// Checks the space for an image that will be pulled, as far as this machine can tell.
-pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Result<(), Failure> {
-    let Some(wanted) = plan.requires.disk else {
-        return Ok(());
-    };
-    let pulled = plan.steps.iter().find_map(|step| match &step.action {
-        Action::Pull { reference, policy }
-            if !step.is_skipped() && *policy != PullPolicy::Never =>
-        {
-            Some(reference)
+/// Checks the space for the images that will be pulled, all of them together, as far as this machine
+/// can tell.
+pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Result<(), Failure> {
+    let mut required: BTreeMap<&str, (u64, &Plan)> = BTreeMap::new();
+    for plan in plans {
+        let (Some(disk), Some(reference)) = (plan.requires.disk, pulled(plan)) else {
+            continue;
+        };
+        if required.contains_key(reference) || engine.image(reference).await?.is_none() {
+            let known = required.entry(reference).or_insert((disk, plan));
+            known.0 = known.0.max(disk);
         }
-        _ => None,
-    });
-    let Some(reference) = pulled else {
-        return Ok(());
-    };
-    if engine.image(reference).await?.is_some() {
+    }
+    if required.is_empty() {
         return Ok(());
     }
     // An engine elsewhere has its disk elsewhere.
@@ -37,25 +35,48 @@ pub async fn for_the_image(engine: &dyn Engine, plan: &Plan, force: bool) -> Res
     let Some(root) = root.filter(|root| root.exists()) else {
         return Ok(());
     };
-    let Some(free) = host::disk_free(&root).filter(|free| *free < wanted) else {
+    let all = required
+        .values()
+        .fold(0, |all: u64, (disk, _)| all.saturating_add(*disk));
+    let Some(free) = host::disk_free(&root).filter(|free| *free < all) else {
         return Ok(());
     };
     let size = |bytes: u64| crate::format::size(bytes);
+    let who = required.values().map(|(_, plan)| plan.recipe.as_str());
+    let who = match required.len() {
+        1 => format!("{} requires", who.collect::<String>()),
+        images => format!("{images} images require"),
+    };
     let told = format!(
-        "{} is free where the engine keeps images ({}), and {} requires {} in all\n  free disk space: docker image prune",
+        "{} is free where the engine keeps images ({}), and {who} {} in all\n  free disk space: docker image prune",
         size(free),
         root.display(),
-        plan.recipe,
-        size(wanted)
+        size(all)
     );
-    // Models on a disk of their own take their part of it there.
-    let models_elsewhere = plan.fetched_models().next().is_some()
-        && Settings::from_environment().is_ok_and(|settings| !same_disk(&root, &settings.cache));
+    // Models on a disk of their own take their part of it there, and several images share them.
+    let with_models = |plan: &Plan| plan.fetched_models().next().is_some();
+    let fetches = required.values().any(|(_, plan)| with_models(plan));
+    let models_elsewhere = fetches
+        && (required.len() > 1
+            || Settings::from_environment()
+                .is_ok_and(|settings| !same_disk(&root, &settings.cache)));
     if force || models_elsewhere {
         terminal::note(&format!("warning: {told}"));
         return Ok(());
     }
     Err(Failure::host(format!("{told}, or run it anyway: --force")))
+}
+
+/// The image that a plan may pull.
+fn pulled(plan: &Plan) -> Option<&str> {
+    plan.steps.iter().find_map(|step| match &step.action {
+        Action::Pull { reference, policy }
+            if !step.is_skipped() && *policy != PullPolicy::Never =>
+        {
+            Some(reference.as_str())
+        }
+        _ => None,
+    })
 }
 
 fn same_disk(one: &Path, other: &Path) -> bool {

@@ -19,7 +19,7 @@ use retrial_engine::docker::Docker;
 use retrial_readings::sanitize;
 use retrial_recipe::expression::{Scope, render};
 use retrial_recipe::model::{Image, ModelSource, MountRequest, Recipe};
-use retrial_recipe::{Resolved, Setting, resolve};
+use retrial_recipe::{Diagnostics, Resolved, Setting, resolve};
 
 /// A run, or a batch of runs.
 pub enum RunOrBatch {
@@ -107,8 +107,12 @@ pub struct Opened {
 /// Finds and resolves a recipe, and prints its problems.
 pub fn recipe(request: &RecipeRequest) -> Result<Opened, Failure> {
     let entry = catalog::open(&request.recipe)?;
-    let resolved = resolve(&entry.name, &entry.source, &entry, &settings(request))
-        .map_err(Failure::problems)?;
+    resolved(entry, request).map_err(Failure::problems)
+}
+
+/// Resolves a recipe with the settings of the command line.
+pub fn resolved(entry: catalog::Opened, request: &RecipeRequest) -> Result<Opened, Diagnostics> {
+    let resolved = resolve(&entry.name, &entry.source, &entry, &settings(request))?;
     Ok(Opened { entry, resolved })
 }
 

@@ -50,7 +50,7 @@ pub async fn prepared(
 ) -> Result<Prepared, Failure> {
     let found = preflight::look(global, host, Ok(engine), Some(&plan)).await;
     plan.warnings = found.allow(&plan.recipe, force)?;
-    free_space::for_the_image(engine, &plan, force).await?;
+    free_space::for_images(engine, &[&plan], force).await?;
     let host = found.record(engine, &plan);
     Ok(Prepared { recipe, plan, host })
 }

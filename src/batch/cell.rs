@@ -29,6 +29,9 @@ pub struct BatchPlan {
     pub external_results: Vec<ExternalResult>,
     /// What is claimed, of whom.
     pub claims: Vec<Claim>,
+    /// The claims were changed after a run had ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restated: bool,
 }
 
 /// One recipe with one value of each axis: all that its plan needs.

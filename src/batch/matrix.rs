@@ -55,6 +55,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         cells: matrix.cells,
         left_out: matrix.left_out,
         claims,
+        restated: false,
     })
 }
 

@@ -4,6 +4,7 @@ use super::arguments::{BatchArguments, PlanFormat};
 use super::plan_batch;
 use crate::app::batch::follow::{Taken, follow};
 use crate::app::batch::record::Asked;
+use crate::app::batch::start::Started;
 use crate::app::batch::{self, file, start};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
@@ -26,7 +27,15 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
     is_printable(global)?;
     let opened = file::open(global, &plan.recipe.recipe, &overrides)?;
     let asked = Asked::of(plan, &run.request);
-    let (taken, directory) = start::start(global, opened, asked, arguments.new)?;
+    let (taken, directory) = match start::start(global, opened, asked, arguments.new)? {
+        Started::Taken(taken, directory) => (*taken, directory),
+        Started::Measured(directory) => {
+            let verdict = batch::judge::judge(global, &directory)?;
+            directory.write_json("verdict.json", &verdict)?;
+            print(global, &verdict, &directory);
+            return Ok(verdict.exit_code);
+        }
+    };
     if run.detach {
         return background::detach(global, Kind::Batch, &directory);
     }

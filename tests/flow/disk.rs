@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::lab::{Lab, case, recipe_with};
+use crate::lab::{Lab, case, image, recipe_with};
 
 /// A file system of its own.
 struct Small(PathBuf);
@@ -112,4 +112,43 @@ fn while_results_are_fetched() {
     );
     assert_eq!(lab.containers(), [""; 0]);
     drop(lab);
+}
+
+#[test]
+fn for_several_images_together() {
+    let Some(lab) = Lab::new() else { return };
+    let root = lab.docker(&["info", "--format", "{{.DockerRootDir}}"]);
+    let df = Command::new("df")
+        .args(["--output=avail", "-B1", root.trim()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&df.stdout).into_owned();
+    let Some(free) = text
+        .lines()
+        .nth(1)
+        .and_then(|line| line.trim().parse::<u64>().ok())
+    else {
+        println!("skipped: the engine's disk is elsewhere");
+        return;
+    };
+    let recipe = |name: &str| {
+        let keys = format!(
+            "image: {}\nrequires: {{ disk: {} }}",
+            image(name),
+            free / 10 * 6
+        );
+        recipe_with(&keys, &case("main", "", ""))
+    };
+    let lab = lab
+        .beside("one.yaml", &recipe("none-one"))
+        .beside("two.yaml", &recipe("none-two"))
+        .beside(
+            "batch.yaml",
+            "schema: 1\ntitle: Two\nrecipes: [./one.yaml, ./two.yaml]\n",
+        );
+    lab.retrial(&["batch", "./batch.yaml"])
+        .expect_exit(3)
+        .says("is free where the engine keeps images")
+        .says("and 2 images require");
+    assert!(lab.runs().is_empty());
 }

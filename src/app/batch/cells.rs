@@ -7,12 +7,13 @@ use super::record::{Asked, recipe_of};
 use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
-use crate::app::{approval, prepare, terminal};
+use crate::app::{approval, catalog, prepare, terminal};
 use crate::batch::{BatchPlan, TrialRun};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
+use retrial_recipe::Diagnostics;
 
 /// Recipes of the cells, in their order.
 pub struct Cells(Vec<Opened>);
@@ -29,12 +30,21 @@ impl Cells {
     /// Reads and resolves the recipe of every cell, and reports all problems.
     pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
         let mut failures = Failures::default();
+        // What is wrong whatever a cell chooses is told once.
+        let mut problems = Diagnostics::default();
         let mut cells = Vec::new();
         for cell in &plan.cells {
-            match open::recipe(&recipe_of(cell)) {
-                Ok(opened) => cells.push(opened),
-                Err(failure) => failures.add(&cell.name, failure),
+            let request = recipe_of(cell);
+            match catalog::open(&request.recipe) {
+                Ok(entry) => match open::resolved(entry, &request) {
+                    Ok(opened) => cells.push(opened),
+                    Err(found) => problems.extend(found),
+                },
+                Err(error) => failures.add(&cell.name, error.into()),
             }
+        }
+        if problems.has_errors() {
+            failures.add("", Failure::problems(problems));
         }
         failures.result().map(|()| Self(cells))
     }

@@ -8,7 +8,7 @@ use super::cells::{Cells, Failures, Plans};
 use super::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::{open, prepare};
+use crate::app::{free_space, open, prepare};
 use crate::batch::TrialRun;
 use crate::batch::run::{Makes, Refused};
 use crate::plan::options::PullPolicy;
@@ -86,7 +86,13 @@ impl Maker<'_> {
                 failures.add(name.map_or("", String::as_str), failure);
             }
         }
-        failures.result()
+        failures.result()?;
+        let plans: Vec<&Plan> = self.plans.iter().map(|(_, plan)| plan).collect();
+        let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
+        if images.len() > 1 {
+            free_space::for_images(self.engine, &plans, force).await?;
+        }
+        Ok(())
     }
 }
 

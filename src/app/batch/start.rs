@@ -10,37 +10,59 @@ use crate::app::terminal;
 use crate::batch;
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::store::journal::Journal;
+use crate::store::lock::FileLock;
 use crate::store::run_directory::write_atomically;
 use crate::store::{Home, Record};
 
-/// Plans a batch in a new directory, or in that of the same batch if it is unfinished.
+/// A batch that was asked for.
+pub enum Started {
+    /// It has runs to do.
+    Taken(Box<Taken>, Record),
+    /// All of its runs are there already, and only its claims are new.
+    Measured(Record),
+}
+
+/// Plans a batch in a new directory, or in that of the same batch if it is unfinished or has other
+/// claims: these are judged on the runs that there are.
 pub fn start(
     global: &GlobalOptions,
     opened: OpenedBatch,
     asked: Asked,
     new: bool,
-) -> Result<(Taken, Record), Failure> {
+) -> Result<Started, Failure> {
     let cells = Cells::open(&opened.plan)?;
-    let record = BatchRecord {
+    let mut record = BatchRecord {
         recipe_hashes: cells.hashes(),
         asked,
         plan: opened.plan,
     };
-    let before = unfinished(&global.home, &record).filter(|_| !new);
-    let taken = Taken::of(global, record, cells)?;
-    let directory = match before {
-        Some(directory) => {
-            if !global.quiet {
-                terminal::note(&format!(
-                    "{} is unfinished and continues (start a new one: --new)",
-                    directory.id()
-                ));
-            }
-            directory
-        }
-        None => write_down(&global.home, &batch::yaml(&opened.batch), &taken.record)?,
+    let yaml = batch::yaml(&opened.batch);
+    let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
+        let taken = Taken::of(global, record, cells)?;
+        let directory = write_down(&global.home, &yaml, &taken.record)?;
+        return Ok(Started::Taken(Box::new(taken), directory));
     };
-    Ok((taken, directory))
+    let Earlier {
+        directory, state, ..
+    } = &before;
+    let mut note = format!("{} is unfinished and continues", directory.id());
+    if before.has_other_claims(&record) && FileLock::holder(&directory.lock()).is_none() {
+        let ended = state.trial_runs.values().any(|one| one.end.is_some());
+        record.plan.restated = before.record.plan.restated || ended;
+        write(directory, &yaml, &record)?;
+        note = format!(
+            "{} has other claims, which are judged on its runs",
+            directory.id()
+        );
+    }
+    if !global.quiet {
+        terminal::note(&format!("{note} (start a new one: --new)"));
+    }
+    if state.is_over() {
+        return Ok(Started::Measured(before.directory));
+    }
+    let taken = Taken::of(global, record, cells)?;
+    Ok(Started::Taken(Box::new(taken), before.directory))
 }
 
 /// Plans what is left of a batch. None if it has ended, with all of its runs.
@@ -71,30 +93,56 @@ fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure>
     )))
 }
 
-/// The latest unfinished batch with the same record.
-fn unfinished(home: &Home, record: &BatchRecord) -> Option<Record> {
+/// A batch of this home with the same runs.
+struct Earlier {
+    directory: Record,
+    record: BatchRecord,
+    state: BatchState,
+}
+
+impl Earlier {
+    fn has_other_claims(&self, record: &BatchRecord) -> bool {
+        self.record.plan.claims != record.plan.claims
+    }
+}
+
+/// The latest batch that is the same but for its claims: an unfinished one, or else one whose claims
+/// are others. A finished batch with the same claims is measured again.
+fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
     let ids = home.batch_ids();
-    let directories = ids
-        .iter()
-        .rev()
-        .map(|id| Record::at(home.batches().join(id)));
-    directories
-        .filter(|directory| {
-            let events = Journal::read::<BatchEvent>(&directory.journal()).unwrap_or_default();
-            !BatchState::of(&events).is_over()
+    let found = ids.iter().rev().filter_map(|id| {
+        let directory = Record::at(home.batches().join(id));
+        let known: BatchRecord = directory.read_json("batch.json").ok()?;
+        let mut same = known.clone();
+        same.plan.claims.clone_from(&record.plan.claims);
+        same.plan.restated = record.plan.restated;
+        let events = Journal::read::<BatchEvent>(&directory.journal()).unwrap_or_default();
+        (same == *record).then(|| Earlier {
+            directory,
+            record: known,
+            state: BatchState::of(&events),
         })
-        .find(|directory| {
-            let known = directory.read_json::<BatchRecord>("batch.json");
-            known.is_ok_and(|known| known == *record)
-        })
+    });
+    let mut found: Vec<Earlier> = found.collect();
+    let unfinished = found.iter().position(|one| !one.state.is_over());
+    let at = unfinished.or_else(|| {
+        let latest = found.first()?;
+        latest.has_other_claims(record).then_some(0)
+    });
+    at.map(|at| found.swap_remove(at))
 }
 
 /// Writes the batch's record, before anything else happens.
 fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<Record, Failure> {
     let directory = home.new_batch(&stem(&record.plan.title))?;
+    write(&directory, yaml, record)?;
+    Ok(directory)
+}
+
+fn write(directory: &Record, yaml: &str, record: &BatchRecord) -> Result<(), Failure> {
     write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
     directory.write_json("batch.json", record)?;
-    Ok(directory)
+    Ok(())
 }
 
 /// `radeon-rocm-releases`: the part of a batch's id that describes it.

@@ -1,5 +1,6 @@
 //! Shows a batch: a line for each run, and on a terminal the progress of the current one.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::thread::JoinHandle;
 
@@ -12,6 +13,7 @@ use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{Seen, workers};
 use crate::report::progress::batch::Lines;
+use crate::store::journal::{Event, StepEnd, StepFault, What};
 
 /// Shows what happens, until the last event.
 pub fn watch(
@@ -27,17 +29,14 @@ pub fn watch(
         live,
         lines: Lines::new(plan.clone(), workers, live || global.verbose),
         run: None,
+        told: BTreeSet::new(),
         waiting: Vec::new(),
     };
     std::thread::spawn(move || {
         while let Some(seen) = incoming.blocking_recv() {
             match seen {
                 Seen::Batch(event) => watching.batch(&event),
-                Seen::Run { event, .. } => {
-                    if let Some(run) = &mut watching.run {
-                        run.event(&event);
-                    }
-                }
+                Seen::Run { event, .. } => watching.run(&event),
             }
         }
         watching.between_runs();
@@ -51,6 +50,8 @@ struct Watching {
     lines: Lines,
     /// The current run's reporter, where one is shown.
     run: Option<Box<dyn Reporter>>,
+    /// What the host failed at, as the step of an earlier run said.
+    told: BTreeSet<String>,
     /// Lines that wait for the end of the current run's view.
     waiting: Vec<String>,
 }
@@ -80,6 +81,28 @@ impl Watching {
             BatchWhat::TrialRunBegan { .. } | BatchWhat::TrialRunReattached { .. }
         ) {
             self.run = Some(reporter(&self.global, true, self.live));
+        }
+    }
+
+    /// An event of the current run; lines tell a failure of the host once, not for every run.
+    fn run(&mut self, event: &Event) {
+        if let What::StepEnded {
+            end:
+                StepEnd::Failed {
+                    fault: StepFault::Host,
+                    because,
+                    ..
+                },
+            ..
+        } = &event.what
+            && !self.told.insert(because.clone())
+            && !self.live
+            && self.global.output != Output::Json
+        {
+            return;
+        }
+        if let Some(run) = &mut self.run {
+            run.event(event);
         }
     }
 

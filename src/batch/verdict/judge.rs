@@ -166,6 +166,12 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
             "trials ran cell by cell: drift cannot be distinguished from a difference".to_owned(),
         );
     }
+    if plan.restated {
+        notes.push(
+            "the claims were changed after a run had ended: they were not fixed before anything was measured"
+                .to_owned(),
+        );
+    }
     notes
 }
 

@@ -1,7 +1,7 @@
 //! A batch: its claims, its cells with their figures compared with the baseline's, skipped cells.
 
 use super::comparison::measured;
-use super::figures::{NOTHING, at, interval, ratio, unverified_word};
+use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
 use super::marks;
 use super::verdict::notice;
 use super::{Detail, details, figures, verdict as of_cell};
@@ -17,6 +17,10 @@ use retrial_recipe::model::Mode;
 
 /// The most rows of a table: JSON and CSV have all.
 const ROWS: usize = 2000;
+/// The longest reason in a row.
+const LONGEST: usize = 160;
+/// The most runs that a reason names.
+const NAMED: usize = 4;
 /// The most skipped cells of a brief report.
 const FEW: usize = 12;
 
@@ -78,15 +82,63 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     } else {
         vec![in_brief(batch)]
     };
-    let lost = batch.cells.iter().flat_map(|cell| {
-        let lost = cell.runs.iter();
-        let lost = lost.filter_map(|run| Some((run.trial, run.lost.as_ref()?)));
-        lost.map(|(trial, reason)| {
-            Item::new(format!("{} trial {trial}: {reason}", cell.name)).marked(marks::BAD)
-        })
+    blocks.extend(statistics(batch));
+    let lost = lost(batch).into_iter().map(|(reason, runs)| {
+        let named = runs.iter().take(NAMED).cloned().collect::<Vec<_>>();
+        let named = named.join(", ");
+        let text = match runs.len().saturating_sub(NAMED) {
+            0 => format!("{named}: {reason}"),
+            more => format!("{named} and {more} more: {reason}"),
+        };
+        Item::new(text).marked(marks::BAD)
     });
     blocks.extend(Block::list(lost));
     blocks
+}
+
+/// Why runs have no evidence, each reason once with its runs: a host that fails, fails them all.
+fn lost(batch: &BatchVerdict) -> Vec<(&str, Vec<String>)> {
+    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+    for cell in &batch.cells {
+        for run in &cell.runs {
+            let Some(reason) = run.lost.as_deref() else {
+                continue;
+            };
+            let name = format!("{} trial {}", cell.name, run.trial);
+            match found.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, runs)) => runs.push(name),
+                None => found.push((reason, vec![name])),
+            }
+        }
+    }
+    found
+}
+
+/// The outcome of a cell. Why runs were lost stands below the table.
+fn outcome(cell: &CellVerdict) -> Cell {
+    let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
+    match cell.outcome {
+        Some(outcome) => marks::outcome(outcome),
+        None if is_lost => Cell::status(marks::BAD, "no result"),
+        None => NOTHING.into(),
+    }
+}
+
+/// Why a cell failed; empty if it did not.
+fn reason(cell: &CellVerdict) -> String {
+    let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
+    let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
+    let sentence = failed
+        .next()
+        .map(|result| result.sentence.trim_end_matches('.'));
+    sentence.map_or_else(String::new, |sentence| {
+        let cut: String = sentence.chars().take(LONGEST).collect();
+        if cut.len() < sentence.len() {
+            cut + "…"
+        } else {
+            cut
+        }
+    })
 }
 
 /// The claims decide if every cell has its figures.
@@ -128,7 +180,7 @@ fn parts(batch: &BatchVerdict) -> Block {
         let baseline = part.baseline.as_ref();
         baseline.map(|side| side.subject.clone())
     };
-    let note = format!("each {}", at(batch.confidence));
+    let note = format!("one-sided, {}", at(batch.confidence));
     Table::of("Evidence of each claim", parts.take(ROWS))
         .head("part", |(_, part)| &part.of)
         .text("cell", |(_, part)| &part.candidate.subject)
@@ -138,8 +190,8 @@ fn parts(batch: &BatchVerdict) -> Block {
         })
         .text("figure", |(_, part)| &part.figure)
         .number("ratio", |(_, part)| ratio(part.ratio))
-        .column(Column::text("bounds").noted(note), |(_, part)| {
-            interval(part.bounds)
+        .column(Column::text("bound").noted(note), |(_, part)| {
+            one_sided(part.bounds, part.by_lower_bound())
         })
         .status("result", |(_, part)| {
             Cell::status(part.outcome.into(), part.outcome.word())
@@ -188,14 +240,31 @@ fn in_brief(batch: &BatchVerdict) -> Block {
             Column::number("ratio").noted("to baseline"),
             |(cell, _, one)| to_baseline(cell, *one),
         )
-        .column(Column::text(at(batch.confidence)).under(4), |(.., one)| {
+        .column(interval_at(batch.confidence).under(4), |(.., one)| {
             interval(one.and_then(|one| one.interval))
         })
-        .status("outcome", |(cell, ..)| {
-            cell.outcome.map_or(NOTHING.into(), marks::outcome)
-        })
+        .status("outcome", |(cell, ..)| outcome(cell))
         .status("change", |(.., one)| one.map(change).unwrap_or_default())
+        .text("reason", |(cell, ..)| reason(cell))
         .block()
+}
+
+/// The means and intervals of the tables, in words.
+fn statistics(batch: &BatchVerdict) -> Option<Block> {
+    let all = batch.cells.iter().flat_map(|cell| &cell.differences);
+    let several = all.filter(|one| one.interval.is_some() && one.candidate.trials.len() > 1);
+    let mut means: Vec<&str> = several.map(|one| one.aggregate.name()).collect();
+    means.sort_unstable();
+    means.dedup();
+    let confidence = number::percent(batch.confidence);
+    (!means.is_empty()).then(|| {
+        Block::paragraph(format!(
+            "Figures and ratios are each the {} of the trials. The {confidence} intervals are \
+             two-sided and of one ratio each; changes are corrected for all of them (Holm). A claim \
+             has one-sided bounds.",
+            means.join(" or ")
+        ))
+    })
 }
 
 fn difference<'a>(
@@ -231,6 +300,10 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         let link = section.map(|at| format!("#s{at}"));
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let mut rows: Vec<Vec<Cell>> = results.flat_map(figures::rows).collect();
+        let reason = reason(cell);
+        if !reason.is_empty() {
+            rows.push(vec![reason.into()]);
+        }
         if rows.is_empty() {
             rows.push(vec![cell.sentence.as_str().into()]);
         }
@@ -255,7 +328,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
     if all.is_empty() {
         return Vec::new();
     }
-    let interval_of = Column::text("interval").noted(at(batch.confidence));
+    let interval_of = interval_at(batch.confidence);
     let table = Table::of("Figures of each cell and of its baseline", &all)
         .head("cell", |(cell, _)| &cell.name)
         .text("baseline", |(_, one)| &one.baseline.subject)

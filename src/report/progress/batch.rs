@@ -21,6 +21,8 @@ pub struct Lines {
     state: BatchState,
     /// Trial runs that ended before, and whose results count.
     reused: BTreeSet<usize>,
+    /// Reasons that have been told: a host that fails, fails run after run.
+    told: BTreeSet<String>,
 }
 
 impl Lines {
@@ -34,6 +36,7 @@ impl Lines {
             starts,
             state: BatchState::default(),
             reused: BTreeSet::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -41,6 +44,9 @@ impl Lines {
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
         let line = self.line(&event.what);
         self.state.apply(event);
+        if let BatchWhat::TrialRunEnded { end, .. } = &event.what {
+            self.told.extend(end.because.clone());
+        }
         if let BatchWhat::Reused { trial_runs } = &event.what {
             self.reused.extend(trial_runs);
         }
@@ -137,7 +143,9 @@ impl Lines {
                 self.name(*trial_run)
             ),
             BatchWhat::TrialRunEnded { trial_run, end } => {
-                format!("{}: {}", self.name(*trial_run), ended(end))
+                let told = end.because.as_ref();
+                let told = told.is_some_and(|because| self.told.contains(because));
+                format!("{}: {}", self.name(*trial_run), ended(end, told))
             }
             BatchWhat::Warning { text } => format!("warning: {}", sentence::line(text)),
             BatchWhat::Judged { .. } | BatchWhat::BatchEnded { .. } => return None,
@@ -182,7 +190,8 @@ impl Lines {
 }
 
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
-fn ended(end: &TrialRunEnd) -> String {
+/// With `told`, its reason is that of a run before.
+fn ended(end: &TrialRunEnd, told: bool) -> String {
     let mut text = match (&end.outcome, end.exit_code) {
         (_, 130) => "stopped".to_owned(),
         (_, code @ 2..=4) => format!("failed with exit code {code}"),
@@ -198,7 +207,9 @@ fn ended(end: &TrialRunEnd) -> String {
             number::figure(figure.value, &figure.unit)
         );
     }
-    if let Some(because) = &end.because {
+    if told {
+        text += " for the same reason";
+    } else if let Some(because) = &end.because {
         let _ = write!(text, ": {}", sentence::line(because));
     }
     if end.seconds > 0.0 {
@@ -238,6 +249,7 @@ mod tests {
             left_out: Vec::new(),
             external_results: Vec::new(),
             claims: Vec::new(),
+            restated: false,
         }
     }
 
@@ -289,6 +301,7 @@ mod tests {
             ended(2, 0, "reproduced", 120.0),
             ended(3, 3, "failed", 1.0),
             began,
+            ended(3, 3, "failed", 1.0),
             ended(3, 0, "reproduced", 120.0),
             ended(4, 1, "not reproduced", 60.0),
         ];
@@ -303,6 +316,7 @@ mod tests {
         [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 remaining, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 remaining, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: run r3, attempt 2 on GPUs 0000:05:00.0
+        [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3 for the same reason (1.0 s); 2 remaining, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 remaining, about 1m 00s
         [4/4] rocm=6.4.1 trial 2/2: not reproduced (1m 00s)
         ");

@@ -86,7 +86,9 @@ fn grouped_takes_a_cell_after_the_other() {
 fn a_failed_cell_is_a_result_and_the_others_go_on() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
-    lab.batch(&["--trials", "2"]).expect_exit(4);
+    lab.batch(&["--trials", "2"])
+        .expect_exit(4)
+        .says("trial 1: the step failed");
     // Not tried again: a benchmark's own failure is a result.
     assert_eq!(lab.taken().len(), 4);
     let ends = lab.happened("trial_run_ended");
@@ -95,6 +97,58 @@ fn a_failed_cell_is_a_result_and_the_others_go_on() {
         .map(|end| end["exit_code"].as_u64().unwrap())
         .collect();
     assert_eq!(codes, [4, 0, 0, 4]);
+}
+
+#[test]
+fn what_the_host_fails_at_is_told_once() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!("image: {}", image("nothing-here"));
+    let lab = lab.recipe(&varied(&keys, ""));
+    let done = lab.batch(&["--trials", "2", "--retries", "0", "--pull-ahead", "never"]);
+    let done = done.expect_exit(3);
+    let reason = "there is no image";
+    assert_eq!(done.out.matches("pull failed").count(), 1, "{}", done.out);
+    assert!(done.out.contains("! no result"), "{}", done.out);
+    // Once by its step, and once in the line of its run.
+    assert_eq!(done.err.matches(reason).count(), 2, "{}", done.err);
+    assert_eq!(
+        done.err.matches("for the same reason").count(),
+        3,
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn problems_of_a_recipe_are_told_once() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "").replace("pattern:", "patern:"));
+    let done = lab.batch(&[]).expect_exit(2);
+    assert_eq!(
+        done.err.matches("unknown key `patern`").count(),
+        1,
+        "{}",
+        done.err
+    );
+}
+
+#[test]
+fn other_claims_are_judged_on_the_same_runs() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&varied("", "test ${{ params.word }} != two || sleep 0.1"));
+    let claiming = |claim: &str| lab.batch(&["--trials", "2", "--claim", claim]);
+    claiming("two is at least as fast as one").expect_exit(0);
+    let runs = lab.taken().len();
+    claiming("two is faster than one")
+        .says("has other claims, which are judged on its runs")
+        .says("the claims were changed after a run had ended")
+        .does_not_say("all claims supported");
+    assert_eq!(lab.taken().len(), runs, "nothing is measured again");
+    let verdict = lab.batch_verdict();
+    assert_eq!(verdict["claims"][0]["claim"], "two is faster than one");
+    let again = lab.retrial(&["--output", "json", "judge", &lab.batch_id()]);
+    let again: Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!(again, verdict);
 }
 
 #[test]
