@@ -179,10 +179,16 @@ impl Writer {
         }
     }
 
-    /// Writes signs first, then aligned keys, with texts next to them if there is room.
+    /// Writes signs first, then aligned keys, with texts next to them. A key that is too long for
+    /// the column moves only its own text.
     fn list(&mut self, items: &[Item]) {
-        let widest = items.iter().map(|item| item.key.width()).max().unwrap_or(0);
-        let aligned = widest <= self.width / 2;
+        let mut widths: Vec<usize> = items.iter().map(|item| item.key.width()).collect();
+        widths.sort_unstable();
+        let typical = widths.get(widths.len() / 2).copied().unwrap_or(0);
+        let most = (2 * typical).max(self.width / 4).min(self.width / 2);
+        let has_keys = widths.last().is_some_and(|widest| *widest > 0);
+        let fits = widths.into_iter().filter(|width| *width <= most);
+        let column = fits.max().unwrap_or(0);
         let mut before = "";
         for item in items {
             let (sign, tone) = match item.mark {
@@ -194,13 +200,16 @@ impl Writer {
             let key = item.key.as_str();
             // Entries with the same key show it once.
             let shown = if key == before { "" } else { key };
-            if widest > 0 {
+            if has_keys {
                 begin += shown;
-                let column = if aligned { widest } else { key.width() };
-                begin += &" ".repeat(column + 2 - shown.width());
+                begin += &" ".repeat(column.max(key.width()) + 2 - shown.width());
             }
             before = if item.mark.is_none() { key } else { "" };
-            let indent = if aligned { begin.width() } else { 4 };
+            let indent = match (has_keys, column) {
+                (false, _) => 2,
+                (true, 0) => 4,
+                (true, column) => column + 4,
+            };
             let text = format!("{begin}{}", item.text.plain());
             for (number, line) in wrap(&text, self.width, indent).into_iter().enumerate() {
                 match tone.filter(|_| number == 0) {
@@ -211,7 +220,7 @@ impl Writer {
                     None => self.line(&line),
                 }
             }
-            let indent = if widest > 0 && aligned && item.mark.is_none() {
+            let indent = if has_keys && item.mark.is_none() {
                 indent
             } else {
                 4

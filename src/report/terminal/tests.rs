@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{Terminal, render};
 use crate::report::Entry;
 use crate::report::content::verdict;
+use crate::report::document::{Block, Document, Item};
 use crate::results::verdict::{
     Context, Evidence, FigureValue, Qualifier, QualifierKind, StepOutcome, TrialEvidence, Validity,
     Verdict, judge,
@@ -278,4 +279,27 @@ proptest! {
         let text = table(&judge(&context(), &[evidence]), RUN, width, false);
         prop_assert!(text.lines().all(|line| line.chars().all(|letter| !letter.is_control())));
     }
+}
+
+#[test]
+fn a_long_key_moves_only_its_own_text() {
+    let items = [
+        "gpus",
+        "disk for runs",
+        "model meta-llama/Llama-3.1-405B-Instruct-FP8-KV",
+    ];
+    let items = items.map(|key| Item::keyed(key, "as much as is needed of it, and a little more"));
+    let document = Document {
+        blocks: Block::list(items).into_iter().collect(),
+        ..Document::default()
+    };
+    let terminal = Terminal {
+        width: 60,
+        color: false,
+        unicode: true,
+    };
+    let text = render(&document, terminal);
+    assert!(text.contains("  gpus           as much"), "{text}");
+    assert!(text.contains("  disk for runs  as much"), "{text}");
+    assert!(text.lines().all(|line| line.width() <= 60), "{text}");
 }
