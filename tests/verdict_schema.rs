@@ -23,6 +23,7 @@ fn root() -> &'static Path {
 #[case("docs/verdict.schema.json", "verdict", schema::verdict())]
 #[case("docs/comparison.schema.json", "comparison", schema::comparison())]
 #[case("docs/comparisons.schema.json", "comparisons", schema::comparisons())]
+#[case("docs/report.schema.json", "report", schema::report())]
 #[case("docs/tree.schema.json", "tree", schema::tree())]
 #[case(
     "docs/batch-verdict.schema.json",

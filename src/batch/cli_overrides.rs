@@ -8,7 +8,8 @@ use super::model::{
 use super::names::short_names;
 use super::read::check_duplicates;
 use crate::plan::PlanOptions;
-use retrial_recipe::{Diagnostics, Source};
+use retrial_recipe::model::Trials;
+use retrial_recipe::{Diagnostic, Diagnostics, Source};
 
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -106,7 +107,15 @@ impl CliOverrides {
                 source: None,
             }));
         let execution = &mut batch.execution;
-        execution.trials = options.trials.unwrap_or(execution.trials);
+        if let Some(Trials { min, max }) = options.trials {
+            execution.trials = max;
+            if min < max {
+                let span = place("--trials", &format!("{min}..{max}")).span;
+                let message = "a batch has a fixed number of trials";
+                let problem = Diagnostic::error("invalid-value", message, span);
+                problems.push(problem.help("every cell has as many: write one number"));
+            }
+        }
         execution.order = self.order.unwrap_or(execution.order);
         execution.on_failure = self.on_failure.unwrap_or(execution.on_failure);
         execution.retries = self.retries.unwrap_or(execution.retries);

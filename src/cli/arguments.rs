@@ -260,6 +260,8 @@ pub enum SchemaOf {
     Verdict,
     /// A comparison: `compare --output json`
     Comparison,
+    /// A report on runs and folders of results: `report --output json`
+    Report,
     /// Comparisons over the history: `compare --by AXIS --output json`
     Comparisons,
     /// Verdicts on a submission tree: `judge --output json`

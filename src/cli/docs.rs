@@ -14,6 +14,7 @@ pub fn schema(of: SchemaOf) -> ExitCode {
         SchemaOf::Recipe => retrial_recipe::schema::json(),
         SchemaOf::Verdict => report::schema::verdict(),
         SchemaOf::Comparison => report::schema::comparison(),
+        SchemaOf::Report => report::schema::report(),
         SchemaOf::Comparisons => report::schema::comparisons(),
         SchemaOf::Tree => report::schema::tree(),
         SchemaOf::Batch => crate::batch::schema::json(),

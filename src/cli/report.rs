@@ -1,6 +1,7 @@
 //! `retrial report`: writes a report to a file or to standard output.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
@@ -35,7 +36,7 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
         Output::Html
     };
     let report = report::open(global, request, output)?;
-    let target = target(request, output, &*report);
+    let target = target(global, request, output, &*report);
     if let Some(directory) = &request.charts {
         let count = write_charts(directory, &report.charts())?;
         let count = format::count(count, "chart");
@@ -63,12 +64,18 @@ fn parent(file: &Path) -> &Path {
 }
 
 /// As the command line says; else a page goes into the directory of its evidence, everything else to
-/// standard output.
-fn target(request: &ReportRequest, output: Output, report: &dyn Report) -> Target {
+/// standard output. So does a page that was asked for by `--output html >FILE`.
+fn target(
+    global: &GlobalOptions,
+    request: &ReportRequest,
+    output: Output,
+    report: &dyn Report,
+) -> Target {
+    let is_redirected = global.output_was_said && !std::io::stdout().is_terminal();
     match &request.to {
         Some(file) if file.as_os_str() == "-" => Target::Standard,
         Some(file) => Target::Named(file.clone()),
-        None if output == Output::Html => {
+        None if output == Output::Html && !is_redirected => {
             Target::Usual(report.directory().unwrap_or(Path::new("")).join(PAGE))
         }
         None => Target::Standard,

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use retrial_recipe::model::Mode;
+use retrial_recipe::model::{Mode, Trials};
 
 /// Options that `plan`, `run` and `batch` share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args, Serialize, Deserialize)]
@@ -14,9 +14,10 @@ pub struct PlanOptions {
     /// Run only these modes
     #[arg(long = "mode", value_name = "MODE", value_delimiter = ',', value_parser = mode)]
     pub modes: Vec<Mode>,
-    /// Repeat each performance measurement COUNT times
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub trials: Option<u32>,
+    /// Repeat each performance measurement COUNT times; with MIN..MAX at least MIN times, and up to
+    /// MAX times until the trials decide
+    #[arg(long, value_name = "COUNT|MIN..MAX", value_parser = trials)]
+    pub trials: Option<Trials>,
     /// Use only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,
@@ -77,7 +78,44 @@ pub fn name_and_value(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// The largest number of trials.
+const MOST_TRIALS: u32 = 1000;
+
+fn trials(text: &str) -> Result<Trials, String> {
+    let (min, max) = text.split_once("..").unwrap_or((text, text));
+    let count = |text: &str| {
+        text.parse()
+            .ok()
+            .filter(|count| (1..=MOST_TRIALS).contains(count))
+    };
+    match (count(min), count(max)) {
+        (Some(min), Some(max)) if min <= max => Ok(Trials { min, max }),
+        _ => Err(format!(
+            "expected a number from 1 to {MOST_TRIALS}, or a range of them: 3..8"
+        )),
+    }
+}
+
 fn mode(text: &str) -> Result<Mode, String> {
     serde_json::from_value(text.into())
         .map_err(|_| "expected performance, accuracy or compliance".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("5", Some((5, 5)))]
+    #[case("3..8", Some((3, 8)))]
+    #[case("8..3", None)]
+    #[case("0..3", None)]
+    #[case("3..", None)]
+    #[case("1001", None)]
+    fn trials_are_a_number_or_a_range(#[case] text: &str, #[case] expected: Option<(u32, u32)>) {
+        let read = trials(text).ok().map(|Trials { min, max }| (min, max));
+        assert_eq!(read, expected);
+    }
 }

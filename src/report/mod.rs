@@ -10,6 +10,7 @@ pub mod content;
 pub mod csv;
 pub mod document;
 pub mod html;
+pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod progress;

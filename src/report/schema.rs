@@ -4,6 +4,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::content::tree::TreeVerdict;
+use super::json::Report;
 use crate::batch::verdict::BatchVerdict;
 use crate::results::verdict::Verdict;
 use crate::results::verdict::comparison::{Comparison, Comparisons};
@@ -18,6 +19,12 @@ pub fn verdict() -> String {
 #[must_use]
 pub fn comparison() -> String {
     written::<Comparison>("Retrial comparison")
+}
+
+/// Of a report on runs and folders of results.
+#[must_use]
+pub fn report() -> String {
+    written::<Report<'_>>("Retrial report")
 }
 
 /// Of the comparisons of a history.

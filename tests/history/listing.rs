@@ -120,6 +120,13 @@ fn tables_carry_the_notice_and_their_own_words() {
     assert!(told.out.starts_with("| run | outcome |"), "{}", told.out);
     assert!(told.out.contains("> Unverified MLPerf"));
     assert_eq!(scene.retrial(&["runs", "--output", "junit"]).code, 2);
+    let junit = scene.retrial(&["report", "--all", "--output", "junit"]);
+    assert_eq!(junit.code, 0, "{}", junit.err);
+    assert!(junit.out.starts_with("<?xml"), "{}", junit.out);
+    assert!(junit.out.contains("llama2-70b"), "{}", junit.out);
+    // A page that is asked for by its format goes where standard output does.
+    let page = scene.retrial(&["report", "--all", "--output", "html"]);
+    assert!(page.out.starts_with("<!DOCTYPE html>"), "{}", page.err);
     let told = scene.retrial(&["runs", "--outcome", "splendid"]);
     assert!(
         told.code == 2 && told.err.contains("not reproduced"),

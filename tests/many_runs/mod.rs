@@ -96,7 +96,7 @@ impl Many {
                 };
                 let plans = hosts.iter().map(|host| {
                     let choices = PlanOptions {
-                        trials: Some(1),
+                        trials: Some(retrial_recipe::model::Trials::default()),
                         ..PlanOptions::default()
                     };
                     let mut plan = build(&resolved.recipe, &origin, &choices, host).unwrap();

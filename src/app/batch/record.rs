@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use crate::batch::{BatchPlan, Cell, TrialRun};
 use crate::plan::PlanOptions;
+use retrial_recipe::model::Trials;
 
 /// The content of batch.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +52,7 @@ impl Asked {
             options: PlanOptions {
                 scenarios: cell.scenarios.clone(),
                 modes: trial_run.modes.clone(),
-                trials: Some(1),
+                trials: Some(Trials::default()),
                 gpus: gpus.to_vec(),
                 ..self.options.clone()
             },

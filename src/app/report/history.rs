@@ -9,10 +9,10 @@ use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::app::{runs, terminal};
-use crate::history::RunSummary;
+use crate::history::{RunState, RunSummary};
 use crate::report::content::history::{self, Many};
-use crate::report::content::{runs as listed, trials};
-use crate::report::{html, markdown, terminal as text};
+use crate::report::content::{runs as listed, suites, trials};
+use crate::report::{Entry, html, junit, markdown, terminal as text};
 use crate::results::verdict::Verdict;
 use crate::store::RunDirectory;
 
@@ -58,13 +58,32 @@ impl Report for History {
             Output::Markdown => markdown::render(&list()),
             Output::Json => terminal::json(&runs::with_states(rows)),
             Output::Csv => trials(rows),
-            Output::Junit => {
-                return Err(Failure::usage(
-                    "--output junit is a format of reports on named runs: name the runs",
-                ));
-            }
+            Output::Junit => junit(rows),
         })
     }
+}
+
+/// The verdict of every run that has one, and why the others that are not running have none.
+fn junit(rows: &[RunSummary]) -> String {
+    let verdict = |row: &RunSummary| -> Option<Verdict> {
+        let run = RunDirectory::at(row.path.clone());
+        run.read_json("verdict.json").ok()
+    };
+    let rows = rows.iter();
+    let over = rows.filter(|row| !matches!(row.run_state, RunState::Running { .. }));
+    let read: Vec<_> = over.map(|row| (row, verdict(row))).collect();
+    let entries = read.iter().filter_map(|(row, verdict)| {
+        let evidence = row.path.display().to_string();
+        Some(Entry::new(evidence, verdict.as_ref()?))
+    });
+    let entries: Vec<Entry<'_>> = entries.collect();
+    let without = read.iter().filter(|(_, verdict)| verdict.is_none());
+    let without = without.map(|(row, _)| {
+        let reason = row.because.clone();
+        let reason = reason.unwrap_or_else(|| row.state().to_owned());
+        (row.id.as_str(), reason)
+    });
+    junit::render(&suites::history(&entries, without))
 }
 
 /// Every trial of every run that has a verdict.

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use serde_json::json;
-
 use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::open::RunOrBatch;
@@ -14,7 +12,7 @@ use crate::report::charts::{self, Chart};
 use crate::report::content::page::{self, Page, Subject};
 use crate::report::content::{self, Detail, suites, trials};
 use crate::report::document::Block;
-use crate::report::{Entry, html, junit, markdown, terminal as text};
+use crate::report::{Entry, html, json, junit, markdown, terminal as text};
 use crate::results::evidence::{environment, telemetry};
 use crate::results::verdict::comparison::{self, Comparison, Fact, Options, compare};
 use crate::results::verdict::{self, RuleCheck, Verdict};
@@ -143,11 +141,8 @@ impl Report for Runs<'_> {
             })),
             Output::Text => self.text(),
             Output::Json => {
-                let results: Vec<_> = results.iter().map(Results::json).collect();
-                let comparison = &self.comparison;
-                terminal::json(
-                    &json!({ "schema": 1, "results": results, "comparison": comparison }),
-                )
+                let results = results.iter().map(Results::reported).collect();
+                terminal::json(&json::Report::new(results, self.comparison.as_ref()))
             }
             Output::Csv => {
                 let rows = results.iter();
@@ -202,14 +197,14 @@ impl Results {
         charts
     }
 
-    fn json(&self) -> serde_json::Value {
-        json!({
-            "name": self.name,
-            "evidence": self.evidence,
-            "rules": self.rules,
-            "environment": self.run.as_ref().map_or(&[][..], |run| run.environment.as_slice()),
-            "verdict": self.verdict,
-        })
+    fn reported(&self) -> json::Reported<'_> {
+        json::Reported {
+            name: &self.name,
+            evidence: &self.evidence,
+            rules: &self.rules,
+            environment: self.run.as_ref().map_or(&[], |run| &run.environment),
+            verdict: &self.verdict,
+        }
     }
 }
 

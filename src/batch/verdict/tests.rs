@@ -28,7 +28,7 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchP
         claims: own(claims),
         order: Some(order),
         options: crate::plan::PlanOptions {
-            trials: Some(5),
+            trials: Some(retrial_recipe::model::Trials { min: 5, max: 5 }),
             ..Default::default()
         },
         ..CliOverrides::default()

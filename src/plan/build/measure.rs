@@ -159,11 +159,7 @@ impl Builder<'_> {
             }
         }
         let trials = match (mode, self.options.trials) {
-            (Mode::Performance, Some(count)) => Trials {
-                min: count,
-                max: count,
-            },
-            (Mode::Performance, None) => from.trials,
+            (Mode::Performance, chosen) => chosen.unwrap_or(from.trials),
             _ => Trials::default(),
         };
         Ok(MeasurementPlan {

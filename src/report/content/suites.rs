@@ -60,6 +60,22 @@ pub fn verdicts(entries: &[Entry<'_>]) -> Report {
     report
 }
 
+/// The suites of a history: its verdicts, and a suite of the runs that have none, each with the
+/// reason.
+#[must_use]
+pub fn history<'a>(
+    entries: &[Entry<'_>],
+    without: impl Iterator<Item = (&'a str, String)>,
+) -> Report {
+    let mut report = verdicts(entries);
+    let cases = without.map(|(run, reason)| {
+        let status = status(Outcome::Failed, &reason);
+        (run.to_owned(), status, reason)
+    });
+    report.add_test_suites(suite("runs without a verdict", cases));
+    report
+}
+
 /// The suites of a batch: its cells' results, and a suite of its claims.
 #[must_use]
 pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> Report {

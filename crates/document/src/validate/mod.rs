@@ -102,7 +102,16 @@ impl<'a, L: Language> Validator<'a, L> {
         for key in object.keys().filter(missing) {
             if !self.language.may_be_missing(key) {
                 let message = format!("{} needs `{}`", object.what, key.name);
-                let help = format!("{}: {}", key.name, key.doc);
+                let words = match key.field_type {
+                    FieldType::Words(words) => words,
+                    _ => &[],
+                };
+                let words: Vec<&str> = words.iter().map(|word| word.name).collect();
+                let known = match words[..] {
+                    [] => String::new(),
+                    _ => format!(" One of {}.", words.join(", ")),
+                };
+                let help = format!("{}: {}{known}", key.name, key.doc);
                 self.error("missing-key", message, at, help);
             }
         }
