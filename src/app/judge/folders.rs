@@ -210,7 +210,15 @@ impl Reader<'_> {
                     .into(),
             }]
         };
-        for reading in readings(&measured.figures, &texts) {
+        let is_in_a_file = |name: &String| {
+            let mut figures = measured.figures.iter();
+            figures.any(|(known, source)| known == name && source.file.is_some())
+        };
+        for mut reading in readings(&measured.figures, &texts) {
+            if measured.mode == Mode::Performance {
+                // What was only printed cannot be among the results.
+                reading.missing.retain(|name, _| is_in_a_file(name));
+            }
             reading.add_to(&mut trial);
         }
         if measured.mode == Mode::Accuracy {
