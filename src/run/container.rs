@@ -203,7 +203,7 @@ pub async fn remove_step(session: &Session) -> Result<(), Halt> {
             let advice = format!("remove it: retrial clean {}", session.run.id());
             Halt::failed(StepFault::Host, error.to_string(), advice)
         }
-        error => error.into(),
+        error @ RunError::Store(_) => error.into(),
     })
 }
 

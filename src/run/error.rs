@@ -73,7 +73,7 @@ impl From<RunError> for Halt {
     fn from(error: RunError) -> Self {
         match error {
             RunError::Engine(error) => error.into(),
-            error => Self::Run(error),
+            error @ RunError::Store(_) => Self::Run(error),
         }
     }
 }

@@ -190,9 +190,9 @@ fn an_image_without_any_package_says_nothing_and_fails_nothing() {
 #[test]
 fn a_container_that_lies_about_its_packages_harms_nobody() {
     let Some(lab) = Lab::new() else { return };
-    // The last command of the benchmark puts a script of its own in the place of ours.
+    // The last command of the benchmark replaces the program that reads the lists of packages.
     let lab = lab.measures(
-        "rm -f /.retrial/packages; printf 'echo @rpm x; yes \"package 1\" | head -c 9000000; printf \"\\\\033]0;title\\\\007 1\\n\"' >/.retrial/packages",
+        "printf '#!/bin/sh\\necho @rpm x; yes \"package 1\" | head -c 9000000; printf \"\\\\033]0;title\\\\007 1\\\\n\"\\n' >/usr/local/bin/grep; chmod +x /usr/local/bin/grep",
     );
     lab.run(&[]).expect_exit(0);
     let kept = lab.text("packages.json");

@@ -66,9 +66,9 @@ fn two_by_two_cells_are_interleaved_there_and_back() {
     let again = lab.retrial(&["--output", "json", "judge", &lab.batch_id()]);
     let again: Value = serde_json::from_str(&again.expect_exit(0).out).unwrap();
     assert_eq!(again, verdict);
-    lab.retrial(&["resume", &lab.batch_id()])
-        .expect_exit(2)
-        .says("has ended");
+    let resumed = lab.retrial(&["--output", "json", "resume", &lab.batch_id()]);
+    let resumed: Value = serde_json::from_str(&resumed.expect_exit(0).out).unwrap();
+    assert_eq!(resumed, verdict);
 }
 
 #[test]
