@@ -291,4 +291,19 @@ mod tests {
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
     }
+
+    #[test]
+    fn paths_that_another_process_reads_are_absolute() {
+        let line = "retrial run r --home h --cache c --root t --rules u --lock l";
+        let arguments = Arguments::try_parse_from(line.split(' ')).unwrap();
+        let Command::Run { plan, .. } = arguments.command else {
+            panic!("{:?}", arguments.command)
+        };
+        let at = |name: &str| std::env::current_dir().unwrap().join(name);
+        let global = arguments.global;
+        assert_eq!(global.home.root(), at("h"));
+        assert_eq!((global.cache, global.root), (at("c"), at("t")));
+        assert_eq!(plan.files.rules, [at("u")]);
+        assert_eq!(plan.files.lock, at("l").to_str().map(str::to_owned));
+    }
 }

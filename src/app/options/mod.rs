@@ -122,11 +122,19 @@ pub struct PlanRequest {
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 pub struct PlanFiles {
     /// Use this lock file instead of the recipe's own, or none (`none`)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = lock)]
     pub lock: Option<String>,
     /// Add the rules of a round from this file, replacing a built-in round of that name
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(std::path::absolute))]
     pub rules: Vec<PathBuf>,
+}
+
+/// A lock file, wherever a batch is resumed; or `none`.
+fn lock(text: &str) -> Result<String, std::io::Error> {
+    if text == "none" {
+        return Ok(text.to_owned());
+    }
+    std::path::absolute(text).map(|path| path.display().to_string())
 }
 
 impl PlanRequest {

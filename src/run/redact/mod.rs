@@ -65,8 +65,7 @@ pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<
     environment
 }
 
-/// Replaces the values of a run's secrets in files and names.
-#[derive(Debug)]
+/// Replaces the values of a run's secrets in files and names. Not `Debug`: it knows them.
 pub struct Redactor {
     forms: AhoCorasick,
     /// What replaces each form.
