@@ -40,22 +40,7 @@ pub fn judge(
     );
     let paired = plan.execution.order == Order::Interleaved;
     let confidence = plan.execution.confidence;
-    let against: Vec<Against<'_>> = plan
-        .cells
-        .iter()
-        .enumerate()
-        .filter_map(|(position, cell)| {
-            let wanted = cell.baseline.as_ref()?;
-            let found = plan.cells.iter().position(|one| one.name == *wanted)?;
-            let (candidate, baseline) = (&subjects[position], &subjects[found]);
-            let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
-            both.then_some(Against {
-                cell: position,
-                candidate,
-                baseline,
-            })
-        })
-        .collect();
+    let against = against(plan, &subjects);
     let (found, mut notes) = differences(&against, paired, confidence);
     let mut of_cells: Vec<CellVerdict> = plan
         .cells
@@ -106,6 +91,24 @@ pub fn judge(
         left_out: plan.left_out.clone(),
         claims,
     }
+}
+
+/// Each cell with the baseline that it is compared with, where both have figures.
+fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<Against<'a>> {
+    let cells = plan.cells.iter().enumerate();
+    cells
+        .filter_map(|(position, cell)| {
+            let wanted = cell.baseline.as_ref()?;
+            let found = plan.cells.iter().position(|one| one.name == *wanted)?;
+            let (candidate, baseline) = (&subjects[position], &subjects[found]);
+            let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
+            both.then_some(Against {
+                cell: position,
+                candidate,
+                baseline,
+            })
+        })
+        .collect()
 }
 
 fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {

@@ -185,7 +185,7 @@ pub(super) fn of_claim(outcome: ClaimOutcome, parts: &[ClaimPart]) -> String {
             }
             ClaimOutcome::NotDecided => {
                 let holds = of(ClaimOutcome::Supported).count();
-                format!("{holds} of {count} parts hold, {decides} are not decided. {first}")
+                format!("{holds} of {count} parts hold, {decides} undecided. {first}")
             }
         };
     };
