@@ -11,6 +11,8 @@ export TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/retrial-tools
 export PATH := $(TOOLS)/bin:$(PATH)
 NEXTEST := cargo-nextest@0.9.143 --no-default-features --features default-no-update
 DENY := cargo-deny@0.20.2
+DEB := cargo-deb@3.8.0
+ABOUT := cargo-about@0.9.3 --features cli
 
 BINARY := $(or $(CARGO_TARGET_DIR),target)/debug/retrial
 LAB := eval "$$(tests/lab/env)"
@@ -79,17 +81,26 @@ nextest:
 	@tests/lab/up --tests
 	@$(LAB); cargo nextest run --locked --test-threads $$((2 * $$(nproc)))
 
-# $(1): the program, $(2): what cargo installs. A debug build takes a quarter of the time and is quick enough here.
+# $(1): the program, $(2): what cargo installs, $(3): how. A debug build takes a quarter of the time and is mostly quick enough.
 define install
 @command -v $(1) >/dev/null || { printf '\n== installing %s into %s (a minute or two, once)\n' $(1) $(TOOLS) >&2; \
   CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=0 CARGO_TARGET_DIR=$(TOOLS)/build \
-  cargo install --quiet --locked --debug --root $(TOOLS) $(2); rm -rf $(TOOLS)/build; }
+  cargo install --quiet --locked $(or $(3),--debug) --root $(TOOLS) $(2); rm -rf $(TOOLS)/build; }
 endef
 
 .PHONY: bench
 bench: lab ## measure speed, in pairs against docker's command line (best on a quiet machine)
 	$(call say,cargo bench)
 	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench judge --bench history --bench batch --bench batch_cost --bench report --bench telemetry --bench fetch
+
+.PHONY: dist
+dist: lab ## build and check the release for x86_64 Linux, in target/dist (fifteen minutes; root and debootstrap)
+	$(call install,cargo-deb,$(DEB))
+	$(call install,cargo-about,$(ABOUT),--profile release)
+	$(call say,dist/build)
+	@dist/build
+	$(call say,dist/check)
+	@dist/check
 
 FUZZ_SECONDS ?= 60
 FUZZ := $(shell sed -n '/^\[\[bin\]\]/{n;s/name = "\(.*\)"/\1/p}' fuzz/Cargo.toml)
