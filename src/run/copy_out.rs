@@ -48,7 +48,7 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
             format!("the image has no {path}"),
             "correct `copy_from_image:` in the recipe",
         ),
-        too_large: "copy a smaller directory, or several ones",
+        too_large: "copy a smaller directory, or several",
     };
     let unpacked = extract(session, step, copy).await;
     session.engine.remove(&id).await?;

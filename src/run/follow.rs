@@ -142,7 +142,7 @@ impl LivenessProbe<'_> {
         {
             let because = match started.status(self.session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
-                    format!("it wrote the exit code 0, and ended with {code}")
+                    format!("it reported exit code 0 but ended with {code}")
                 }
                 Some(ExecStatus::Running) if Instant::now() < until => {
                     tokio::time::sleep(Duration::from_millis(2)).await;
@@ -153,7 +153,7 @@ impl LivenessProbe<'_> {
                         .await
                         .is_some_and(|found| found.alive) =>
                 {
-                    "it wrote the exit code 0, and is still running".to_owned()
+                    "it reported exit code 0 but is still running".to_owned()
                 }
                 _ => break,
             };

@@ -205,11 +205,11 @@ fn a_forged_exit_code_is_found_out() {
     let cases = [
         (
             "echo 0 >exit; sleep 1; exit 7",
-            "it wrote the exit code 0, and ended with 7",
+            "it reported exit code 0 but ended with 7",
         ),
         (
             "echo 0 >exit; sleep 30",
-            "it wrote the exit code 0, and is still running",
+            "it reported exit code 0 but is still running",
         ),
         (
             "sed -i 's/code=$?/code=0/' ../../step; exit 7",

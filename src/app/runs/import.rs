@@ -25,7 +25,7 @@ fn judge_again(run: &RunDirectory) -> Result<Option<String>, String> {
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
     let written = run.write_json(FILE, &verdict);
     written.map_err(|error| error.to_string())?;
-    let said = said.map_or("nothing that can be read".to_owned(), |said| {
+    let said = said.map_or("nothing readable".to_owned(), |said| {
         said.outcome.to_string()
     });
     let judged = verdict.outcome.to_string();
