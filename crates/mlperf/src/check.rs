@@ -16,6 +16,9 @@ pub struct RuleCheck {
     pub required: String,
     /// Whether the rule passed.
     pub passed: bool,
+    /// It passed, and a reader should know: nothing that the round forbids, and nothing usual.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warning: bool,
     /// `LoadGen`'s own statement on validity rests on it: where that is INVALID, it says no more.
     #[serde(skip)]
     pub rests_on_loadgen: bool,
@@ -35,6 +38,7 @@ impl RuleCheck {
             measured: measured.into(),
             required: required.into(),
             passed,
+            warning: false,
             rests_on_loadgen: false,
         }
     }
@@ -55,6 +59,24 @@ impl RuleCheck {
         required: impl Into<String>,
     ) -> Self {
         Self::new(rule, measured, required, false)
+    }
+
+    /// Returns a check that violates nothing, and that is shown.
+    pub fn warning(
+        rule: impl Into<String>,
+        measured: impl Into<String>,
+        required: impl Into<String>,
+    ) -> Self {
+        Self {
+            warning: true,
+            ..Self::new(rule, measured, required, true)
+        }
+    }
+
+    /// Returns whether it is shown unless all rules are: it was violated, or is a warning.
+    #[must_use]
+    pub fn is_notable(&self) -> bool {
+        !self.passed || self.warning
     }
 
     /// Returns the same check, made on one of several trials.

@@ -479,6 +479,7 @@ fn hostile(with: &str) -> String {
         measured: with.to_owned(),
         required: with.to_owned(),
         passed: false,
+        warning: false,
         rests_on_loadgen: false,
     };
     let subject = Subject {

@@ -106,17 +106,21 @@ fn answers_that_differ_are_as_accurate(
     assert_eq!(broken(&within(Test::Test01), &files), wrong);
 }
 
-/// A copy of a submission may leave them out: that is a matter of files, not of answers.
+/// Without them nothing shows that the answers, which differ, are as accurate.
 #[test]
-fn accuracies_that_are_not_there_are_missing_files() {
+fn a_failed_test_needs_both_accuracies() {
     let files = Files {
         verify_accuracy: Ok(ANSWERS.replace("PASS", "FAIL")),
         accuracy: Some(names(&["accuracy.txt", "mlperf_log_accuracy.json"])),
         ..whole()
     };
     let broken = broken(&within(Test::Test01), &files);
-    assert_eq!(broken.len(), 1, "{broken:?}");
-    assert!(broken[0].starts_with("TEST01 accuracy logs"), "{broken:?}");
+    assert_eq!(broken.len(), 2, "{broken:?}");
+    assert!(
+        broken[0].starts_with("TEST01 answers: TEST FAIL"),
+        "{broken:?}"
+    );
+    assert!(broken[1].starts_with("TEST01 accuracy logs"), "{broken:?}");
 }
 
 #[test]

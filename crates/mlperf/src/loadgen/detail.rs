@@ -20,6 +20,10 @@ use retrial_readings::figure::Figures;
 
 pub use parser::Parser;
 
+/// The first LoadGen of a published log that ends in `num_errors`; 5.0.15 does not.
+const COUNTS_ERRORS: [u32; 3] = [5, 0, 21];
+/// The last figure of every performance test.
+const LAST_LATENCY: &str = "latency_p99_9_ns";
 /// How many errors and how many warnings are kept with their text.
 pub const MOST_MESSAGES: usize = 20;
 
@@ -76,6 +80,8 @@ pub struct Detail {
     pub overlatency_query_count: Option<u64>,
     /// Lines with `is_error`.
     pub errors: u64,
+    /// `num_errors`, LoadGen's own count; the last line of a performance test since 5.0.21.
+    pub num_errors: Option<u64>,
     /// Lines with `is_warning`.
     pub warnings: u64,
     /// The first of the errors.
@@ -98,15 +104,29 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// Whether the log holds a test's end: the result in a performance test, the queries' end in an
-    /// accuracy test.
+    /// Whether the log holds a test's end: the last latency of a performance test, and the count of
+    /// errors where this LoadGen logs it; the queries' end in an accuracy test.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         match self.mode {
             Some(Mode::Accuracy) => self.power_end.is_some(),
-            Some(_) => self.result.is_some(),
+            Some(_) => {
+                let counts_errors = self
+                    .version()
+                    .is_some_and(|own| own.as_slice() >= COUNTS_ERRORS.as_slice());
+                self.result.is_some()
+                    && self.figures.contains_key(LAST_LATENCY)
+                    && (self.num_errors.is_some() || !counts_errors)
+            }
             None => false,
         }
+    }
+
+    /// LoadGen's version as numbers: `[5, 0, 25]` of `5.0.25 @ d6147c7eb7`.
+    #[must_use]
+    pub fn version(&self) -> Option<Vec<u32>> {
+        let number = self.loadgen_version.as_deref()?.split_whitespace().next()?;
+        number.split('.').map(|part| part.parse().ok()).collect()
     }
 }
 

@@ -21,6 +21,7 @@
 //! [`Run::resolve`] also takes `tokens_per_second` and `samples_per_second` in a Server run, and
 //! `_us`, `_ms` or `_s` in place of `_ns`.
 
+mod consistency;
 pub mod detail;
 mod early_stopping;
 mod names;

@@ -12,6 +12,9 @@ use retrial_readings::figure::{Figure, Figures};
 /// detail log of all 7,839 published runs of v4.1, v5.1 and v6.0 differ.
 const AGREEMENT: f64 = 2e-5;
 
+/// Part of the names of early stopping's estimates.
+const ESTIMATE: &str = "early_stopping";
+
 /// What LoadGen left behind of one run: either log may be missing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
@@ -131,6 +134,18 @@ impl Run {
         })
     }
 
+    /// The summary's figures that a whole detail log lacks: somebody removed them. Estimates of early
+    /// stopping are sentences there.
+    #[must_use]
+    pub fn unlogged(&self) -> Vec<&str> {
+        let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
+            return Vec::new();
+        };
+        let names = summary.figures.keys().map(AsRef::as_ref);
+        let is_logged = |name: &str| detail.figures.contains_key(name) || name.contains(ESTIMATE);
+        names.filter(|name| !is_logged(name)).collect()
+    }
+
     /// The figures of which the two logs say more different things than rounding explains: they
     /// are not of one run, or somebody changed one.
     #[must_use]
@@ -164,7 +179,8 @@ impl Run {
         let logged = detail.and_then(|detail| {
             (detail.is_complete() || detail.errors > 0).then_some(detail.errors)
         });
-        counted.max(logged)
+        let own = detail.and_then(|detail| detail.num_errors);
+        counted.max(logged).max(own)
     }
 
     /// How many warnings, likewise.

@@ -1,5 +1,6 @@
 //! What LoadGen says of a run besides its figures: what the rules of a round are held against.
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::summary::Constraints;
@@ -26,6 +27,14 @@ pub struct RunSettings {
     pub library_samples: Option<u64>,
     /// The detail log was there: what it alone says may be missed.
     pub has_detail: bool,
+    /// LoadGen's version, `5.0.25 @ d6147c7eb7`.
+    pub loadgen_version: Option<String>,
+    /// The name that the system under test gave itself.
+    pub sut_name: Option<String>,
+    /// When the log was begun, to the second.
+    pub started_at: Option<Timestamp>,
+    /// When the measurement began, to the ms, in the container's local time.
+    pub power_begin: Option<String>,
 }
 
 impl Run {
@@ -66,6 +75,12 @@ impl Run {
                 total.as_u64()
             }),
             has_detail: detail.is_some(),
+            loadgen_version: detail.and_then(|detail| detail.loadgen_version.clone()),
+            sut_name: detail
+                .and_then(|detail| detail.sut_name.clone())
+                .or_else(|| summary.and_then(|summary| summary.sut_name.clone())),
+            started_at: self.started_at(),
+            power_begin: detail.and_then(|detail| detail.power_begin.clone()),
         }
     }
 }

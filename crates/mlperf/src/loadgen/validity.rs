@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::summary::Completeness;
-use super::{Mode, ResultWord, Run};
+use super::{EarlyStopping, Mode, ResultWord, Run};
 
 /// How many of a log's error messages are given as reasons.
 const MESSAGES_SHOWN: usize = 3;
@@ -176,6 +176,19 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
             differing.name, differing.summary.value, differing.detail.value
         )
     }));
+    let estimates = |stopping: &EarlyStopping| {
+        let said = stopping.said();
+        said.flat_map(|(_, stop)| stop.estimates.clone())
+            .collect::<Vec<_>>()
+    };
+    let [printed, logged] = [&summary.early_stopping, &detail.early_stopping].map(estimates);
+    if !printed.is_empty() && !logged.is_empty() && printed != logged {
+        differing.push("estimates of early stopping".to_owned());
+    }
+    if detail.is_complete() {
+        let unlogged = run.unlogged().into_iter();
+        differing.extend(unlogged.map(|name| format!("{name} (missing in the detail log)")));
+    }
     if !differing.is_empty() {
         let more = differing.len().saturating_sub(MESSAGES_SHOWN);
         differing.truncate(MESSAGES_SHOWN);

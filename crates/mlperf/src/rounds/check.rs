@@ -4,12 +4,14 @@
 //! A setting that the logs do not tell keeps no rule, with two exceptions that only a detail log
 //! tells: without one they are left out.
 
+mod audit;
 mod endpoints;
 mod performance;
 
 use super::Rules;
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
+pub use audit::{check_audit, check_submitted};
 use retrial_readings::Limit;
 use retrial_readings::number::{figure, group_digits, grouped};
 

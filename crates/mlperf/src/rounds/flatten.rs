@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{ComplianceTest, Metric, Round, ScenarioRules, Seeds, SystemType};
+use super::model::{Benchmark, ComplianceTest, Metric, Round, ScenarioRules, Seeds, SystemType};
 use crate::loadgen::Scenario;
 use retrial_document::Ordered;
 use retrial_readings::Limit;
@@ -143,12 +143,7 @@ impl Round {
             equal_issue: benchmark.equal_issue,
             any_issue_in_open: self.any_issue_in_open,
             unlogged_issue: self.unlogged_issue,
-            compliance: self
-                .tests
-                .iter()
-                .filter(|(test, _)| benchmark.compliance.contains(test))
-                .cloned()
-                .collect(),
+            compliance: self.tests_of(benchmark),
             accuracy_delta: accuracy
                 .iter()
                 .map(|(figure, _)| (figure.clone(), delta(figure)))
@@ -156,6 +151,20 @@ impl Round {
             required: own.required.clone(),
             optional: own.optional.clone(),
         })
+    }
+
+    /// The tests of a benchmark, each with the number of answers that it logs there.
+    fn tests_of(&self, benchmark: &Benchmark) -> Ordered<ComplianceTest> {
+        let asked = |test: &String| benchmark.compliance.contains(test);
+        let tests = self.tests.iter().filter(|(test, _)| asked(test)).cloned();
+        tests
+            .map(|(name, mut test)| {
+                let mut own = benchmark.samples_logged.iter();
+                let own = own.find(|(known, _)| *known == name);
+                test.samples_logged = own.map(|(_, count)| *count).or(test.samples_logged);
+                (name, test)
+            })
+            .collect()
     }
 
     /// The scenarios that a result of this benchmark lacks on a system of this type.

@@ -16,12 +16,12 @@ mod model;
 mod parse;
 
 pub use builtin::{rounds, sources};
-pub use check::Lookup;
+pub use check::{Lookup, check_audit, check_submitted};
 pub use flatten::{Latency, Rules};
 pub use list::Rounds;
 pub use model::{
-    Benchmark, ComplianceTest, Layout, Metric, Round, ScenarioRules, Scenarios, Seeds, SystemType,
-    UnknownSystemType,
+    Benchmark, ComplianceTest, Issue, Layout, Metric, Round, ScenarioRules, Scenarios, Seeds,
+    SystemType, UnknownSystemType,
 };
 pub use parse::{check, is_rules};
 

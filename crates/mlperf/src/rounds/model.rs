@@ -128,6 +128,24 @@ object! {
         /// Limits of what the test itself measures: TEST07's accuracy, TEST09's mean output tokens.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         limits: Ordered<Limit> = LIMITS,
+        /// How many answers its run logs (accuracy_log_sampling_target); none: none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        samples_logged: Option<u64> = COUNT,
+        /// Which samples its run issues; none: as the performance run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        issue: Option<Issue>,
+    }
+}
+
+words! {
+    /// Which samples a test issues.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Issue {
+        /// One sample again and again (performance_issue_same).
+        Same = "same",
+        /// Each sample once (performance_issue_unique).
+        Unique = "unique",
     }
 }
 
@@ -158,6 +176,8 @@ object! {
         one_of: Vec<Scenario> = FieldType::List(&Scenario::TYPE, 2),
         /// Its compliance tests, in the closed division.
         compliance: Vec<String> = FieldType::List(&FieldType::Text(formats::NAME), 1),
+        /// How many answers a test's run logs, where that is not the test's usual number.
+        samples_logged: Ordered<u64> = FieldType::Map(formats::NAME, &COUNT),
         /// By how much TEST01's accuracies may differ; none: 1 %, 0.1 % for a 99.9 benchmark.
         accuracy_delta: Ordered<f64> = FieldType::Map(FIGURE, &FieldType::Fraction),
         /// The scenarios that may be submitted.

@@ -43,6 +43,7 @@ fn rules_of_the_whole() {
         measured: "Offline".to_owned(),
         required: "Offline, Server".to_owned(),
         passed,
+        warning: false,
         rests_on_loadgen: false,
     };
     let entry = |passed| {

@@ -204,6 +204,7 @@ impl Parser {
             "early_stopping_latency_ms" => {
                 self.early_stopping_multi = logged_figure(value, NANOSECONDS);
             }
+            "num_errors" => detail.num_errors = value.as_u64(),
             "power_begin" => detail.power_begin = text(),
             "power_end" => detail.power_end = text(),
             "generated_query_count" => detail.generated_query_count = value.as_u64(),

@@ -38,6 +38,8 @@ fn server() -> String {
         ("result_completed_samples_per_sec", "297.92"),
         ("result_completed_tokens_per_second", "1.04211e+06"),
         ("result_99.00_percentile_latency_ns", "11614330"),
+        ("result_99.90_percentile_latency_ns", "11714330"),
+        ("num_errors", "0"),
         ("power_begin", r#""11-21-2026 07:31:23.601""#),
         ("power_end", r#""11-21-2026 07:31:26.602""#),
     ])
@@ -66,7 +68,7 @@ fn a_server_log_is_read() {
     );
     assert_eq!(
         (detail.entries, detail.malformed, detail.foreign),
-        (17, 0, 0)
+        (19, 0, 0)
     );
     assert!(detail.is_complete());
     let tokens = &detail.figures["completed_tokens_per_second"];
@@ -240,7 +242,7 @@ fn of_a_long_line_the_ends_count_however_it_comes_in() {
     let whole = parse_bytes(text.as_bytes());
     assert_eq!(
         (whole.entries, whole.errors, whole.warnings, whole.malformed),
-        (18, 0, 1, 0)
+        (20, 0, 1, 0)
     );
     for size in [1000, 4096, 65_536, 1 << 20, (2 << 20) + 77] {
         let mut parser = Parser::new();

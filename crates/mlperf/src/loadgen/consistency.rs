@@ -1,0 +1,327 @@
+//! Relations between the figures of one performance run that follow from how LoadGen computes them.
+//!
+//! An edited log rarely keeps them: a throughput raised by 3 % in both logs no longer equals the
+//! samples over the time they took. Every relation holds in all 3,788 detail logs of performance
+//! and compliance runs of v4.1 and v5.1. They say nothing of whether a run followed the rules.
+
+use super::{Mode, Run, Scenario};
+use crate::check::RuleCheck;
+use retrial_readings::figure::Figure;
+use retrial_readings::number::{figure, grouped};
+
+/// What six printed digits of two factors may differ by.
+const ROUNDING: f64 = 2e-5;
+/// Times of the wall clock are logged in ms, and the clock may be set meanwhile; ns.
+const CLOCK: f64 = 5e6;
+/// LoadGen computes SingleStream's rate from a clock of its own; they differed by 0.11 % at most.
+const OWN_CLOCK: f64 = 5e-3;
+/// Tokens per sample by Server's token throughput, over those by its completed tokens: 0.990 to
+/// 1.000 in published logs.
+const TOKENS: (f64, f64) = (0.98, 1.002);
+/// With fewer samples a percentile is not yet a share of them.
+const ENOUGH_SAMPLES: f64 = 1000.0;
+/// LoadGen adds latencies up in 64 bits; the mean of a sum beyond that is wrong in the log.
+const LARGEST_SUM: f64 = 18_446_744_073_709_551_616.0;
+/// Percentiles that LoadGen prints, with the share of samples between each and the one before.
+const PERCENTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.4),
+    ("p95", 0.05),
+    ("p97", 0.02),
+    ("p99", 0.02),
+    ("p99_9", 0.009),
+];
+/// The share of samples above the last percentile.
+const REST: f64 = 0.001;
+
+impl Run {
+    /// Checks the figures of a performance run against each other. One passed check stands for all
+    /// relations that hold; each that does not is a failed check of its own.
+    #[must_use]
+    pub fn check_consistency(&self) -> Vec<RuleCheck> {
+        if self.mode() != Some(Mode::Performance) {
+            return Vec::new();
+        }
+        let mut relations = vec![self.above_zero()];
+        relations.extend(match self.scenario() {
+            Some(Scenario::Offline) => self.offline(),
+            Some(Scenario::Server | Scenario::Interactive) => self.server(),
+            Some(Scenario::SingleStream) => self.single_stream(),
+            Some(Scenario::MultiStream) => self.multi_stream(),
+            None => Vec::new(),
+        });
+        relations.push(self.counts());
+        relations.push(self.min_duration());
+        for kind in ["latency", "ttft", "tpot"] {
+            relations.push(self.order(kind));
+            relations.push(self.mean(kind));
+        }
+        let checked: Vec<RuleCheck> = relations.into_iter().flatten().collect();
+        let count = checked.len();
+        let failed: Vec<RuleCheck> = checked.into_iter().filter(|check| !check.passed).collect();
+        if failed.is_empty() && count > 0 {
+            let measured = format!("{count} relations hold");
+            let required = "as LoadGen computes its figures from each other";
+            return vec![RuleCheck::new("figures agree", measured, required, true)];
+        }
+        failed
+    }
+
+    fn value(&self, name: &str) -> Option<f64> {
+        self.figure(name).map(|figure| figure.value)
+    }
+
+    /// How long the test took by its wall clock, ns.
+    fn duration_ns(&self) -> Option<f64> {
+        let measured = self.detail.as_ref()?.measured_ms?;
+        #[expect(clippy::cast_precision_loss, reason = "a test takes hours")]
+        let measured = measured as f64;
+        Some(measured * 1e6)
+    }
+
+    fn above_zero(&self) -> Option<RuleCheck> {
+        let figures = self.figures();
+        let (name, figure) = figures.iter().find(|(_, figure)| figure.value <= 0.0)?;
+        let measured = figure.value.to_string();
+        Some(RuleCheck::failed(name.as_ref(), measured, "above zero"))
+    }
+
+    /// One query: its samples over the longest latency are the throughput.
+    fn offline(&self) -> Vec<Option<RuleCheck>> {
+        let rate = self.figure("samples_per_second");
+        let longest = self.value("latency_max_ns");
+        let throughput = || {
+            let (rate, longest) = (rate?, longest?);
+            let product = rate.value * longest / 1e9;
+            let samples = self.samples()?;
+            let near = |samples: &f64| (product / samples - 1.0).abs() <= tolerance(&[rate]);
+            Some(RuleCheck::new(
+                "samples/s times the longest latency",
+                format!("{} samples", grouped(product)),
+                format!("{} samples", grouped(samples[0])),
+                samples.iter().any(near),
+            ))
+        };
+        let duration = || {
+            let (took, longest) = (self.duration_ns()?, longest?);
+            Some(between("duration of the run", took, longest, longest))
+        };
+        vec![throughput(), duration()]
+    }
+
+    /// Samples of Offline's query: LoadGen 4.1 filled up the last permutation without logging it.
+    fn samples(&self) -> Option<[f64; 2]> {
+        let detail = self.detail.as_ref();
+        let logged = detail.and_then(|detail| detail.generated_samples_per_query);
+        let settings = self.parameters();
+        let samples = to_f64(logged.or(settings.samples_per_query)?);
+        let held = settings.performance_sample_count.filter(|held| *held > 0);
+        let filled = held.map(|held| (samples / to_f64(held)).ceil() * to_f64(held));
+        Some([samples, filled.unwrap_or(samples)])
+    }
+
+    /// Queries are issued by a schedule, and each takes between the shortest and longest latency.
+    fn server(&self) -> Vec<Option<RuleCheck>> {
+        let scheduled = self.figure("scheduled_samples_per_second");
+        let completed = self.figure("completed_samples_per_second");
+        let rates = || {
+            let (scheduled, completed) = (scheduled?, completed?);
+            let most = scheduled.value * (1.0 + tolerance(&[scheduled, completed]));
+            Some(RuleCheck::new(
+                "completed samples/s",
+                figure(completed.value, &completed.unit),
+                format!("at most the scheduled {}", grouped(scheduled.value)),
+                completed.value <= most,
+            ))
+        };
+        let queries = self.detail.as_ref().and_then(|detail| detail.query_count);
+        let ends = || {
+            let (queries, scheduled) = (to_f64(queries?), scheduled?);
+            let issued = (queries - 1.0) / scheduled.value * 1e9;
+            let (least, most) = (self.value("latency_min_ns")?, self.value("latency_max_ns")?);
+            Some((issued + least, issued + most))
+        };
+        let last = || {
+            let (queries, (earliest, latest)) = (to_f64(queries?), ends()?);
+            let ended = (queries - 1.0) / completed?.value * 1e9;
+            Some(between("end of the last query", ended, earliest, latest))
+        };
+        let duration = || {
+            let (took, (earliest, latest)) = (self.duration_ns()?, ends()?);
+            Some(between("duration of the run", took, earliest, latest))
+        };
+        let tokens = || {
+            let speed = self.value("tokens_per_second_without_loadgen_overhead")?;
+            let by_latency = speed * self.value("latency_mean_ns")? / 1e9;
+            let by_rate = self.value("completed_tokens_per_second")? / completed?.value;
+            let share = by_latency / by_rate;
+            Some(RuleCheck::new(
+                "tokens per sample by completed tokens/s",
+                grouped(by_rate),
+                format!("{}, by the token throughput", grouped(by_latency)),
+                share >= TOKENS.0 && share <= TOKENS.1,
+            ))
+        };
+        vec![rates(), last(), duration(), tokens()]
+    }
+
+    /// One query at a time.
+    fn single_stream(&self) -> Vec<Option<RuleCheck>> {
+        let rate = || {
+            let rate = self.figure("queries_per_second_without_loadgen_overhead")?;
+            let product = rate.value * self.value("latency_mean_ns")? / 1e9;
+            let passed = (product - 1.0).abs() <= tolerance(&[rate]);
+            let rule = "queries/s times the mean latency";
+            Some(RuleCheck::new(rule, grouped(product), "1", passed))
+        };
+        let duration = || {
+            let rate = self.value("queries_per_second_with_loadgen_overhead")?;
+            let queries = to_f64(self.detail.as_ref()?.query_count?);
+            let (took, expected) = (self.duration_ns()?, queries / rate * 1e9);
+            let (least, most) = (expected * (1.0 - OWN_CLOCK), expected * (1.0 + OWN_CLOCK));
+            Some(between("duration of the run", took, least, most))
+        };
+        vec![rate(), duration(), self.estimate("latency_p90_ns")]
+    }
+
+    fn multi_stream(&self) -> Vec<Option<RuleCheck>> {
+        let duration = || {
+            let queries = to_f64(self.detail.as_ref()?.query_count?);
+            let took = self.duration_ns()?;
+            let busy = queries * self.value("latency_mean_ns")?;
+            Some(between("duration of the run", took, busy, f64::INFINITY))
+        };
+        vec![duration(), self.estimate("latency_p99_ns")]
+    }
+
+    /// Early stopping's estimate of a percentile is a higher latency of the run.
+    fn estimate(&self, percentile: &str) -> Option<RuleCheck> {
+        if self.parameters().use_token_latencies == Some(true) {
+            // The estimate is of a token latency.
+            return None;
+        }
+        let found = self.value("early_stopping_latency_ns")?;
+        let (least, most) = (self.value(percentile)?, self.value("latency_max_ns")?);
+        let required = format!("{} to {}", figure(least, "ns"), figure(most, "ns"));
+        let passed = found >= least && found <= most;
+        let rule = "early stopping estimate";
+        Some(RuleCheck::new(rule, figure(found, "ns"), required, passed))
+    }
+
+    fn counts(&self) -> Option<RuleCheck> {
+        let detail = self.detail.as_ref()?;
+        let (found, generated) = (detail.query_count?, detail.generated_query_count?);
+        let late = detail.overlatency_query_count.unwrap_or(0);
+        Some(RuleCheck::new(
+            "queries of the result",
+            format!("{found}, of which {late} above the latency limit"),
+            format!("1 to the {generated} generated"),
+            found > 0 && found <= generated && late <= found,
+        ))
+    }
+
+    /// LoadGen says that the run was long enough.
+    fn min_duration(&self) -> Option<RuleCheck> {
+        let detail = self.detail.as_ref()?;
+        let asked = detail.parameters.min_duration_ms?;
+        (detail.constraints.min_duration? && asked > 0).then_some(())?;
+        let least = to_f64(asked) * 1e6;
+        let took = self.duration_ns()?;
+        let rule = "duration for min_duration_met";
+        Some(between(rule, took, least, f64::INFINITY))
+    }
+
+    /// The statistics of a latency, from the least to the most.
+    fn statistics(&self, kind: &str) -> Option<Vec<(&'static str, f64)>> {
+        let names = PERCENTILES.iter().map(|(name, _)| *name);
+        let names = std::iter::once("min").chain(names).chain(["max"]);
+        names
+            .map(|name| Some((name, self.value(&format!("{kind}_{name}_ns"))?)))
+            .collect()
+    }
+
+    fn order(&self, kind: &str) -> Option<RuleCheck> {
+        let statistics = self.statistics(kind)?;
+        let wrong = statistics.windows(2).find(|pair| pair[0].1 > pair[1].1);
+        let measured = wrong.map_or_else(
+            || "in order".to_owned(),
+            |pair| {
+                let [low, high] = [pair[0], pair[1]].map(|(name, value)| {
+                    format!("{} {}", name.replace('_', "."), figure(value, "ns"))
+                });
+                format!("{low}, {high}")
+            },
+        );
+        let rule = format!("{} percentiles", shown(kind));
+        Some(RuleCheck::new(rule, measured, "in order", wrong.is_none()))
+    }
+
+    /// The mean lies between the means that put every sample at the lower or the upper end of its
+    /// share.
+    fn mean(&self, kind: &str) -> Option<RuleCheck> {
+        let statistics = self.statistics(kind)?;
+        let detail = self.detail.as_ref()?;
+        let per_query = match self.scenario()? {
+            Scenario::Offline => detail.generated_samples_per_query?,
+            _ => 1,
+        };
+        let samples = to_f64(detail.query_count?) * to_f64(per_query);
+        let longest = statistics.last()?.1;
+        if samples < ENOUGH_SAMPLES || samples * longest >= LARGEST_SUM {
+            return None;
+        }
+        let shares = PERCENTILES.iter().map(|(_, share)| *share).chain([REST]);
+        let (mut least, mut most) = (0.0, 0.0);
+        for (share, pair) in shares.zip(statistics.windows(2)) {
+            least += share * pair[0].1;
+            most += share * pair[1].1;
+        }
+        let mean = self.value(&format!("{kind}_mean_ns"))?;
+        Some(RuleCheck::new(
+            format!("mean {}", shown(kind)),
+            figure(mean, "ns"),
+            format!(
+                "{} to {}, by the percentiles",
+                figure(least, "ns"),
+                figure(most, "ns")
+            ),
+            mean >= least * (1.0 - ROUNDING) && mean <= most * (1.0 + ROUNDING),
+        ))
+    }
+}
+
+fn between(rule: &str, found: f64, least: f64, most: f64) -> RuleCheck {
+    let slack = CLOCK + found * ROUNDING;
+    let passed = found >= least - slack && found <= most + slack;
+    let required = if most.is_infinite() {
+        format!("at least {}", figure(least, "ns"))
+    } else if (most - least).abs() <= slack {
+        figure(least, "ns")
+    } else {
+        format!("{} to {}", figure(least, "ns"), figure(most, "ns"))
+    };
+    RuleCheck::new(rule, figure(found, "ns"), required, passed)
+}
+
+/// What a product of these may be off by, as a share: their own printed digits, and those of what
+/// it is compared with.
+fn tolerance(figures: &[&Figure]) -> f64 {
+    let digits = figures.iter().map(|one| one.half_digit / one.value.abs());
+    ROUNDING + digits.sum::<f64>()
+}
+
+fn shown(kind: &str) -> &'static str {
+    match kind {
+        "ttft" => "time to first token",
+        "tpot" => "time per output token",
+        _ => "latency",
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of a test are exact")]
+fn to_f64(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests;

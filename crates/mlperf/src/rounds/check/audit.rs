@@ -1,0 +1,117 @@
+//! The settings of an audit's run, which its `audit.config` sets and a submitted run does not have.
+
+use super::{NOT_TOLD, count};
+use crate::check::RuleCheck;
+use crate::loadgen::{Mode, Parameters, RunSettings};
+use crate::rounds::{ComplianceTest, Issue};
+
+/// Checks that a test's run had the settings of the test; what its logs do not tell is left out.
+#[must_use]
+pub fn check_audit(test: &ComplianceTest, said: &RunSettings) -> Vec<RuleCheck> {
+    let mut checks = Vec::new();
+    if let Some(mode) = said.mode {
+        let required = Mode::Performance.to_string();
+        let passed = mode == Mode::Performance;
+        checks.push(RuleCheck::new("mode", mode.to_string(), required, passed));
+    }
+    checks.extend(issue(test.issue, &said.settings));
+    let required = test.samples_logged.unwrap_or(0);
+    checks.extend(said.settings.accuracy_log_sampling_target.map(|logged| {
+        let passed = logged == required;
+        let rule = "accuracy_log_sampling_target";
+        RuleCheck::new(rule, count(logged), count(required), passed)
+    }));
+    checks
+}
+
+/// Checks that a submitted run has none of an audit's settings. Logging some answers costs little,
+/// and one published run of v5.1 does.
+#[must_use]
+pub fn check_submitted(settings: &Parameters) -> Vec<RuleCheck> {
+    let mut checks = issue(None, settings);
+    let logged = settings.accuracy_log_sampling_target;
+    checks.extend(logged.filter(|logged| *logged > 0).map(|logged| {
+        let rule = "accuracy_log_sampling_target";
+        RuleCheck::warning(rule, count(logged), "0, except in an audit")
+    }));
+    checks
+}
+
+fn issue(issue: Option<Issue>, settings: &Parameters) -> Vec<RuleCheck> {
+    let settings = [
+        (
+            "performance_issue_same",
+            settings.performance_issue_same,
+            Issue::Same,
+        ),
+        (
+            "performance_issue_unique",
+            settings.performance_issue_unique,
+            Issue::Unique,
+        ),
+    ];
+    let told = settings.into_iter().filter(|(_, found, _)| found.is_some());
+    told.map(|(rule, found, which)| {
+        let required = issue == Some(which);
+        let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |found| found.to_string());
+        RuleCheck::new(rule, shown, required.to_string(), found == Some(required))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn said(same: bool, unique: bool, logged: u64) -> RunSettings {
+        RunSettings {
+            mode: Some(Mode::Performance),
+            settings: Parameters {
+                performance_issue_same: Some(same),
+                performance_issue_unique: Some(unique),
+                accuracy_log_sampling_target: Some(logged),
+                ..Parameters::default()
+            },
+            ..RunSettings::default()
+        }
+    }
+
+    fn violated(checks: &[RuleCheck]) -> Vec<&str> {
+        let violated = checks.iter().filter(|check| !check.passed);
+        violated.map(|check| check.rule.as_str()).collect()
+    }
+
+    #[rstest]
+    #[case(None, Some(4096), said(false, false, 4096), &[])]
+    #[case(None, Some(4096), said(false, false, 0), &["accuracy_log_sampling_target"])]
+    #[case(Some(Issue::Same), None, said(true, false, 0), &[])]
+    #[case(Some(Issue::Same), None, said(false, false, 0), &["performance_issue_same"])]
+    #[case(Some(Issue::Unique), Some(990), said(false, true, 10_000), &["accuracy_log_sampling_target"])]
+    #[case(Some(Issue::Unique), Some(990), said(true, false, 990), &["performance_issue_same", "performance_issue_unique"])]
+    #[case(None, None, RunSettings { mode: Some(Mode::Accuracy), ..RunSettings::default() }, &["mode"])]
+    #[case(None, Some(4096), RunSettings::default(), &[])]
+    fn settings_of_a_test(
+        #[case] issue: Option<Issue>,
+        #[case] samples_logged: Option<u64>,
+        #[case] said: RunSettings,
+        #[case] expected: &[&str],
+    ) {
+        let test = ComplianceTest {
+            issue,
+            samples_logged,
+            ..ComplianceTest::default()
+        };
+        assert_eq!(violated(&check_audit(&test, &said)), expected);
+    }
+
+    #[test]
+    fn settings_of_a_submitted_run() {
+        let checks = check_submitted(&said(false, false, 256).settings);
+        assert!(violated(&checks).is_empty());
+        assert!(checks[2].warning);
+        let checks = check_submitted(&said(true, false, 0).settings);
+        assert_eq!(violated(&checks), ["performance_issue_same"]);
+    }
+}
