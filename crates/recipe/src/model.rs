@@ -32,7 +32,7 @@ pub use figures::{
 };
 pub use host::{GpuRequest, GpuVendor, Requires};
 pub use image::Image;
-pub use judge::JudgeRules;
+pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
 pub use measurement::{Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name};
 pub use steps::{
     CacheRequest, CachedFile, CommandOptions, Companion, CopyFromImage, Model, ModelSource, Place,

@@ -79,6 +79,7 @@ fn folder(
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
         settings: request.filter.settings.clone(),
+        force: true,
         ..JudgeRequest::default()
     };
     let groups = judge::gather(global, Path::new(name), &request)?.into_iter();

@@ -4,7 +4,9 @@ use super::reference;
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use crate::results::evidence::tree::{self, JudgeContext, Published, SubmissionTrees};
+use crate::app::terminal;
+use crate::format;
+use crate::results::evidence::tree::{self, JudgeContext, Published, RoundOfTree, SubmissionTrees};
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_recipe::model::JudgeRules;
 
@@ -45,7 +47,13 @@ impl<'a> Basis<'a> {
     /// What submission trees are judged by: the round that is named, else the one whose seeds are
     /// in the logs.
     pub fn context(&self, found: &SubmissionTrees) -> JudgeContext<'_> {
-        let seeds = || tree::round_of(found, &self.rounds);
+        let seeds = || {
+            let of_tree = tree::round_of(found, &self.rounds)?;
+            if of_tree.counts.len() > 1 {
+                terminal::note(&mixed(&of_tree));
+            }
+            Some(of_tree.round)
+        };
         JudgeContext {
             round: self.named_round().or_else(seeds),
             benchmark: self.request.benchmark.as_deref(),
@@ -54,4 +62,17 @@ impl<'a> Basis<'a> {
             require_accuracy: self.request.require_accuracy,
         }
     }
+}
+
+fn mixed(of_tree: &RoundOfTree<'_>) -> String {
+    let counts = of_tree.counts.iter();
+    let counts: Vec<String> = counts
+        .map(|(round, count)| format!("{} of {round}", format::count(*count, "result")))
+        .collect();
+    let round = &of_tree.round.round;
+    format!(
+        "the results have the seeds of several rounds: {}\n  \
+         all are judged by {round}; choose another: --round ROUND",
+        counts.join(", ")
+    )
 }

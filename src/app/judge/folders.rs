@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Gathered;
 use super::basis::Basis;
+use super::other_system::differences;
 use crate::app::failure::Failure;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
@@ -12,10 +13,13 @@ use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::accuracy;
 use crate::results::evidence::figures::Text;
 use crate::results::evidence::folder;
-use crate::results::evidence::loadgen::loadgen_evidence;
+use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
+use crate::results::evidence::markers;
 use crate::results::evidence::readings::readings;
 use crate::results::evidence::result_path::ResultPath;
-use crate::results::verdict::{Context, Evidence, TrialEvidence};
+use crate::results::verdict::{
+    Context, Evidence, Qualifier, QualifierKind, RuleCheck, TrialEvidence,
+};
 use retrial_mlperf::loadgen;
 use retrial_recipe::model::{FigureSource, Find, Mode};
 
@@ -70,6 +74,7 @@ pub fn gather(
         if reader.plan.is_some() && place.scenario.is_none() {
             place.group.clone_from(&full);
         }
+        reader.refuse_other_system(&place)?;
         let same = |group: &Group| group.place.group == place.group;
         let at = groups.iter().position(same).unwrap_or_else(|| {
             groups.push(Group {
@@ -154,7 +159,10 @@ impl Reader<'_> {
         let request = self.basis.request;
         let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
         let context = match &self.plan {
-            Some(plan) => context(plan, request),
+            Some(plan) => Context {
+                qualifiers: self.modified(&group.place),
+                ..context(plan, request)
+            },
             None => Context {
                 submission: self.basis.submission(&group.place, rules()),
                 require_accuracy: request.require_accuracy,
@@ -166,6 +174,34 @@ impl Reader<'_> {
             context,
             evidence: group.evidence,
         }
+    }
+
+    /// Results of another system are compared with a recipe's figures on demand only.
+    fn refuse_other_system(&self, place: &ResultPath) -> Result<(), Failure> {
+        let differences = self.differences(place);
+        if differences.is_empty() || self.basis.request.force {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} is not what the recipe's figures were published on: {}\n  \
+             compare anyway, as `modified`: --force",
+            place.group.display(),
+            differences.join(", ")
+        )))
+    }
+
+    fn modified(&self, place: &ResultPath) -> Vec<Qualifier> {
+        let differences = self.differences(place);
+        let modified = |because: String| Qualifier::new(QualifierKind::Modified, because);
+        let because = (!differences.is_empty()).then(|| differences.join(", "));
+        because.map(modified).into_iter().collect()
+    }
+
+    fn differences(&self, place: &ResultPath) -> Vec<String> {
+        let plan = self.plan.as_ref();
+        plan.map_or_else(Vec::new, |plan| {
+            differences(plan, place, &self.basis.rounds)
+        })
     }
 
     /// One folder's result: a further trial of a measurement that is there, or a new one.
@@ -200,6 +236,10 @@ impl Reader<'_> {
         let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
         let mut trial = TrialEvidence::finished(number, relative.display().to_string());
         loadgen_evidence(&run, one, &mut trial);
+        one.checks.extend(self.markers(&shown));
+        if measured.mode == Mode::Performance {
+            one.checks.extend(fallback(&run));
+        }
         let texts = |source: &FigureSource| {
             // The output of a step is not among the results; this file keeps what a script prints.
             let file = source.file.as_ref();
@@ -226,6 +266,18 @@ impl Reader<'_> {
         }
         one.trials.push(trial);
         Ok(())
+    }
+
+    /// The recipe's markers of invalid results in a folder, else the usual one.
+    fn markers(&self, folder: &Path) -> Vec<RuleCheck> {
+        let Some(plan) = &self.plan else {
+            return markers::usual(folder).into_iter().collect();
+        };
+        let output = Text {
+            directory: folder.to_owned(),
+            file: OUTPUT.into(),
+        };
+        markers::of_recipe(&plan.judge.invalid_if, folder, &[output])
     }
 
     /// The recipe's measurement that a folder belongs to, else one that its log and path tell.

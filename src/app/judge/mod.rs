@@ -4,6 +4,7 @@
 mod basis;
 mod folders;
 mod loose_results;
+mod other_system;
 mod reference;
 
 use std::path::{Path, PathBuf};
@@ -97,7 +98,10 @@ pub fn judged(
         verdict: verdict::judge(&one.context, &one.evidence),
         rules: Vec::new(),
     });
-    Ok(judged.collect())
+    let judged: Vec<Judged> = judged.collect();
+    let compared = judged.iter().any(|one| is_compared(&one.verdict));
+    reference::refuse_unused(request, compared)?;
+    Ok(judged)
 }
 
 /// Judges the benchmarks of submission trees, and passes on each verdict in its order.
@@ -115,6 +119,7 @@ pub fn judge_trees(
         );
     }
     let is_violated = found.faults.iter().any(|fault| fault.is_violation);
+    let mut compared = false;
     let mut exit = exit_of(!is_violated);
     for benchmarks in found.benchmarks.chunks(TOGETHER) {
         let judged: Vec<tree::Judged> = benchmarks
@@ -124,10 +129,18 @@ pub fn judge_trees(
         for judged in judged {
             let own = exit_of(judged.benchmark.rules.iter().all(|rule| rule.passed));
             exit = ExitCode::first([exit, own, judged.verdict.exit_code]);
+            compared |= is_compared(&judged.verdict);
             each(judged);
         }
     }
+    reference::refuse_unused(request, compared)?;
     Ok(exit)
+}
+
+/// Whether any result was compared with a published figure.
+fn is_compared(verdict: &Verdict) -> bool {
+    let mut results = verdict.results.iter();
+    results.any(|result| !result.references.is_empty() || !result.judgements.is_empty())
 }
 
 fn exit_of(passed: bool) -> ExitCode {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::basis::Basis;
 use crate::app::failure::Failure;
+use crate::app::options::JudgeRequest;
 use crate::results::evidence::tree::published::{Published, PublishedResult};
 use crate::results::evidence::tree::{self, JudgeContext, find};
 use crate::results::verdict::Verdict;
@@ -42,6 +43,28 @@ pub fn read(basis: &Basis<'_>) -> Result<Option<Published>, Failure> {
         return Err(Failure::usage(format!("{}: {missing}", path.display())));
     }
     Ok(Some(published))
+}
+
+/// Refuses published figures that no result was compared with.
+pub fn refuse_unused(request: &JudgeRequest, compared: bool) -> Result<(), Failure> {
+    let Some(path) = request.reference.as_ref().filter(|_| !compared) else {
+        return Ok(());
+    };
+    let which = match (&request.reference_id, &request.reference_system) {
+        (Some(id), _) => format!("its row {id} is"),
+        (None, Some(system)) => format!("its rows of {system} are"),
+        (None, None) => "none of its rows is".to_owned(),
+    };
+    let what = if request.reference_id.is_some() || request.reference_system.is_some() {
+        "of other benchmarks or scenarios"
+    } else {
+        "of the same submitter, system, benchmark and scenario"
+    };
+    Err(Failure::usage(format!(
+        "no result was compared with {}: {which} {what}\n  \
+         choose a row: --reference-id ID, or the rows of a system: --reference-system NAME",
+        path.display()
+    )))
 }
 
 fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, Failure> {

@@ -49,6 +49,9 @@ pub struct JudgeRequest {
         conflicts_with = "reference_id"
     )]
     pub reference_system: Option<String>,
+    /// Compare results of another system, size or benchmark than the recipe's, as `modified`
+    #[arg(long, requires = "recipe")]
+    pub force: bool,
     /// Judge performance without accuracy as inconclusive (exit code 5)
     #[arg(long)]
     pub require_accuracy: bool,

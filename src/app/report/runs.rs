@@ -244,6 +244,7 @@ fn folder(
     let request = JudgeRequest {
         recipe: request.filter.recipe.first().cloned(),
         settings: request.filter.settings.clone(),
+        force: true,
         round: request.round.clone(),
         reference: request.reference.clone(),
         ..JudgeRequest::default()

@@ -65,7 +65,7 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
         table.number(name, |trial| figure(result, trial, name))
     });
     let table = table.status("status", |trial| status(&trial.step));
-    let table = table.status("rules", |trial| marks::rule(trial.valid));
+    let table = table.status("rules", |trial| marks::rules(trial.valid));
     let mut blocks = vec![table.block()];
     let rest = result.trials.len().saturating_sub(TRIALS);
     if rest > 0 {
@@ -120,11 +120,17 @@ fn status(step: &StepOutcome) -> Cell {
 /// Violated rules as a table, passed ones folded.
 fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
     let rules = result.rules.iter();
-    let (passed, violated): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| rule.passed);
+    let (passed, notable): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| !rule.is_notable());
     let name = format!("{} {}", result.scenario, result.mode);
     let mut blocks = Vec::new();
-    if !violated.is_empty() {
-        blocks.push(rule_table(&format!("{name}: violated rules"), violated));
+    if !notable.is_empty() {
+        let violated = notable.iter().any(|rule| !rule.passed);
+        let title = if violated {
+            "violated rules"
+        } else {
+            "warnings"
+        };
+        blocks.push(rule_table(&format!("{name}: {title}"), notable));
     }
     let summary = format!("{name}: {} passed", format::count(passed.len(), "rule"));
     if passed.is_empty() && !blocks.is_empty() {
@@ -150,7 +156,7 @@ fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>)
         .text("trial", |rule| trial(rule))
         .text("measured", |rule| &rule.measured)
         .text("required", |rule| &rule.required)
-        .status("result", |rule| marks::rule(rule.passed))
+        .status("result", |rule| marks::rule(rule))
         .block()
 }
 

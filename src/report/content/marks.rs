@@ -3,8 +3,8 @@
 use crate::batch::verdict::ClaimOutcome;
 use crate::host::checks::CheckState;
 use crate::report::document::{Cell, Mark, Tone};
-use crate::results::verdict::Outcome;
 use crate::results::verdict::comparison::Change;
+use crate::results::verdict::{Outcome, RuleCheck};
 
 pub(super) const BAD: Mark = Mark::new(Tone::Bad, "!");
 pub(super) const GOOD: Mark = Mark::new(Tone::Good, "✓");
@@ -65,11 +65,31 @@ pub(super) fn change(change: Change) -> Cell {
     Cell::status(change.into(), change.word())
 }
 
-/// Whether a rule was passed or violated.
-pub(super) fn rule(passed: bool) -> Cell {
+impl From<&RuleCheck> for Mark {
+    fn from(rule: &RuleCheck) -> Self {
+        match (rule.passed, rule.warning) {
+            (false, _) => BAD,
+            (true, true) => Self::new(Tone::Open, "~"),
+            (true, false) => GOOD,
+        }
+    }
+}
+
+/// Whether all rules of a trial passed.
+pub(super) fn rules(passed: bool) -> Cell {
     if passed {
         Cell::status(GOOD, "passed")
     } else {
         Cell::status(BAD, "violated")
     }
+}
+
+/// Whether a rule was passed or violated, or passed with a warning.
+pub(super) fn rule(rule: &RuleCheck) -> Cell {
+    let word = match (rule.passed, rule.warning) {
+        (false, _) => "violated",
+        (true, true) => "warning",
+        (true, false) => "passed",
+    };
+    Cell::status(rule.into(), word)
 }

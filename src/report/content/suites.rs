@@ -161,7 +161,11 @@ fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestS
 /// The benchmark's own rules.
 fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
     let checked = result.rules.iter().map(|rule| {
-        let word = if rule.passed { "passed" } else { "VIOLATED" };
+        let word = match (rule.passed, rule.warning) {
+            (false, _) => "VIOLATED",
+            (true, true) => "warning",
+            (true, false) => "passed",
+        };
         let trial = rule.trial.map(|trial| format!(" (trial {trial})"));
         let trial = trial.unwrap_or_default();
         let (rule, measured, required) = (&rule.rule, &rule.measured, &rule.required);

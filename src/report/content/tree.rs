@@ -7,9 +7,11 @@ use super::marks;
 use super::verdict::{self, rule_text};
 use crate::format;
 use crate::report::Entry;
-use crate::report::document::{Block, Document, Item, Line, Section};
+use crate::report::document::{Block, Document, Item, Line, Mark, Section};
 use crate::results::evidence::tree::Fault;
-use crate::results::verdict::{BenchmarkVerdict, Outcome, ResultVerdict, Verdict, number};
+use crate::results::verdict::{
+    BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number,
+};
 use retrial_recipe::model::Mode;
 
 /// The violated rules of a result that are shown by default.
@@ -118,10 +120,10 @@ impl Tree {
         .join(" ");
         let is_new = system != self.system;
         self.counts.systems += usize::from(is_new);
-        let violated = benchmark.rules.iter().filter(|rule| !rule.passed);
-        let violated = violated
-            .map(|rule| Item::keyed(&benchmark.benchmark, rule_text(rule)).marked(marks::BAD));
-        let mut items: Vec<Item> = violated.collect();
+        let notable = benchmark.rules.iter().filter(|rule| rule.is_notable());
+        let notable = notable
+            .map(|rule| Item::keyed(&benchmark.benchmark, rule_text(rule)).marked(rule.into()));
+        let mut items: Vec<Item> = notable.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
         let heading = system.clone();
@@ -194,10 +196,13 @@ impl Tree {
             mode => mode.to_string(),
         };
         let all = self.style.verbose;
-        let rules = result.rules.iter().filter(|rule| all || !rule.passed);
+        let rules = result.rules.iter();
+        let mut rules: Vec<&RuleCheck> = rules.filter(|rule| all || rule.is_notable()).collect();
+        rules.sort_by_key(|rule| !all && rule.passed);
         let rules: Vec<(Line, Line)> = rules
+            .into_iter()
             .map(|rule| {
-                let mark = if rule.passed { marks::GOOD } else { marks::BAD };
+                let mark = Mark::from(rule);
                 (
                     format!("{} {title}", mark.sign).into(),
                     rule_text(rule).into(),
@@ -211,7 +216,7 @@ impl Tree {
         let more = rules.len().saturating_sub(shown);
         let mut lines: Vec<(Line, Line)> = rules.into_iter().take(shown).collect();
         if more > 0 {
-            let more = format::count(more, "more violated rule");
+            let more = format::count(more, "more rule");
             lines.push((
                 Line::default(),
                 format!("and {more} (-v shows them)").into(),

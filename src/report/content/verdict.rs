@@ -2,7 +2,6 @@
 
 use super::advice;
 use super::figures::{self, MANY};
-use super::marks::BAD;
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Conclusion, Document, Item, Line, Section, Text};
@@ -38,11 +37,26 @@ pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     blocks.extend(figures::tables(verdict));
     let reasons = verdict.results.iter().flat_map(reasons);
     let reasons = reasons.map(|(outcome, text)| Item::new(text).marked(outcome.into()));
-    let violated = entry.rules.iter().filter(|rule| !rule.passed);
-    let violated = violated.map(|rule| Item::new(rule_text(rule)).marked(BAD));
-    blocks.extend(Block::list(reasons.chain(violated)));
+    let notable = verdict.results.iter().flat_map(notable_rules);
+    let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
+    let of_benchmark = of_benchmark.map(|rule| Item::new(rule_text(rule)).marked(rule.into()));
+    blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
     blocks.extend(notice(verdict.notice.as_deref()));
     blocks
+}
+
+/// The rules of a result that its sentence does not say: all violated ones where there are
+/// several, and warnings.
+fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
+    let violated = result.rules.iter().filter(|rule| !rule.passed).count();
+    let title = format!("{} {}", result.scenario, result.mode);
+    let rules = result.rules.iter().filter(|rule| rule.is_notable());
+    let shown = rules.filter(move |rule| rule.warning || violated > 1);
+    shown.map(move |rule| {
+        let trial = rule.trial.filter(|_| result.trials.len() > 1);
+        let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
+        Item::new(format!("{title}{trial}: {}", rule_text(rule))).marked(rule.into())
+    })
 }
 
 /// A rule with its measured and its required value.

@@ -1,8 +1,13 @@
 //! What `LoadGen`'s logs say of a trial.
 
-use crate::results::verdict::{Evidence, FigureValue, TrialEvidence, Validity};
-use retrial_mlperf::loadgen::{self, Run};
+use super::folder::DETAIL;
+use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity};
+use retrial_mlperf::compliance::Test;
+use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_recipe::model::Mode;
+
+/// What LoadGen calls an error where it finds `audit.config`, which each test needs.
+const AUDIT_CONFIG: &str = "Multiple conf files are used";
 
 /// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
 /// the recipe expects, validity, and what was asked for.
@@ -37,6 +42,8 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
             .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
         evidence.published_metric = Some(metric.to_owned());
     }
+    let audited = (evidence.mode == Mode::Compliance).then(|| without_audit_config(run.clone()));
+    let run = audited.as_ref().unwrap_or(run);
     let validity = run.validity();
     let reasons = validity.reasons;
     trial.validity = match validity.verdict {
@@ -44,5 +51,80 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
         loadgen::Validity::Unknown if reasons.is_empty() => Validity::NotStated,
         _ => Validity::Invalid(reasons),
     };
+    if evidence.mode == Mode::Compliance && !speed_counts(&trial.path) {
+        if let Validity::Invalid(reasons) = &trial.validity {
+            let required = "not required of a test of answers";
+            let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
+            evidence.checks.push(check);
+        }
+        trial.validity = Validity::NotStated;
+    }
     trial.run_settings = Some(run.run_settings());
+    if evidence.mode != Mode::Accuracy {
+        let checks = run.check_consistency().into_iter();
+        evidence
+            .checks
+            .extend(checks.map(|check| check.on(Some(trial.trial))));
+    }
+}
+
+/// Checks that the logs are of the mode and scenario that they lie in the place of; what they do
+/// not tell is left out. LoadGen calls an Interactive run Server.
+pub(crate) fn of_its_kind(
+    run: &Run,
+    mode: loadgen::Mode,
+    scenario: Option<Scenario>,
+) -> Vec<RuleCheck> {
+    let mode_check = run
+        .mode()
+        .map(|found| RuleCheck::new("mode", found.to_string(), mode.to_string(), found == mode));
+    let scenario_check = run.scenario().zip(scenario).map(|(found, scenario)| {
+        let logged = match scenario {
+            Scenario::Interactive => Scenario::Server,
+            other => other,
+        };
+        let passed = found == logged || found == scenario;
+        RuleCheck::new("scenario", found.to_string(), logged.as_str(), passed)
+    });
+    mode_check.into_iter().chain(scenario_check).collect()
+}
+
+/// Whether the speed of a test's run is compared with the submitted one. The others run a few
+/// queries to look at the answers, and LoadGen calls most of them INVALID for being short.
+fn speed_counts(path: &str) -> bool {
+    let mut tests = path.split('/').filter_map(|part| part.parse::<Test>().ok());
+    tests.all(|test| matches!(test, Test::Test01 | Test::Test04 | Test::Test05))
+}
+
+/// Leaves the error out that every run with an `audit.config` has.
+fn without_audit_config(mut run: Run) -> Run {
+    let Some(detail) = &mut run.detail else {
+        return run;
+    };
+    let before = detail.error_messages.len();
+    detail
+        .error_messages
+        .retain(|message| !message.text.contains(AUDIT_CONFIG));
+    let left_out = (before - detail.error_messages.len()) as u64;
+    detail.errors = detail.errors.saturating_sub(left_out);
+    detail.num_errors = detail
+        .num_errors
+        .map(|count| count.saturating_sub(left_out));
+    if let Some(errors) = run
+        .summary
+        .as_mut()
+        .and_then(|summary| summary.errors.as_mut())
+    {
+        *errors = errors.saturating_sub(left_out);
+    }
+    run
+}
+
+/// Names the log that figures come from where the other one, from which MLCommons publishes, is
+/// missing.
+pub(crate) fn fallback(run: &Run) -> Option<RuleCheck> {
+    let is_summary = run.detail.is_none() && run.summary.is_some();
+    let measured = "missing; figures are the summary's, as printed";
+    is_summary
+        .then(|| RuleCheck::warning(DETAIL, measured, "the log that MLCommons publishes from"))
 }

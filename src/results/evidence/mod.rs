@@ -9,6 +9,7 @@ pub mod environment;
 pub mod figures;
 pub mod folder;
 pub mod loadgen;
+pub mod markers;
 pub mod measured;
 pub mod readings;
 pub mod result_path;

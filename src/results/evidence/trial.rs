@@ -6,18 +6,18 @@ use jiff::Timestamp;
 
 use super::figures::Text;
 use super::folder::{self, FolderError};
-use super::loadgen::loadgen_evidence;
+use super::loadgen::{loadgen_evidence, of_its_kind};
 use super::readings::{Reading, readings};
 use super::run::RunFiles;
 use super::window::measured_window;
-use super::{accuracy, telemetry};
+use super::{accuracy, markers, telemetry};
 use crate::plan::Condition;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
 use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
 use crate::store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use crate::telemetry::Summary;
-use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_recipe::model::Mode;
 
 /// How far a log's own start may lie outside its step: it is logged in whole seconds.
@@ -101,6 +101,10 @@ impl Trial<'_> {
         {
             trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
         }
+        let markers = &self.files.plan.judge.invalid_if;
+        let found = markers::of_recipe(markers, folder, &self.outputs(measure, check));
+        let found = found.into_iter().map(|check| check.on(Some(self.number)));
+        evidence.checks.extend(found);
         let readings = self.readings(measure, check, folder);
         let trials = readings.into_iter().map(|reading| {
             let mut one = trial.clone();
@@ -155,7 +159,21 @@ impl Trial<'_> {
             return None;
         }
         loadgen_evidence(&run, evidence, trial);
+        self.check_kind(&run, evidence);
         Some(run)
+    }
+
+    /// Checks that the step measured what the recipe says of it.
+    fn check_kind(&self, run: &Run, evidence: &mut Evidence) {
+        let mode = match self.measured.mode {
+            Mode::Accuracy => loadgen::Mode::Accuracy,
+            Mode::Performance | Mode::Compliance => loadgen::Mode::Performance,
+        };
+        let checks = of_its_kind(run, mode, Scenario::from_word(&self.measured.scenario));
+        let checks = checks.into_iter().filter(|check| !check.passed);
+        evidence
+            .checks
+            .extend(checks.map(|check| check.on(Some(self.number))));
     }
 
     /// What was seen while the step ran, or within a window of it.
@@ -202,12 +220,17 @@ impl Trial<'_> {
                 directory: folder.to_owned(),
                 file: file.0.clone().into(),
             }],
-            None => check
-                .into_iter()
-                .chain([measure])
-                .map(|step| Text::output_of(self.files.directory.path(), &step.directory()))
-                .collect(),
+            None => self.outputs(measure, check),
         })
+    }
+
+    /// The outputs of the trial's steps, the check's first.
+    fn outputs(&self, measure: &Step, check: Option<&Step>) -> Vec<Text> {
+        let steps = check.into_iter().chain([measure]);
+        let run = self.files.directory.path();
+        steps
+            .map(|step| Text::output_of(run, &step.directory()))
+            .collect()
     }
 }
 

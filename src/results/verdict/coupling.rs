@@ -54,8 +54,28 @@ pub(crate) fn couple_accuracy(
             } else {
                 format!("the accuracy of {} was not measured", result.scenario)
             };
+            if context.require_accuracy {
+                undecided_without(result, &because);
+            }
             let qualifier = Qualifier::new(QualifierKind::PerformanceOnly, because);
             merge(&mut result.qualifiers, [qualifier]);
+        }
+    }
+}
+
+/// `--require-accuracy`: speed alone decides nothing that it would decide well.
+fn undecided_without(result: &mut ResultVerdict, because: &str) {
+    if !matches!(result.outcome, Outcome::Reproduced | Outcome::Measured) {
+        return;
+    }
+    result.outcome = Outcome::Inconclusive;
+    let undecided =
+        |sentence: &str| format!("{because}, which --require-accuracy requires: {sentence}");
+    result.sentence = undecided(&result.sentence);
+    for judgement in &mut result.judgements {
+        if judgement.outcome == Outcome::Reproduced {
+            judgement.outcome = Outcome::Inconclusive;
+            judgement.sentence = undecided(&judgement.sentence);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::compare::{Compared, compare, exp};
 use super::figures::{aggregated, declared, main_figure, measured_sentence};
-use super::qualifier::{exceeding, merge, of_result};
+use super::qualifier::{IMPLAUSIBLE, exceeding, explained, merge, of_result};
 use super::rules::{Checked, check};
 use super::{
     Bounds, Context, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, TrialVerdict,
@@ -103,8 +103,10 @@ impl<'a> Draft<'a> {
     fn judgement(&self, context: &Context, compared: &Compared, worse: bool) -> Judgement {
         let estimate = compared.estimate.as_ref();
         let bounds = estimate.and_then(|estimate| estimate.bounds(compared.alpha));
+        let is_implausible = self.is_implausible(context, compared);
         let outcome = match compared.decide(compared.alpha) {
             _ if compared.values.is_empty() => Outcome::Invalid,
+            Decision::Holds if is_implausible => Outcome::Inconclusive,
             Decision::Holds => Outcome::Reproduced,
             // Accuracy under what was published breaks the benchmark's own rule.
             _ if worse && self.evidence.mode != Mode::Performance => Outcome::Invalid,
@@ -136,10 +138,12 @@ impl<'a> Draft<'a> {
                 let furthest = if either_way { lower.min(-upper) } else { lower };
                 (1.0 - exp(furthest)).max(0.0)
             }),
-            more_trials: estimate.filter(|_| asks_for_more).map(|estimate| {
-                let distance = compared.region.distance(estimate.center);
-                more_trials(estimate, distance, compared.alpha)
-            }),
+            more_trials: estimate
+                .filter(|_| asks_for_more && !is_implausible)
+                .map(|estimate| {
+                    let distance = compared.region.distance(estimate.center);
+                    more_trials(estimate, distance, compared.alpha)
+                }),
             outcome,
             sentence: String::new(),
         };
@@ -147,6 +151,18 @@ impl<'a> Draft<'a> {
         let confidence = 1.0 - context.alpha(1);
         judgement.sentence = sentence::of_figure(compared, &judgement, confidence, looks);
         judgement
+    }
+
+    /// Far better than published, and nothing says why.
+    fn is_implausible(&self, context: &Context, compared: &Compared) -> bool {
+        let ratio = compared
+            .estimate
+            .as_ref()
+            .map(|estimate| exp(estimate.center));
+        let mut qualifiers = context.qualifiers.clone();
+        merge(&mut qualifiers, of_result(self.evidence, context));
+        let claims_more = compared.expectation().claim == Claim::Better;
+        ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE) && !claims_more && !explained(&qualifiers)
     }
 
     fn violation_sentence(&self, reason: &str) -> String {

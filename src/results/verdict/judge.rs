@@ -5,9 +5,7 @@ use super::compare::{Compared, worse};
 use super::coupling::couple_accuracy;
 use super::draft::Draft;
 use super::qualifier::merge;
-use super::{
-    Context, Evidence, ExitCode, Outcome, QualifierKind, ResultVerdict, Verdict, notice, sentence,
-};
+use super::{Context, Evidence, ExitCode, Outcome, ResultVerdict, Verdict, notice, sentence};
 
 /// Version of verdict.json.
 const SCHEMA: u32 = 1;
@@ -49,13 +47,6 @@ fn overall(context: &Context, results: Vec<ResultVerdict>) -> Verdict {
     for result in &results {
         merge(&mut qualifiers, result.qualifiers.iter().cloned());
     }
-    let performance_only = qualifiers
-        .iter()
-        .any(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly);
-    let exit_code = match ExitCode::from(outcome) {
-        ExitCode::Success if performance_only && context.require_accuracy => ExitCode::Inconclusive,
-        code => code,
-    };
     Verdict {
         schema: SCHEMA,
         submission: context.submission.clone(),
@@ -64,7 +55,7 @@ fn overall(context: &Context, results: Vec<ResultVerdict>) -> Verdict {
         sentence: sentence::of_run(outcome, &results),
         qualifiers,
         warnings: context.warnings.clone(),
-        exit_code,
+        exit_code: ExitCode::from(outcome),
         notice: notice(&context.submission),
         confidence: 1.0 - context.alpha(1),
         results,

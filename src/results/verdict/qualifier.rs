@@ -9,6 +9,10 @@ use retrial_recipe::model::Claim;
 /// Rates that differ by less are one: `LoadGen` prints six digits.
 pub(crate) const PRINTED_RATE: f64 = 1e-5;
 
+/// A figure that is better than published by more than this factor is not called reproduced, unless
+/// a qualifier says what else was measured.
+pub(crate) const IMPLAUSIBLE: f64 = 1.5;
+
 /// A qualifier and why it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Qualifier {
@@ -58,6 +62,16 @@ pub(crate) fn merge(into: &mut Vec<Qualifier>, more: impl IntoIterator<Item = Qu
         }
     }
     into.sort_by_key(|qualifier| qualifier.kind);
+}
+
+/// Whether qualifiers explain a figure far better than the published one.
+pub(crate) fn explained(qualifiers: &[Qualifier]) -> bool {
+    let other = [
+        QualifierKind::Modified,
+        QualifierKind::OtherHardware,
+        QualifierKind::Reimplemented,
+    ];
+    qualifiers.iter().any(|one| other.contains(&one.kind))
 }
 
 /// What a result's evidence adds to those of the run.

@@ -3,6 +3,7 @@
 use super::rules::Checked;
 use super::{Evidence, TrialEvidence, Validity};
 use retrial_mlperf::check::RuleCheck;
+use retrial_mlperf::rounds::check_submitted;
 use retrial_recipe::model::Mode;
 
 /// Checks one trial; `which` names it in reasons.
@@ -20,7 +21,11 @@ pub(crate) fn check(
         Some((found.value, found.unit.clone()))
     };
     let checks = match (evidence.mode, &trial.run_settings) {
-        (Mode::Performance, Some(run_settings)) => rules.check_performance(run_settings, &lookup),
+        (Mode::Performance, Some(run_settings)) => {
+            let mut checks = rules.check_performance(run_settings, &lookup);
+            checks.extend(check_submitted(&run_settings.settings));
+            checks
+        }
         (Mode::Accuracy, run_settings) => rules.check_accuracy(run_settings.as_ref(), &lookup),
         _ => Vec::new(),
     };

@@ -3,6 +3,7 @@
 mod decision;
 
 use super::compare::Compared;
+use super::qualifier::IMPLAUSIBLE;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use crate::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};
@@ -29,6 +30,12 @@ pub(crate) fn of_figure(
     };
     let published = published(compared, measured.value);
     let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
+    if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {
+        return format!(
+            "{head}; more than {IMPLAUSIBLE} times as good is another system, size or benchmark, \
+             unless the recipe or the command line says why."
+        );
+    }
     let basis = basis(compared, judgement, analyses);
     let decision = decision::words(compared, judgement, confidence, &basis);
     let others = others(compared, judgement);
@@ -162,6 +169,7 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
             let verb = if bad == 1 { "does" } else { "do" };
             format!("{bad} of {all} published figures {verb} not hold. {reason}")
         }
+        Outcome::Inconclusive if all == 0 => format!("The result is undecided. {reason}"),
         Outcome::Inconclusive if all == 1 => format!("1 published figure is undecided. {reason}"),
         Outcome::Inconclusive => {
             let open = count(Outcome::Inconclusive);

@@ -1,7 +1,9 @@
 //! How figures are judged.
 
-use retrial_document::{FieldType as T, object};
+use retrial_document::{FieldType as T, Key, Node, key, object};
 use serde::{Deserialize, Serialize};
+
+use crate::formats;
 
 object! {
     /// How figures are judged.
@@ -16,6 +18,52 @@ object! {
         confidence: f64 [default = "95%"] = T::Fraction,
         /// The script is ours: the workload's own was never published.
         reimplemented: bool [default = "false"],
+        /// What makes a result invalid, where the benchmark itself says so outside of LoadGen's logs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        invalid_if: Vec<InvalidMarker> = T::List(&T::Object(&InvalidMarker::OBJECT), 1),
+    }
+}
+
+object! {
+    /// What makes a result invalid.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct InvalidMarker: "a marker of invalid results", one of "file", "pattern", first KEYS;
+    fields {
+        /// Where the benchmark says so.
+        #[serde(flatten)]
+        sign: InvalidSign = InvalidSign::read,
+    }
+    keys {}
+}
+
+const KEYS: &[Key] = &[
+    key(
+        "file",
+        T::Text(formats::RELATIVE_PATH),
+        "A file in the results; a name without a slash in any of their directories.",
+    ),
+    key(
+        "pattern",
+        T::Text(formats::REGEX),
+        "A regular expression that a line of the command's or its check's output matches.",
+    ),
+];
+
+/// Where a benchmark says that its result is invalid.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InvalidSign {
+    /// A file in the results.
+    File(String),
+    /// A line of the output.
+    Pattern(String),
+}
+
+impl InvalidSign {
+    fn read(node: &Node) -> Option<Self> {
+        let text = |key: &str| Some(node.text_at(key)?.to_owned());
+        let file = text("file").map(Self::File);
+        file.or_else(|| text("pattern").map(Self::Pattern))
     }
 }
 
@@ -26,6 +74,7 @@ impl Default for JudgeRules {
             noise: None,
             confidence: 0.95,
             reimplemented: false,
+            invalid_if: Vec::new(),
         }
     }
 }

@@ -7,21 +7,23 @@ use super::gather::empty;
 use super::performance::missing;
 use super::submission::ScenarioFolder;
 use crate::results::evidence::accuracy::{self, ACCURACY, LOG};
-use crate::results::evidence::folder::{self, Logs};
-use crate::results::evidence::loadgen::loadgen_evidence;
+use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
+use crate::results::evidence::loadgen::{loadgen_evidence, of_its_kind};
+use crate::results::evidence::markers;
 use crate::results::verdict::{Evidence, RuleCheck, TrialEvidence};
 use crate::store::{StoreError, open};
-use retrial_mlperf::loadgen;
+use retrial_mlperf::loadgen::{self, Scenario};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
 
 /// The folder of the run.
 const RUN: &str = "accuracy";
 
-/// Reads the accuracy run of a place.
+/// Reads the accuracy run of a place; `performance` is its performance run.
 pub(crate) fn gather(
     place: &ScenarioFolder,
     rules: Option<&Rules>,
+    performance: Option<&Evidence>,
     files: &mut Vec<Missing>,
 ) -> Evidence {
     let path = place.results().join(RUN);
@@ -29,7 +31,11 @@ pub(crate) fn gather(
     let root = &place.submitter.root;
     let logs = folder::logs(root, &path);
     evidence.checks.extend(missing(&logs, &path, files));
-    evidence.checks.extend(performance_log(&logs));
+    // An edge system's result may be inferred from another scenario, with that one's accuracy.
+    let ran = performance.and_then(|one| one.trials.first()?.run_settings.as_ref()?.scenario);
+    let scenario = ran.or_else(|| place.scenario());
+    evidence.checks.extend(other_kind(&logs, scenario));
+    evidence.checks.extend(markers::usual(&root.join(&path)));
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
     if logs.run.summary.is_some() || logs.run.detail.is_some() {
         loadgen_evidence(&logs.run, &mut evidence, &mut trial);
@@ -68,18 +74,23 @@ pub(crate) fn gather(
     evidence
 }
 
-/// The log of a performance run in the folder is told: MLCommons' checker takes it.
-fn performance_log(logs: &Logs) -> Option<RuleCheck> {
-    let mode = logs
-        .run
-        .mode()
-        .filter(|mode| *mode == loadgen::Mode::Performance)?;
-    Some(RuleCheck::new(
-        "mode of the accuracy run's log",
-        mode.to_string(),
-        "AccuracyOnly; the checker of MLCommons accepts it, so this is only a remark",
-        true,
-    ))
+/// Logs of another mode or scenario are told, with the file: MLCommons' checker takes them, and
+/// five folders of v5.1 have them.
+fn other_kind(logs: &Logs, scenario: Option<Scenario>) -> Vec<RuleCheck> {
+    let file = if logs.run.detail.is_some() {
+        DETAIL
+    } else {
+        SUMMARY
+    };
+    let checks = of_its_kind(&logs.run, loadgen::Mode::Accuracy, scenario);
+    let other = checks.into_iter().filter(|check| !check.passed);
+    other
+        .map(|check| {
+            let rule = format!("{} of {RUN}/{file}", check.rule);
+            let required = format!("{}; the official checker does not look", check.required);
+            RuleCheck::warning(rule, check.measured, required)
+        })
+        .collect()
 }
 
 /// Whether a place has any accuracy at all.

@@ -10,20 +10,18 @@ use super::layout::is_test;
 use super::performance::missing;
 use super::submission::{Part, ScenarioFolder};
 use crate::results::evidence::compliance;
-use crate::results::evidence::folder;
+use crate::results::evidence::folder::{self, Logs};
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
 use retrial_mlperf::compliance::{Test, TestRequirements};
-use retrial_mlperf::loadgen::{Run, Scenario};
-use retrial_mlperf::rounds::{ComplianceTest, Rules};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::{ComplianceTest, Rules, check_audit};
 use retrial_recipe::model::Mode;
 
 /// The run of a test whose speed counts.
 const RUN: &str = "performance/run_1";
 /// How much more than a limit a ratio of two rounded figures may be.
 const ROUNDING: f64 = 2e-5;
-/// What LoadGen calls an error where it finds `audit.config`, which each of these tests needs.
-const AUDIT_CONFIG: &str = "Multiple conf files are used";
 
 /// One test of a place.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,14 +85,23 @@ fn one(
                     files.push(Missing(path.join(check.measured)));
                 }
             }
+            let logs = folder::logs(&place.submitter.root, &path.join(RUN));
+            if let Some((_, test)) = asked {
+                let checks = check_audit(test, &logs.run.run_settings());
+                evidence.checks.extend(checks);
+            }
             if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
-                speed(place, asked, path, &mut evidence, &mut trial, files);
+                let run = path.join(RUN);
+                evidence.checks.extend(missing(&logs, &run, files));
+                speed(asked, &logs, &mut evidence, &mut trial);
                 let performance = performance.and_then(|one| one.trials.first());
                 if let (Some((rules, test)), Some(performance)) = (asked, performance) {
                     evidence
                         .checks
                         .extend(against(rules, test, &trial, performance));
                 }
+            } else if logs.run.detail.is_some() {
+                loadgen_evidence(&logs.run, &mut evidence, &mut trial);
             }
         }
         Err(error) => {
@@ -119,21 +126,14 @@ fn not_asked(place: &ScenarioFolder, is_known: bool, is_asked: bool) -> Option<&
 
 /// The test's own performance run.
 fn speed(
-    place: &ScenarioFolder,
     asked: Option<(&Rules, &ComplianceTest)>,
-    path: &Path,
+    logs: &Logs,
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
-    files: &mut Vec<Missing>,
 ) {
-    let mut logs = folder::logs(&place.submitter.root, &path.join(RUN));
-    evidence
-        .checks
-        .extend(missing(&logs, &path.join(RUN), files));
     if logs.run.summary.is_none() && logs.run.detail.is_none() {
         return;
     }
-    without_audit_config(&mut logs.run);
     loadgen_evidence(&logs.run, evidence, trial);
     let Some((rules, test)) = asked else {
         return;
@@ -200,26 +200,6 @@ fn against(
         required,
         is_met,
     ))
-}
-
-/// Leaves the error out that every run with an `audit.config` has.
-fn without_audit_config(run: &mut Run) {
-    let Some(detail) = &mut run.detail else {
-        return;
-    };
-    let before = detail.error_messages.len();
-    detail
-        .error_messages
-        .retain(|message| !message.text.contains(AUDIT_CONFIG));
-    let left_out = (before - detail.error_messages.len()) as u64;
-    detail.errors = detail.errors.saturating_sub(left_out);
-    if let Some(errors) = run
-        .summary
-        .as_mut()
-        .and_then(|summary| summary.errors.as_mut())
-    {
-        *errors = errors.saturating_sub(left_out);
-    }
 }
 
 /// What the tests say of the performance result: the closed division asks for all of its

@@ -2,7 +2,7 @@
 
 use super::files::Missing;
 use super::submission::{Part, ScenarioFolder};
-use super::{JudgeContext, accuracy, compliance, endpoint, files, performance};
+use super::{JudgeContext, accuracy, compliance, endpoint, files, one_result, performance};
 use crate::results::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
@@ -46,11 +46,24 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
         if of_endpoint {
             endpoint::accuracy(place, rules.as_ref(), allowed)
         } else {
-            accuracy::gather(place, rules.as_ref(), &mut missing)
+            accuracy::gather(place, rules.as_ref(), performance.as_ref(), &mut missing)
         }
     });
-    let tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
+    let mut tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
     if let Some(mut performance) = performance {
+        one_result::copies(&performance, &mut tests);
+        let tested = tests.iter().map(|test| &test.evidence);
+        let all: Vec<&Evidence> = [&performance]
+            .into_iter()
+            .chain(&accuracy)
+            .chain(tested)
+            .collect();
+        let differences = one_result::differences(&all);
+        performance.checks.extend(differences);
+        let is_open = place.submitter.is_open();
+        let tokens = accuracy.as_ref();
+        let tokens = tokens.and_then(|one| one_result::tokens(&performance, one, is_open));
+        performance.checks.extend(tokens);
         if place.only.is_none() && !of_endpoint {
             performance
                 .checks

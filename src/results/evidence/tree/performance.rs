@@ -8,7 +8,8 @@ use super::gather::empty;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, inferred, power};
 use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
-use crate::results::evidence::loadgen::loadgen_evidence;
+use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
+use crate::results::evidence::markers;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 use retrial_mlperf::loadgen;
 use retrial_mlperf::rounds::Rules;
@@ -30,6 +31,7 @@ pub(crate) fn gather(
     if logs.run.summary.is_none() && logs.run.detail.is_none() {
         return evidence;
     }
+    evidence.checks.extend(fallback(&logs.run));
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
     loadgen_evidence(&logs.run, &mut evidence, &mut trial);
     if let Some(rules) = rules {
@@ -44,9 +46,15 @@ pub(crate) fn gather(
     match power::figure(place, &logs.run, files) {
         Some(Ok((name, figure))) => {
             trial.figures.insert(name, figure);
+            evidence.checks.extend(power::checksums(place));
         }
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
+    }
+    let root = &place.submitter.root;
+    for folder in ["", "performance", RUN] {
+        let folder = root.join(place.results()).join(folder);
+        evidence.checks.extend(markers::usual(&folder));
     }
     evidence.checks.extend(other_mode(&logs));
     evidence.checks.extend(other_runs(place));

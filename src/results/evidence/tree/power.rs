@@ -4,7 +4,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::files::Missing;
+use serde_json::Value;
+use sha1::{Digest, Sha1};
+
+use super::files::{Missing, object};
 use super::submission::ScenarioFolder;
 use crate::results::verdict::{FigureValue, RuleCheck};
 use crate::store::{blocks, open};
@@ -13,6 +16,8 @@ use retrial_mlperf::power::{Meter, Power, moment};
 
 /// The meter's log.
 const METER: &str = "spl.txt";
+/// The meter's log of the run that counts, as the power tool lists it.
+const METERED: &str = "run_1/spl.txt";
 /// What such a result has beside `performance/run_1`.
 const FILES: [&str; 8] = [
     "performance/ranging/mlperf_log_detail.txt",
@@ -83,6 +88,49 @@ fn measured(
         .ok_or_else(|| "the detail log does not say how many queries there were".to_owned())?;
     let name = "energy_per_query_mj".to_owned();
     Ok((name, FigureValue::new(energy, "mJ")))
+}
+
+/// Checks the sums that the power tool wrote when it ended against the files that they are of. An
+/// edited log of the meter has another.
+pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
+    let root = &place.submitter.root;
+    let folder = place.results().join("performance");
+    let mut checks = Vec::new();
+    for (summary, file) in [
+        ("power/client.json", None),
+        ("power/server.json", Some(METERED)),
+    ] {
+        // A summary that is missing is told of the files.
+        let Ok(object) = object(root, &folder.join(summary)) else {
+            continue;
+        };
+        let sums = object.get("results").and_then(Value::as_object);
+        let sums = sums.into_iter().flatten();
+        let sums: Vec<(&String, &str)> = sums
+            .filter_map(|(name, sum)| Some((name, sum.as_str()?)))
+            .collect();
+        let required = format!("its SHA-1 in {summary}");
+        if let Some(file) = file.filter(|file| sums.iter().all(|(name, _)| name != file)) {
+            checks.push(RuleCheck::failed(file, "not listed", required.as_str()));
+        }
+        for (name, sum) in sums {
+            let Ok(file) = open::open_beneath(root, &folder.join(name)) else {
+                continue;
+            };
+            let found = sha1(file).unwrap_or_else(|error| error.to_string());
+            let passed = found.eq_ignore_ascii_case(sum);
+            let measured = format!("SHA-1 {found}");
+            let required = format!("{sum}, as in {summary}");
+            checks.push(RuleCheck::new(name, measured, required, passed));
+        }
+    }
+    checks
+}
+
+fn sha1(file: impl Read) -> std::io::Result<String> {
+    let mut hash = Sha1::new();
+    blocks::each(file, |block| hash.update(block))?;
+    Ok(hex::encode(hash.finalize()))
 }
 
 /// Millijoules of a query. A SingleStream run may stand for MultiStream, whose query is eight.

@@ -40,7 +40,24 @@ pub(crate) fn check(
         return checks;
     };
     if benchmark.submitter.is_open() {
+        let taken = |scenario: &Scenario| rules.scenarios.get(*scenario).is_some();
+        let scenarios = benchmark.scenarios.iter();
+        let scenarios = scenarios.filter_map(super::ScenarioFolder::scenario);
+        checks.extend(
+            scenarios
+                .filter(|scenario| !taken(scenario))
+                .map(|scenario| {
+                    let required = format!("a scenario of {official} in round {}", round.round);
+                    RuleCheck::warning("scenario", scenario.to_string(), required)
+                }),
+        );
         return checks;
+    }
+    let own = &benchmark.name;
+    if benchmark.submitter.names.contains_key(own) && round.benchmark(own).is_none() {
+        let measured = format!("{own}, which model_mapping.json calls {named}");
+        let required = "the suite's own name, in the closed division";
+        checks.push(RuleCheck::warning("benchmark", measured, required));
     }
     let found: Vec<Scenario> = benchmark
         .scenarios

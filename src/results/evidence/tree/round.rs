@@ -1,39 +1,74 @@
-//! Which round a tree is of: its seeds tell, which are drawn anew for each.
+//! Which round a tree is of: its seeds tell, which are drawn again for each.
+
+use std::cmp::Reverse;
+
+use rayon::prelude::*;
 
 use super::{Part, ScenarioFolder, SubmissionTrees};
 use crate::results::evidence::{endpoints, folder};
 use retrial_mlperf::rounds::{Round, Rounds};
 
-/// The round whose seeds stand in the first log of the tree that has any round's. A result with
-/// other seeds is then judged by this round, and breaks its rule.
+/// The round of a tree, and how many of its results have whose seeds.
+#[derive(Debug, Clone)]
+pub struct RoundOfTree<'a> {
+    /// The round that most results are of.
+    pub round: &'a Round,
+    /// Rounds and their numbers of results, the most first.
+    pub counts: Vec<(&'a str, usize)>,
+}
+
+/// The round whose seeds stand in most of the tree's results. A result with other seeds is then
+/// judged by this round, and violates its rule.
 #[must_use]
-pub fn of_tree<'a>(found: &SubmissionTrees, rounds: &'a Rounds) -> Option<&'a Round> {
-    let places = || {
-        found
-            .benchmarks
-            .iter()
-            .flat_map(|benchmark| &benchmark.scenarios)
-    };
-    let logged = places().find_map(|place| {
-        let root = &place.submitter.root;
-        let results = place.results();
-        let mut folders = vec![results.join("performance/run_1")];
-        if let Some(Part::Test(test)) = &place.only {
-            let tests = place
-                .compliance()
-                .map(|at| at.join(test).join("performance/run_1"));
-            folders.extend(tests);
+pub fn of_tree<'a>(found: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
+    let places: Vec<&ScenarioFolder> = found
+        .benchmarks
+        .iter()
+        .flat_map(|benchmark| &benchmark.scenarios)
+        .collect();
+    let of_places = places
+        .par_iter()
+        .filter_map(|place| of_logs(place, rounds).or_else(|| of_endpoint(place, rounds)));
+    let mut by_round: Vec<(&Round, usize)> = Vec::new();
+    for round in of_places.collect::<Vec<_>>() {
+        match by_round
+            .iter_mut()
+            .find(|(known, _)| known.round == round.round)
+        {
+            Some((_, count)) => *count += 1,
+            None => by_round.push((round, 1)),
         }
-        folders.iter().find_map(|at| {
-            let summary = folder::summary_at(root, at).ok();
-            let parameters = match summary {
-                Some(summary) => summary.parameters,
-                None => folder::detail_at(root, at).ok()?.parameters,
-            };
-            rounds.by_seeds(&parameters)
-        })
-    });
-    logged.or_else(|| places().find_map(|place| of_endpoint(place, rounds)))
+    }
+    // Of equals the first in the tree's order.
+    by_round.sort_by_key(|(_, count)| Reverse(*count));
+    let (round, _) = by_round.first()?;
+    let counts = by_round.iter();
+    Some(RoundOfTree {
+        round,
+        counts: counts
+            .map(|(round, count)| (round.round.as_str(), *count))
+            .collect(),
+    })
+}
+
+/// The round whose seeds are in the first log of a place.
+fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
+    let root = &place.submitter.root;
+    let mut folders = vec![place.results().join("performance/run_1")];
+    if let Some(Part::Test(test)) = &place.only {
+        let tests = place
+            .compliance()
+            .map(|at| at.join(test).join("performance/run_1"));
+        folders.extend(tests);
+    }
+    folders.iter().find_map(|at| {
+        let summary = folder::summary_at(root, at).ok();
+        let parameters = match summary {
+            Some(summary) => summary.parameters,
+            None => folder::detail_at(root, at).ok()?.parameters,
+        };
+        rounds.by_seeds(&parameters)
+    })
 }
 
 /// An endpoint's configuration has two of the three seeds.

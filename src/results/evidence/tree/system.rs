@@ -1,6 +1,8 @@
 //! A system's description, `systems/SYSTEM.json`.
 
-use serde_json::Value;
+use std::path::Path;
+
+use serde_json::{Map, Value};
 
 use super::files::object;
 use super::submission::Benchmark;
@@ -15,6 +17,15 @@ pub(crate) struct System {
     pub kind: Option<SystemType>,
     /// What is wrong with its description.
     pub checks: Vec<RuleCheck>,
+}
+
+/// Returns the description of a system of the submitter whose folder this is.
+///
+/// # Errors
+/// A fragment: where it is missing, or is no JSON object.
+pub fn description(submitter: &Path, system: &str) -> Result<Map<String, Value>, String> {
+    let file = Path::new("systems").join(format!("{system}.json"));
+    object(submitter, &file)
 }
 
 /// Reads the description of a benchmark's system.

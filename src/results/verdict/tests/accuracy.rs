@@ -41,17 +41,23 @@ fn performance_only(verdict: &Verdict) -> bool {
 }
 
 #[rstest]
-#[case(false, 0)]
-#[case(true, 5)]
-fn performance_without_accuracy(#[case] require_accuracy: bool, #[case] code: u8) {
+#[case(false, Outcome::Reproduced, 0)]
+#[case(true, Outcome::Inconclusive, 5)]
+fn performance_without_accuracy(
+    #[case] require_accuracy: bool,
+    #[case] outcome: Outcome,
+    #[case] code: u8,
+) {
     let context = Context {
         require_accuracy,
         ..mlperf()
     };
     let verdict = judge(&context, &[speed()]);
-    assert_eq!(verdict.outcome, Outcome::Reproduced);
+    assert_eq!(verdict.outcome, outcome);
     assert!(performance_only(&verdict));
     assert_eq!(verdict.exit_code.code(), code);
+    let says_why = verdict.sentence.contains("--require-accuracy");
+    assert_eq!(says_why, require_accuracy, "{}", verdict.sentence);
 }
 
 #[rstest]

@@ -1,0 +1,120 @@
+//! A benchmark's own word that a result is invalid, outside of LoadGen's logs: AMD's harness leaves
+//! a file `INVALID` where the model or the data set is not the expected one, and measures on.
+
+use std::path::Path;
+
+use regex::Regex;
+use walkdir::WalkDir;
+
+use super::figures::{Text, each_line};
+use crate::results::verdict::RuleCheck;
+use retrial_readings::nearest::shortened;
+use retrial_recipe::model::{InvalidMarker, InvalidSign};
+
+/// The file that AMD's harness leaves.
+const USUAL: &str = "INVALID";
+/// How deep in the results a marker is looked for.
+const DEPTH: usize = 8;
+
+/// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
+/// is a failed check.
+#[must_use]
+pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> Vec<RuleCheck> {
+    let found = markers.iter().filter_map(|marker| match &marker.sign {
+        InvalidSign::File(name) => file(folder, name),
+        InvalidSign::Pattern(pattern) => line(pattern, outputs),
+    });
+    found.collect()
+}
+
+/// Checks one folder of a submission for the usual marker.
+#[must_use]
+pub fn usual(folder: &Path) -> Option<RuleCheck> {
+    let path = folder.join(USUAL);
+    std::fs::symlink_metadata(&path).ok()?;
+    Some(failed(USUAL, Path::new(USUAL)))
+}
+
+fn file(folder: &Path, name: &str) -> Option<RuleCheck> {
+    if name.contains('/') {
+        let there = std::fs::symlink_metadata(folder.join(name)).is_ok();
+        return there.then(|| failed(name, Path::new(name)));
+    }
+    let entries = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten();
+    let mut named = entries.filter(|entry| entry.file_name() == name);
+    let found = named.next()?;
+    let below = found.path().strip_prefix(folder).unwrap_or(found.path());
+    Some(failed(name, below))
+}
+
+fn failed(name: &str, path: &Path) -> RuleCheck {
+    let measured = format!("the harness left {}", path.display());
+    let required = format!("no file {name} in the results");
+    RuleCheck::failed("the benchmark's own checks", measured, required)
+}
+
+fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
+    // The recipe's check compiled it.
+    let expression = Regex::new(pattern).ok()?;
+    let mut found: Option<String> = None;
+    for output in outputs {
+        // An output that is not there has no line; its step's end tells why.
+        let Ok(mut opened) = output.open() else {
+            continue;
+        };
+        let _ = each_line(&mut opened, |line| {
+            if found.is_none() && expression.is_match(line) {
+                found = Some(shortened(line));
+            }
+        });
+    }
+    let required = format!("no line that matches {pattern}");
+    Some(RuleCheck::failed(
+        "the benchmark's own checks",
+        found?,
+        required,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn markers(signs: Vec<InvalidSign>) -> Vec<InvalidMarker> {
+        let markers = signs.into_iter().map(|sign| InvalidMarker { sign });
+        markers.collect()
+    }
+
+    #[test]
+    fn files_and_lines_that_say_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let signs = vec![
+            InvalidSign::File("INVALID".to_owned()),
+            InvalidSign::File("logs/INVALID".to_owned()),
+            InvalidSign::Pattern("checksum .* does not match".to_owned()),
+        ];
+        let output = Text {
+            directory: folder.path().to_owned(),
+            file: "output.log".into(),
+        };
+        let check = || of_recipe(&markers(signs.clone()), folder.path(), &[output.clone()]);
+        assert!(check().is_empty());
+        std::fs::write(folder.path().join("output.log"), "model checksum ok\n").unwrap();
+        assert!(check().is_empty());
+        let text = "a\nmodel checksum 0f does not match 0e\nb\n";
+        std::fs::write(folder.path().join("output.log"), text).unwrap();
+        std::fs::create_dir(folder.path().join("logs")).unwrap();
+        std::fs::write(folder.path().join("logs/INVALID"), "").unwrap();
+        let measured: Vec<String> = check().into_iter().map(|check| check.measured).collect();
+        assert_eq!(
+            measured,
+            [
+                "the harness left logs/INVALID",
+                "the harness left logs/INVALID",
+                "model checksum 0f does not match 0e"
+            ]
+        );
+        assert!(usual(folder.path()).is_none());
+        assert!(!usual(&folder.path().join("logs")).unwrap().passed);
+    }
+}
