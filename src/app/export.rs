@@ -4,13 +4,15 @@ use std::path::Path;
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use crate::app::options::GlobalOptions;
+use crate::app::judge;
+use crate::app::options::{GlobalOptions, JudgeRequest};
 use crate::export::read;
 use crate::export::write::{self, SubmissionError};
-use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo};
+use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation};
 use crate::plan::Plan;
 use crate::results::evidence::run::RunFiles;
 use crate::results::evidence::telemetry;
+use crate::results::verdict::RuleCheck;
 use crate::run::judge_files;
 use crate::store::journal::{Journal, State};
 use crate::store::{RunDirectory, StoreError};
@@ -54,7 +56,43 @@ pub fn export(
         export.notes.insert(0, note);
     }
     let replaced = write::write(&export.files, &runs, to, replace)?;
+    if export.is_complete() {
+        export.violations = judged(&export, to)?;
+    }
     Ok(Written { export, replaced })
+}
+
+/// The rules that the written tree violates, as `retrial judge` finds them.
+fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
+    let request = JudgeRequest {
+        round: Some(export.round.clone()),
+        ..JudgeRequest::default()
+    };
+    let Some(found) = judge::trees(to, &request)? else {
+        return Ok(Vec::new());
+    };
+    let mut violations = Vec::new();
+    let mut add = |path: &str, rules: &[RuleCheck]| {
+        let violated = rules.iter().filter(|rule| !rule.passed);
+        violations.extend(violated.map(|rule| Violation {
+            path: path.to_owned(),
+            rule: format!(
+                "{}: {}; required {}",
+                rule.rule, rule.measured, rule.required
+            ),
+        }));
+    };
+    for fault in found.faults.iter().filter(|fault| fault.is_violation) {
+        let (actual, required) = (&fault.actual, &fault.required);
+        add(&fault.path, &[RuleCheck::failed("tree", actual, required)]);
+    }
+    judge::judge_trees(&found, &request, |judged| {
+        add(&judged.benchmark.path, &judged.benchmark.rules);
+        for result in &judged.verdict.results {
+            add(&result.path, &result.rules);
+        }
+    })?;
+    Ok(violations)
 }
 
 fn attempt(
@@ -85,7 +123,7 @@ fn read(
     for measured in &mut plan.measurements {
         let scenario = Scenario::from_word(&measured.scenario);
         let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
-        measured.rules = rules.map(|rules| rules.in_division(&division));
+        measured.rules = rules.map(|rules| rules.submitted_to(&division));
     }
     let state = State::of(&Journal::read(&directory.journal())?);
     let files = RunFiles {

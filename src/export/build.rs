@@ -28,10 +28,17 @@ pub fn build(
     request: &ExportRequest,
     round: &Round,
 ) -> Result<Export, ExportError> {
-    let benchmarks = collect(runs, request, round)?;
-    let violations = violations(&benchmarks, round);
+    let mut benchmarks = collect(runs, request, round)?;
     let mut notes = Vec::new();
-    let division = division(runs, request, &violations, &mut notes)?;
+    let found = violations(&benchmarks, round);
+    let division = division(runs, request, &found, &mut notes)?;
+    if division == Division::Closed {
+        // Only the open division may have names of its own.
+        for one in benchmarks.iter_mut().filter(|one| one.is_mapped(round)) {
+            one.folder = one.official.clone().unwrap_or_default();
+        }
+    }
+    let violations = violations(&benchmarks, round);
     let fell_open = request.division.is_none() && !notes.is_empty();
     let folders: Vec<&str> = benchmarks.iter().map(|one| one.folder.as_str()).collect();
     let submission = Submission {

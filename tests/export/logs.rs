@@ -26,6 +26,35 @@ pub struct Run {
 }
 
 impl Run {
+    /// Enough whole passes through the data set for ten minutes.
+    fn samples(&self) -> u64 {
+        let passes = (600.0 * self.tokens_per_second / 290.0 / 24576.0).ceil();
+        passes as u64 * 24576
+    }
+
+    /// How long the run took, seconds.
+    fn duration(&self) -> f64 {
+        self.samples() as f64 * 290.0 / self.tokens_per_second
+    }
+
+    /// The longest latency, ns: in Offline, of the last sample.
+    fn longest(&self) -> u64 {
+        let seconds = if self.scenario == "Offline" {
+            self.duration()
+        } else {
+            5.0
+        };
+        (seconds * 1e9) as u64
+    }
+
+    fn end(&self) -> String {
+        let milliseconds = (self.duration() * 1e3) as u64;
+        let (minutes, rest) = (milliseconds / 60_000, milliseconds % 60_000);
+        let (hour, minute) = (12 + minutes / 60, minutes % 60);
+        let (second, fraction) = (rest / 1000, rest % 1000);
+        format!("\"11-21-2026 {hour}:{minute:02}:{second:02}.{fraction:03}\"")
+    }
+
     pub fn detail(&self, began: &str) -> String {
         let mut text = String::new();
         let mut log = |key: &str, value: &str| {
@@ -56,7 +85,7 @@ impl Run {
             ("effective_test_mode", format!("\"{mode}\"")),
             (
                 "effective_samples_per_query",
-                if offline { "24576" } else { "1" }.to_owned(),
+                if offline { self.samples() } else { 1 }.to_string(),
             ),
             ("effective_target_qps", "10".to_owned()),
             ("effective_target_latency_ns", "0".to_owned()),
@@ -79,7 +108,7 @@ impl Run {
                 "true".to_owned(),
             ),
             ("power_begin", "\"11-21-2026 12:00:00.000\"".to_owned()),
-            ("power_end", "\"11-21-2026 12:11:00.000\"".to_owned()),
+            ("power_end", self.end()),
         ] {
             log(key, &value);
         }
@@ -106,7 +135,18 @@ impl Run {
                 ("early_stopping_met", "true".to_owned()),
                 (tokens, rate.to_string()),
                 (samples, (rate / 290.0).to_string()),
+                (
+                    "result_scheduled_samples_per_sec",
+                    (rate / 290.0 * 1.0002).to_string(),
+                ),
+                ("result_query_count", self.samples().to_string()),
+                ("generated_query_count", self.samples().to_string()),
+                ("result_50.00_percentile_latency_ns", "500000000".to_owned()),
+                ("result_90.00_percentile_latency_ns", "600000000".to_owned()),
+                ("result_95.00_percentile_latency_ns", "600000000".to_owned()),
+                ("result_97.00_percentile_latency_ns", "600000000".to_owned()),
                 ("result_99.00_percentile_latency_ns", "600000000".to_owned()),
+                ("result_99.90_percentile_latency_ns", "600000000".to_owned()),
                 (
                     "result_first_token_99.00_percentile_latency_ns",
                     "300000000".to_owned(),
@@ -117,7 +157,12 @@ impl Run {
                 ),
                 ("result_mean_latency_ns", "500000000".to_owned()),
                 ("result_min_latency_ns", "400000000".to_owned()),
+                ("result_max_latency_ns", self.longest().to_string()),
+                ("num_errors", "0".to_owned()),
             ] {
+                if offline && (key.contains("query_count") || key.contains("scheduled")) {
+                    continue;
+                }
                 log(key, &value);
             }
         }

@@ -299,7 +299,7 @@ fn the_median_trial_stands_for_a_result(
 
 #[rstest]
 #[case("v5.1", ("calibration.md", "--system-info"))]
-#[case("v6.0", ("Server or Interactive", "retrial run ./recipe.yaml --scenario server"))]
+#[case("v6.0", ("Server or Interactive", "measure it by a recipe that has it"))]
 fn what_is_missing_is_named_with_what_to_do(
     #[case] round: &'static str,
     #[case] of_round: (&str, &str),
