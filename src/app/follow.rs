@@ -59,7 +59,7 @@ pub async fn follow(
         }
         reporter.finish();
     });
-    let signals = tokio::spawn(signals::handle_signals(Arc::clone(&session)));
+    let signals = signals::handle_signals(Arc::clone(&session));
     let ended = execute(&session).await;
     signals.abort();
     let _ = signals.await;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
 use crate::app::terminal;
 use crate::results::verdict::ExitCode;
@@ -44,34 +45,37 @@ impl SignalTarget for Arc<Session> {
     }
 }
 
-/// Handles signals until it is aborted.
-pub async fn handle_signals(subject: impl SignalTarget) {
+/// Handles signals until it is aborted. They are heard when this returns, before the task first runs:
+/// a signal in between would end the process.
+pub fn handle_signals(subject: impl SignalTarget) -> JoinHandle<()> {
     let streams = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
         signal(SignalKind::hangup()),
     );
     let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = streams else {
-        return;
+        return tokio::spawn(async {});
     };
-    let mut is_stopping = false;
-    loop {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {
-                subject.hung_up();
-                continue;
+    tokio::spawn(async move {
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {
+                    subject.hung_up();
+                    continue;
+                }
             }
+            if is_stopping {
+                terminal::note(&format!(
+                    "exiting at once: the container ends at its deadline; remove it now with `{}`",
+                    subject.cleanup()
+                ));
+                std::process::exit(ExitCode::Interrupted.code().into());
+            }
+            is_stopping = true;
+            subject.stop();
         }
-        if is_stopping {
-            terminal::note(&format!(
-                "exiting at once: the container ends at its deadline; remove it now with `{}`",
-                subject.cleanup()
-            ));
-            std::process::exit(ExitCode::Interrupted.code().into());
-        }
-        is_stopping = true;
-        subject.stop();
-    }
+    })
 }

@@ -94,7 +94,7 @@ pub async fn follow(
         emitter: batch.emitter(),
         stop: Arc::clone(&batch.stop),
     };
-    let signals = tokio::spawn(signals::handle_signals(subject));
+    let signals = signals::handle_signals(subject);
     let ended = execute(&batch).await;
     let go_on = format!(
         "  evidence: {}\n  resume it: retrial resume {id}",
