@@ -7,6 +7,7 @@
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
 //! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
+//! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
 //! - [`rounds`]: what each round asks of a result, held against what the logs say.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -16,6 +17,7 @@ pub mod compliance;
 pub mod endpoints;
 pub mod loadgen;
 pub mod mllog;
+pub mod noise;
 pub mod power;
 pub mod rounds;
 pub mod submission;

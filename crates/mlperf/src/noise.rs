@@ -1,0 +1,178 @@
+//! How much a trial of one of MLPerf Inference's benchmarks scatters on one system: the noise that is
+//! assumed of a single trial. From pairs of published runs, by `examples/noise.rs`.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+static TABLE: LazyLock<NoiseTable> = LazyLock::new(|| {
+    // A test reads it.
+    serde_saphyr::from_str(include_str!("../noise/mlperf-inference.yaml")).unwrap_or_default()
+});
+
+/// Two runs differ by more than this many deviations of one in one of ten cases: the normal's 95th
+/// percentile times the root of two.
+const NINTH_DECILE: f64 = 1.644_853_626_951_472_7 * std::f64::consts::SQRT_2;
+/// Of fewer pairs a 90th percentile is the largest of them.
+const FEWEST: u32 = 8;
+/// The least that is assumed. Servers of one target rate differ by less, since they complete what they
+/// are asked for: that says nothing of the system.
+const LEAST: f64 = 0.001;
+
+/// How far published pairs of runs on one system are apart.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NoiseTable {
+    /// Where the pairs are from.
+    pub source: String,
+    /// The groups: of a benchmark in a scenario, of a scenario in a round, of a round.
+    pub groups: Vec<PairGroup>,
+}
+
+/// Pairs of runs that are alike.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairGroup {
+    /// The round; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<String>,
+    /// The benchmark, without its accuracy target; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub benchmark: Option<String>,
+    /// The scenario; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// How many pairs.
+    pub pairs: u32,
+    /// Median of the absolute log ratios.
+    pub median: f64,
+    /// 90th percentile of the absolute log ratios.
+    pub p90: f64,
+}
+
+impl PairGroup {
+    /// Relative standard deviation of one trial that makes the 90th percentile what it is.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        self.of_pairs().max(LEAST)
+    }
+
+    fn of_pairs(&self) -> f64 {
+        self.p90 / NINTH_DECILE
+    }
+}
+
+/// `9 published pairs of llama2-70b Offline`
+impl fmt::Display for PairGroup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} published pairs", self.pairs)?;
+        let names = [&self.round, &self.benchmark, &self.scenario];
+        let names: Vec<&str> = names.into_iter().flatten().map(String::as_str).collect();
+        if !names.is_empty() {
+            write!(formatter, " of {}", names.join(" "))?;
+        }
+        if self.of_pairs() < LEAST {
+            formatter.write_str(", which show less")?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the groups that have enough pairs.
+pub fn enough() -> impl Iterator<Item = &'static PairGroup> {
+    TABLE.groups.iter().filter(|group| group.pairs >= FEWEST)
+}
+
+/// Returns the pairs that say most of a benchmark in a scenario: its own if there are enough, else the
+/// scenario's of the latest round that has enough, else all of the latest round. Later rounds scatter
+/// more, and a benchmark without pairs is a new one.
+#[must_use]
+pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairGroup> {
+    let (benchmark, scenario) = (family(benchmark), folded(scenario));
+    let is = |known: &Option<String>, wanted: Option<&str>| match (known, wanted) {
+        (Some(known), Some(wanted)) => folded(known) == wanted,
+        (None, None) => true,
+        _ => false,
+    };
+    let find = |of_round: bool, benchmark: Option<&str>, scenario: Option<&str>| {
+        let found = enough().filter(move |group| {
+            group.round.is_some() == of_round
+                && is(&group.benchmark, benchmark)
+                && is(&group.scenario, scenario)
+        });
+        // Rounds stand in their order.
+        found.last()
+    };
+    find(false, Some(&folded(&benchmark)), Some(&scenario))
+        .or_else(|| find(true, None, Some(&scenario)))
+        .or_else(|| find(true, None, None))
+}
+
+/// A benchmark without its accuracy target, by one name for all rounds.
+#[must_use]
+pub fn family(benchmark: &str) -> String {
+    let name = benchmark.to_ascii_lowercase().replace("-interactive", "");
+    let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
+    match name {
+        "resnet50" => "resnet",
+        name => name,
+    }
+    .to_owned()
+}
+
+/// `single-stream` is `SingleStream`.
+fn folded(name: &str) -> String {
+    name.to_ascii_lowercase().replace(['-', '_'], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("llama2-70b-99.9", "Offline", "of llama2-70b Offline")]
+    #[case("llama2-70b-99", "offline", "of llama2-70b Offline")]
+    #[case("resnet50", "Offline", "of resnet Offline")]
+    #[case("whisper", "Offline", "of whisper Offline")]
+    #[case("llama2-70b-99", "Server", "of llama2-70b Server, which show less")]
+    // Without pairs of its own, or with too few.
+    #[case("gpt-oss-120b", "Offline", "of v5.1 Offline")]
+    #[case("retinanet", "single-stream", "of v5.1 SingleStream")]
+    #[case("llama2-70b-interactive-99", "Interactive", "of v5.1")]
+    #[case("anything", "Anything", "of v5.1")]
+    fn which_pairs_count(#[case] benchmark: &str, #[case] scenario: &str, #[case] expected: &str) {
+        let found = published_pairs(benchmark, scenario).unwrap();
+        assert!(found.to_string().ends_with(expected), "{found}");
+        assert!(found.pairs >= FEWEST);
+    }
+
+    /// Two runs of noise 0.8 % differ by 1.87 % or more in one of ten cases.
+    #[test]
+    fn a_pair_has_the_noise_of_two() {
+        let of = |p90| PairGroup {
+            p90,
+            ..PairGroup::default()
+        };
+        assert!((of(0.0187).deviation() - 0.008).abs() < 5e-5);
+        assert!((of(0.0).deviation() - LEAST).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_table_is_in_order() {
+        let table = &*TABLE;
+        assert!(!table.source.is_empty() && !table.groups.is_empty());
+        for group in &table.groups {
+            assert!(
+                0.0 <= group.median && group.median <= group.p90 && group.p90 < 0.1,
+                "{group}"
+            );
+        }
+        let rounds: Vec<&String> = table
+            .groups
+            .iter()
+            .filter_map(|group| group.round.as_ref())
+            .collect();
+        assert!(rounds.is_sorted(), "{rounds:?}");
+    }
+}
