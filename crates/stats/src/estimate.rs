@@ -2,9 +2,13 @@
 //!
 //! Each trial is a log ratio to the reference, oriented so that above zero is better; higher- and
 //! lower-is-better are then one formula. Two or more trials: Student's t. One trial: the normal
-//! with an assumed noise. A median of five or more: the order statistics of the sign test. An
+//! with an assumed noise. Two trials: Student's t with the assumed noise for their deviation, and none
+//! where they are further apart than it allows. A median of five or more: the order statistics of the sign test. An
 //! Olympic mean: the winsorized variance of Tukey and `McLaughlin` (1963), from five trials on.
-//! How often each errs is simulated: docs/statistics.md.
+//!
+//! Trials that depend on their order count as one. Rare slow trials leave the median where it is:
+//! the bounds are the median's then, with the scatter of the others. No bound is narrower than what
+//! was printed. How often each errs is simulated: docs/statistics.md.
 
 mod quantile;
 mod small;
@@ -13,6 +17,11 @@ pub use quantile::quantile;
 
 use self::quantile::order_rank;
 use crate::claim::{Aggregate, Better};
+use crate::order::{Order, order};
+use crate::slow::{slow_start, slow_trials};
+
+/// How often two trials that scatter as assumed are taken not to.
+const EXCEEDS: f64 = 0.05;
 
 /// How the trials of one figure stand to one reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +34,16 @@ pub struct Estimate {
     pub sigma: f64,
     /// Where its bounds come from.
     pub method: Method,
+    /// How the trials are made one: as asked, or their median where rare ones are slow.
+    pub aggregate: Aggregate,
+    /// By how much what was printed may be off, as a fraction.
+    pub printed: f64,
+    /// How the trials depend on their order.
+    pub order: Option<Order>,
+    /// By how much the first trial is slower than the others, as a log ratio, where it is.
+    pub slow_start: Option<f64>,
+    /// Positions of rare slow trials.
+    pub slow: Vec<usize>,
 }
 
 /// Where bounds come from.
@@ -71,6 +90,10 @@ pub struct Comparison {
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction.
     pub noise: Option<f64>,
+    /// Half of the last printed digit of the trials, as a fraction of them; 0: they are exact.
+    pub printed: f64,
+    /// The typical trial counts: rare slow ones are judged by the median.
+    pub typical: bool,
 }
 
 impl Comparison {
@@ -82,6 +105,45 @@ impl Comparison {
             better,
             aggregate,
             noise,
+            printed: 0.0,
+            typical: false,
+        }
+    }
+}
+
+fn method(logs: &[f64], comparison: &Comparison) -> Method {
+    match (comparison.aggregate, logs.len()) {
+        (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },
+        (_, ..=1) => match comparison.noise {
+            Some(noise) => Method::Assumed { noise },
+            None => Method::TooFew { needed: 2 },
+        },
+        // The median of two is their mean.
+        (_, 2) => of_two(logs, comparison.noise.filter(|noise| *noise > 0.0)),
+        (Aggregate::Median, 5..) => Method::Ordered {
+            deviation: deviation(logs),
+            sorted: sorted(logs),
+        },
+        // The median of three and of four is the Olympic mean.
+        (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
+            student(logs, small::error_of_middle(trials))
+        }
+        (Aggregate::Olympic, _) => winsorized(logs),
+        (Aggregate::Mean, trials) => student(logs, (1.0 / to_f64(trials)).sqrt()),
+    }
+}
+
+/// Two trials have as good as no deviation of their own: two that happen to be near each other say
+/// nothing, and two that are further apart than was assumed say that the assumption is wrong.
+fn of_two(logs: &[f64], noise: Option<f64>) -> Method {
+    let own = deviation(logs);
+    match noise {
+        Some(noise) if own > quantile(EXCEEDS / 2.0, f64::INFINITY) * noise => {
+            Method::TooFew { needed: 3 }
+        }
+        noise => {
+            let deviation = noise.unwrap_or(own);
+            with_error(deviation, std::f64::consts::FRAC_1_SQRT_2, 2)
         }
     }
 }
@@ -92,33 +154,55 @@ impl Estimate {
     pub fn of(values: &[f64], comparison: &Comparison) -> Self {
         let logs = oriented_logs(values, comparison);
         let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
-        let center = aggregate_log(values, comparison);
-        let method = match (comparison.aggregate, logs.len()) {
-            (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },
-            (_, ..=1) => match comparison.noise {
-                Some(noise) => Method::Assumed { noise },
-                None => Method::TooFew { needed: 2 },
-            },
-            (Aggregate::Median, 5..) => Method::Ordered {
-                deviation: deviation(&logs),
-                sorted: sorted(&logs),
-            },
-            // The median of three and of four is the Olympic mean.
-            (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
-                student(&logs, small::error_of_middle(trials))
-            }
-            (Aggregate::Olympic, _) => winsorized(&logs),
-            // The median of two is their mean.
-            (Aggregate::Mean | Aggregate::Median, trials) => {
-                student(&logs, (1.0 / to_f64(trials)).sqrt())
-            }
-        };
-        Self {
-            center,
+        // The runs of an Olympic mean come in the order of their files, and it drops the slowest.
+        let in_order = comparison.aggregate != Aggregate::Olympic;
+        let (noise, kept) = (comparison.noise, || in_order.then_some(logs.as_slice()));
+        let typical = kept().filter(|_| comparison.typical);
+        let slow = typical.map_or(Vec::new(), |logs| slow_trials(logs, noise));
+        let order = kept().and_then(order);
+        let mut estimate = Self {
+            center: aggregate_log(values, comparison),
             count,
             sigma: comparison.sigma,
-            method,
+            method: method(&logs, comparison),
+            aggregate: comparison.aggregate,
+            printed: comparison.printed,
+            order,
+            slow_start: typical.and_then(|logs| slow_start(logs, noise)),
+            slow,
+        };
+        if !estimate.slow.is_empty() {
+            estimate.typical(&logs, comparison);
         }
+        if order.is_some()
+            && let Some(deviation) = estimate.deviation()
+        {
+            // As many as one: each says again what the one before it said.
+            let trials = logs.len() - estimate.slow.len();
+            estimate.method = with_error(deviation, 1.0, trials);
+        }
+        estimate
+    }
+
+    /// Estimates the typical trial: the median of all, with the scatter of those that are not slow.
+    fn typical(&mut self, logs: &[f64], comparison: &Comparison) {
+        let is_slow = |position: &usize| self.slow.contains(position);
+        let others = (0..logs.len()).filter(|position| !is_slow(position));
+        let others: Vec<f64> = others.map(|position| logs[position]).collect();
+        let ordered = sorted(logs);
+        self.center = f64::midpoint(ordered[(logs.len() - 1) / 2], ordered[logs.len() / 2]);
+        self.aggregate = Aggregate::Median;
+        let factor = match logs.len() {
+            trials @ 3..=4 => small::error_of_middle(trials),
+            trials => small::error_of_median(trials),
+        };
+        // Two others are as two trials are.
+        self.method = match method(&others, comparison) {
+            Method::Student { deviation, .. } | Method::Ordered { deviation, .. } => {
+                with_error(deviation, factor, others.len())
+            }
+            few => few,
+        };
     }
 
     /// The same of trials that are all multiplied with a factor, which is taken as exact.
@@ -165,7 +249,10 @@ impl Estimate {
                 }
             }
         };
-        Some((self.center - below, self.center + above))
+        Some((
+            self.center - below.max(self.printed),
+            self.center + above.max(self.printed),
+        ))
     }
 
     /// Whether its bounds with error `alpha` are order statistics.
@@ -282,11 +369,15 @@ fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
 }
 
 fn student(logs: &[f64], factor: f64) -> Method {
-    let deviation = deviation(logs);
+    with_error(deviation(logs), factor, logs.len())
+}
+
+/// An error that is a factor of the deviation of one trial, which so many trials gave.
+fn with_error(deviation: f64, factor: f64, trials: usize) -> Method {
     Method::Student {
         deviation,
         error: deviation * factor,
-        degrees: to_f64(logs.len()) - 1.0,
+        degrees: to_f64(trials) - 1.0,
     }
 }
 
@@ -316,7 +407,7 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
     if deviation < 1e-14 { 0.0 } else { deviation }
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     values

@@ -10,6 +10,8 @@
 //!     better: Better::Higher,
 //!     aggregate: Aggregate::Mean,
 //!     noise: None,
+//!     printed: 0.0,
+//!     typical: true,
 //! };
 //! let estimate = Estimate::of(&[99.1, 99.4, 99.2], &comparison);
 //! let (lower, upper) = estimate.bounds(0.05).expect("three trials have bounds");
@@ -23,13 +25,16 @@ mod difference;
 pub mod estimate;
 mod holm;
 mod more_trials;
+mod order;
 mod outliers;
 mod region;
+mod slow;
 
 pub use claim::{Aggregate, Better, Claim};
 pub use difference::{Difference, Sample};
 pub use estimate::{Comparison, Estimate, Method, aggregate, quantile};
 pub use holm::step_down;
 pub use more_trials::{MoreTrials, more_trials};
+pub use order::Order;
 pub use outliers::outliers;
 pub use region::{AcceptanceRegion, Decision};

@@ -23,12 +23,22 @@ pub enum MoreTrials {
     MoreThan(u32),
     /// None would: the published figure's own deviation is too large.
     Never,
+    /// None like these, which depend on their order: independent ones would.
+    Independent,
+    /// None would: the figure is printed too coarsely.
+    Finer,
 }
 
 /// Estimates how many more trials would put a bound with error `alpha` past an edge of what was
 /// asked, which lies `distance` from the centre.
 #[must_use]
 pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
+    if distance < estimate.printed {
+        return MoreTrials::Finer;
+    }
+    if estimate.order.is_some() {
+        return MoreTrials::Independent;
+    }
     let count = f64::from(estimate.count);
     // The error of one trial in the aggregate, and what the degrees of freedom lag behind.
     let (of_one, lag) = match &estimate.method {
@@ -84,6 +94,8 @@ mod tests {
             better: Better::Higher,
             aggregate: Aggregate::Mean,
             noise,
+            printed: 0.0,
+            typical: true,
         };
         Estimate::of(values, &comparison)
     }

@@ -242,7 +242,7 @@ impl Tester<'_> {
                 Err(because) => Test::Nothing(because),
                 Ok((gap, to)) => {
                     gaps = gap.shown([&cells[0], &cells[1]], &to, alpha);
-                    Test::Gap(gap)
+                    Test::Gap(Box::new(gap))
                 }
             },
         };

@@ -21,7 +21,7 @@ pub(super) enum Test {
     /// By the ratio of two samples.
     Ratio(Difference),
     /// By two of them.
-    Gap(GapTest),
+    Gap(Box<GapTest>),
     /// By the benchmark's own limits: there is no error.
     Limits(ClaimOutcome, String),
     /// Not at all, and why.

@@ -90,7 +90,10 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
         _ => "it is".to_owned(),
     };
     let Some(bounds) = part.bounds else {
-        return ": one trial, with unknown noise".to_owned();
+        return match part.candidate.trials.len() {
+            1 => ": one trial, with unknown noise".to_owned(),
+            _ => ": two trials that are further apart than the assumed noise allows".to_owned(),
+        };
     };
     let basis = basis(part);
     let required = required(part);
@@ -154,7 +157,10 @@ fn words(more: MoreTrials) -> String {
         MoreTrials::MoreThan(count) => {
             format!("more than {count} more trials of each would be needed")
         }
-        MoreTrials::Never => "no number of trials would decide".to_owned(),
+        MoreTrials::Independent => {
+            "the trials depend on their order: independent ones are needed".to_owned()
+        }
+        MoreTrials::Never | MoreTrials::Finer => "no number of trials would decide".to_owned(),
     }
 }
 

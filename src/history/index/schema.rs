@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 /// Incremented with every change of the tables, and of the fields of a run's summary.
-pub const VERSION: i32 = 3;
+pub const VERSION: i32 = 4;
 /// `rtrl`: marks the file as ours.
 const APPLICATION: i32 = 0x7274_726c;
 

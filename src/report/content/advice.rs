@@ -55,7 +55,10 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
         .iter()
         .filter_map(|(_, judgement)| match judgement.more_trials? {
             MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(judgement.trials + more),
-            MoreTrials::MoreThan(_) | MoreTrials::Never => None,
+            MoreTrials::MoreThan(_)
+            | MoreTrials::Never
+            | MoreTrials::Independent
+            | MoreTrials::Finer => None,
         })
         .max();
     let hopeless = open.iter().any(|(_, judgement)| {
@@ -64,7 +67,14 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
             Some(MoreTrials::MoreThan(_) | MoreTrials::Never)
         )
     });
+    let is_dependent =
+        |judgement: &Judgement| judgement.more_trials == Some(MoreTrials::Independent);
     let mut advice = Vec::new();
+    if open.iter().any(|(_, judgement)| is_dependent(judgement)) {
+        let text = "the trials depend on their order: repeat them after a pause or a warm-up, or one by \
+                    one in separate runs";
+        advice.push(text.to_owned());
+    }
     if let Some(trials) = trials {
         let mut scenarios: Vec<String> = open
             .iter()

@@ -91,7 +91,7 @@ fn figure_names(result: &ResultVerdict) -> Vec<String> {
 fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     let mut figures = trial.figures.iter();
     let found = figures.find(|(known, _)| known.eq_ignore_ascii_case(name));
-    let Some((_, FigureValue { value, unit })) = found else {
+    let Some((_, FigureValue { value, unit, .. })) = found else {
         return NOTHING.to_owned();
     };
     // All trials in the unit of the result.

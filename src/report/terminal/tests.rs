@@ -133,7 +133,7 @@ fn mixed() -> Verdict {
         performance(
             "Server",
             "completed_tokens_per_second",
-            &[95_900.0],
+            &[95_350.0],
             100_282.0,
         ),
         invalid,

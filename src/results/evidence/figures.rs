@@ -53,7 +53,10 @@ fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValue
                 format!("{name}[{entry}]")
             };
             match taking.one() {
-                Ok(printed) => Ok((full, FigureValue::new(printed.value, unit.clone()))),
+                Ok(printed) => {
+                    let figure = FigureValue::new(printed.value, unit.clone());
+                    Ok((full, figure.printed(printed.half_digit)))
+                }
                 Err(because) => Err(format!("{shown}: {full}: {because}")),
             }
         })

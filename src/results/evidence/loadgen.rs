@@ -13,8 +13,9 @@ const AUDIT_CONFIG: &str = "Multiple conf files are used";
 /// the recipe expects, validity, and what was asked for.
 pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvidence) {
     let all = run.figures();
-    let value =
-        |figure: &retrial_readings::Figure| FigureValue::new(figure.value, figure.unit.clone());
+    let value = |figure: &retrial_readings::Figure| {
+        FigureValue::new(figure.value, figure.unit.clone()).printed(figure.half_digit)
+    };
     trial.figures.extend(
         all.iter()
             .map(|(name, figure)| (name.to_string(), value(figure))),

@@ -1,8 +1,9 @@
 //! One published figure against its trials: what is compared, and on which side of the margin the
 //! bounds lie.
 
-use super::{Context, Evidence, FigureValue, convergence, reference};
-use retrial_recipe::model::{Aggregate, Better, Expectation};
+use super::reference::AssumedNoise;
+use super::{Context, Evidence, FigureValue, QualifierKind, convergence, reference};
+use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
 use retrial_stats::{AcceptanceRegion, Comparison, Decision, Estimate, step_down};
 
 /// One published figure and its trials.
@@ -12,6 +13,7 @@ pub(crate) struct Compared {
     pub unit: String,
     /// In the order of the trials; empty where one of them has no usable figure.
     pub values: Vec<f64>,
+    /// As asked, or the median where rare trials are slow.
     pub aggregate: Aggregate,
     pub better: Better,
     pub expectations: Vec<Expectation>,
@@ -26,6 +28,10 @@ pub(crate) struct Compared {
     pub alpha: f64,
     /// Declared deviation of the published figure.
     pub sigma: f64,
+    /// Assumed of one trial.
+    pub assumed: Option<AssumedNoise>,
+    /// It was published of another system.
+    pub other_system: bool,
     /// What the trials made one are multiplied with, where reference convergence points are known.
     pub factor: Option<f64>,
 }
@@ -70,12 +76,16 @@ fn compare_one(
         .sigma
         .filter(|sigma| sigma.is_finite() && *sigma > 0.0)
         .unwrap_or(0.0);
+    let assumed = reference::noise(context, evidence, name, Some(expectation));
+    let noise = assumed.as_ref().map(|assumed| assumed.value);
     let comparison = Comparison {
         reference: expectation.value,
         sigma,
         better,
         aggregate,
-        noise: reference::noise(context, evidence, name, Some(expectation)),
+        noise,
+        printed: printed(&found, noise),
+        typical: evidence.mode == Mode::Performance,
     };
     // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
     let factor = convergence::of(evidence, name)
@@ -83,7 +93,10 @@ fn compare_one(
         .map(|convergence| convergence.factor);
     let estimate = (!values.is_empty() && usable(expectation.value))
         .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
+    let aggregate = estimate.as_ref().map_or(aggregate, |known| known.aggregate);
     let margin = reference::margin(context, evidence.mode, expectation);
+    let mut qualifiers = context.qualifiers.iter();
+    let other_hardware = qualifiers.any(|one| one.kind == QualifierKind::OtherHardware);
     Some(Compared {
         figure: name.to_owned(),
         unit,
@@ -97,8 +110,23 @@ fn compare_one(
         region: AcceptanceRegion::of(expectation.claim, margin),
         alpha: context.alpha(evidence.stages.len()),
         sigma,
+        assumed,
+        other_system: (other_hardware || evidence.other_system)
+            && reference::is_published(evidence, name),
         factor,
     })
+}
+
+/// Half of the last digit that the trials print, as a fraction of the least of them. What is fixed
+/// (noise 0) is no rounded measurement: accuracies are compared as they are printed.
+fn printed(trials: &[Option<&FigureValue>], noise: Option<f64>) -> f64 {
+    if noise == Some(0.0) {
+        return 0.0;
+    }
+    let found = trials.iter().flatten();
+    let shares = found.map(|figure| figure.half_digit / figure.value);
+    let usable = shares.filter(|share| share.is_finite() && *share > 0.0);
+    usable.fold(0.0, f64::max)
 }
 
 /// A figure's unit: what the trials say, else the recipe.

@@ -47,7 +47,11 @@ impl<'a> Draft<'a> {
             })
             .collect();
         let deciding = deciding(evidence, &judgements);
-        let figures = aggregated(evidence);
+        let mut figures = aggregated(evidence);
+        for judgement in judgements.iter().filter(|one| !one.slow.is_empty()) {
+            let typical = judgement.measured.clone();
+            figures.extend(typical.map(|figure| (judgement.figure.clone(), figure)));
+        }
         let violation = self.checked.failed.first().or(self.checked.invalid.first());
         let (outcome, sentence) = match (violation, deciding) {
             (Some(reason), _) => {
@@ -128,11 +132,17 @@ impl<'a> Draft<'a> {
             margin: compared.margin,
             normalised_by: compared.factor,
             noise: noise(compared),
+            noise_basis: match (noise(compared), &compared.assumed) {
+                (Noise::Assumed(noise), Some(assumed)) if noise > 0.0 => {
+                    Some(assumed.basis.clone())
+                }
+                _ => None,
+            },
             trials: u32::try_from(self.evidence.trials.len()).unwrap_or(u32::MAX),
-            outliers: outliers(&compared.values)
-                .into_iter()
-                .map(|position| self.evidence.trials[position].trial)
-                .collect(),
+            outliers: self.numbers(outliers(&compared.values)),
+            slow: self.numbers(estimate.map_or(Vec::new(), |estimate| estimate.slow.clone())),
+            order: estimate.and_then(|estimate| estimate.order),
+            slow_start: estimate.and_then(|estimate| estimate.slow_start),
             holds_within: bounds.map(|(lower, upper)| {
                 let either_way = compared.expectation().claim == Claim::Equivalent;
                 let furthest = if either_way { lower.min(-upper) } else { lower };
@@ -165,6 +175,13 @@ impl<'a> Draft<'a> {
         ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE) && !claims_more && !explained(&qualifiers)
     }
 
+    /// The numbers of trials at these positions.
+    fn numbers(&self, positions: Vec<usize>) -> Vec<u32> {
+        let trials = &self.evidence.trials;
+        let number = |position: usize| trials[position].trial;
+        positions.into_iter().map(number).collect()
+    }
+
     fn violation_sentence(&self, reason: &str) -> String {
         let others = self.checked.failed.len() + self.checked.invalid.len() - 1;
         match others {
@@ -194,7 +211,7 @@ impl<'a> Draft<'a> {
                     .figures
                     .iter()
                     .filter(|(_, figure)| figure.value.is_finite())
-                    .map(|(name, figure)| (name.clone(), figure.clone()))
+                    .map(|(name, figure)| (name.clone(), figure.clone().printed(0.0)))
                     .collect(),
                 outlier_in: Vec::new(),
                 telemetry: telemetry::of_trial(trial, deciding),
@@ -246,6 +263,14 @@ fn noise(compared: &Compared) -> Noise {
         .map(|estimate| (&estimate.method, estimate.deviation()))
     {
         Some((Method::Assumed { noise }, _)) => Noise::Assumed(*noise),
+        // Two trials whose own is less.
+        Some((_, Some(deviation)))
+            if compared.values.len() == 2
+                && deviation > 0.0
+                && compared.assumed.as_ref().map(|one| one.value) == Some(deviation) =>
+        {
+            Noise::Assumed(deviation)
+        }
         Some((_, Some(deviation))) => Noise::Measured(deviation),
         _ => Noise::Unknown,
     }

@@ -26,6 +26,8 @@ pub struct Evidence {
     /// Numbers of trials after which the evidence is analysed; the error is split between them.
     /// Empty or one: a fixed number of trials.
     pub stages: Vec<u32>,
+    /// What was published is of another system than this.
+    pub other_system: bool,
     /// Rules that were checked where the files are: a round's seeds and durations, files that are
     /// missing, compliance tests. One that is violated makes the result invalid.
     pub checks: Vec<RuleCheck>,
@@ -54,6 +56,7 @@ impl From<MeasurementPlan> for Evidence {
             plan,
             published_metric: None,
             stages: Vec::new(),
+            other_system: false,
             checks: Vec::new(),
             trials: Vec::new(),
         }
@@ -165,6 +168,9 @@ pub struct FigureValue {
     /// Its unit, for example `tokens/s`; empty if it has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
+    /// Half of the last digit that was printed; 0: not known. A verdict's own figures have none.
+    #[serde(skip)]
+    pub half_digit: f64,
 }
 
 impl FigureValue {
@@ -174,7 +180,14 @@ impl FigureValue {
         Self {
             value,
             unit: unit.into(),
+            half_digit: 0.0,
         }
+    }
+
+    /// The same, printed to within this.
+    #[must_use]
+    pub fn printed(self, half_digit: f64) -> Self {
+        Self { half_digit, ..self }
     }
 }
 

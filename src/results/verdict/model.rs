@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, RuleCheck, StepOutcome};
 use crate::telemetry::Summary;
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
+use retrial_stats::Order;
 
 /// The verdict on a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -144,11 +145,24 @@ pub struct Judgement {
     pub normalised_by: Option<f64>,
     /// The noise of one trial.
     pub noise: Noise,
+    /// Where an assumed noise is from: `the recipe`, `10 published pairs of llama2-70b Offline`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_basis: Option<String>,
     /// How many trials it was judged on.
     pub trials: u32,
     /// Which of them lie far from the others; they count all the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outliers: Vec<u32>,
+    /// Which of them are slow, where these are rare: they count in the median, by which the figure is
+    /// judged then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<u32>,
+    /// How they depend on their order: they count as one then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// By how much the first is slower than the others, as a log ratio, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<f64>,
     /// By how much it may be worse than published (where an equivalence is claimed: differ from
     /// it), at `confidence`; 0: it is no worse.
     pub holds_within: Option<f64>,

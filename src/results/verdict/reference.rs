@@ -2,11 +2,9 @@
 
 use super::context::usable_margin;
 use super::{Context, Evidence};
+use retrial_mlperf::noise::published_pairs;
 use retrial_recipe::model::{Aggregate, Better, Claim, Expectation, Mode};
 
-/// Assumed noise of one trial of a performance figure by which `MLPerf` publishes: same-system
-/// repeatability, from the submitted runs of v5.1 against their TEST01 runs (130 pairs).
-const NOISE: f64 = 0.008;
 /// The margin of accuracy figures: `MLPerf`'s accuracy targets are 99 % of the reference.
 const MARGIN_ACCURACY: f64 = 0.01;
 
@@ -35,31 +33,52 @@ pub(crate) fn margin(context: &Context, mode: Mode, expectation: &Expectation) -
     })
 }
 
-/// The assumed noise of one trial, if there is any basis to assume one.
+/// The noise that is assumed of one trial.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct AssumedNoise {
+    /// Its relative standard deviation.
+    pub value: f64,
+    /// Where it is from: `the recipe`, `10 published pairs of llama2-70b Offline`.
+    pub basis: String,
+}
+
+/// The assumed noise of one trial, if there is any basis to assume one: for the figures by which
+/// `MLPerf` publishes, how far published runs on one system are apart.
 pub(crate) fn noise(
     context: &Context,
     evidence: &Evidence,
     figure: &str,
     expectation: Option<&Expectation>,
-) -> Option<f64> {
+) -> Option<AssumedNoise> {
     let of_figure = || evidence.source_of(figure)?.noise;
     let of_run = || match evidence.mode {
-        Mode::Performance => context
-            .rules
-            .noise
-            .or_else(|| is_published(evidence, figure).then_some(NOISE)),
+        Mode::Performance => context.rules.noise,
         // A data set and a model are fixed: the benchmark's own check knows no noise either.
         Mode::Accuracy | Mode::Compliance => Some(0.0),
     };
-    expectation
+    let stated = expectation
         .and_then(|expectation| expectation.noise)
         .or_else(of_figure)
         .or_else(of_run)
-        .filter(|noise| noise.is_finite() && *noise >= 0.0)
+        .filter(|noise| noise.is_finite() && *noise >= 0.0);
+    let stated = stated.map(|value| AssumedNoise {
+        value,
+        basis: "the recipe".to_owned(),
+    });
+    stated.or_else(|| {
+        let rules = evidence.rules.as_ref();
+        let benchmark = rules.map_or(&context.submission.benchmark, |rules| &rules.benchmark);
+        let published = is_published(evidence, figure);
+        let pairs = published.then(|| published_pairs(benchmark, &evidence.scenario))??;
+        Some(AssumedNoise {
+            value: pairs.deviation(),
+            basis: pairs.to_string(),
+        })
+    })
 }
 
 /// Whether `MLPerf` publishes `LoadGen`'s scenario by this figure, in any of its units.
-fn is_published(evidence: &Evidence, figure: &str) -> bool {
+pub(crate) fn is_published(evidence: &Evidence, figure: &str) -> bool {
     if !evidence.loadgen || evidence.mode != Mode::Performance {
         return false;
     }
@@ -140,40 +159,61 @@ mod tests {
     }
 
     #[rstest]
-    #[case("Offline", Mode::Performance, "tokens_per_second", true, Some(0.008))]
-    #[case(
-        "Server",
-        Mode::Performance,
-        "completed_tokens_per_second",
-        true,
-        Some(0.008)
-    )]
-    #[case("Server", Mode::Performance, "samples_per_second", true, Some(0.008))]
-    #[case("Server", Mode::Performance, "ttft_p99_ns", true, None)]
+    #[case("Offline", Mode::Performance, "tokens_per_second", true, true)]
+    #[case("Server", Mode::Performance, "completed_tokens_per_second", true, true)]
+    #[case("Server", Mode::Performance, "samples_per_second", true, true)]
+    #[case("Server", Mode::Performance, "ttft_p99_ns", true, false)]
     #[case(
         "SingleStream",
         Mode::Performance,
         "early_stopping_latency_ms",
         true,
-        Some(0.008)
+        true
     )]
-    #[case("SingleStream", Mode::Performance, "latency_mean_ns", true, None)]
-    #[case("Offline", Mode::Performance, "tokens_per_second", false, None)]
-    #[case("gemm", Mode::Performance, "tflops", false, None)]
-    #[case("Offline", Mode::Accuracy, "rouge1", true, Some(0.0))]
+    #[case("SingleStream", Mode::Performance, "latency_mean_ns", true, false)]
+    #[case("Offline", Mode::Performance, "tokens_per_second", false, false)]
+    #[case("gemm", Mode::Performance, "tflops", false, false)]
+    #[case("Offline", Mode::Accuracy, "rouge1", true, true)]
     fn noise_is_assumed_only_where_it_was_seen(
         #[case] scenario: &str,
         #[case] mode: Mode,
         #[case] figure: &str,
         #[case] loadgen: bool,
-        #[case] expected: Option<f64>,
+        #[case] expected: bool,
     ) {
         let mut evidence = Evidence::new(scenario, mode);
         evidence.loadgen = loadgen;
         let published = expectation(1.0, ExpectationKind::Official);
-        assert_eq!(
-            noise(&Context::default(), &evidence, figure, Some(&published)),
-            expected
-        );
+        let found = noise(&Context::default(), &evidence, figure, Some(&published));
+        assert_eq!(found.is_some(), expected);
+        let fixed = found.is_some_and(|noise| noise.value <= 0.0);
+        assert_eq!(fixed, mode == Mode::Accuracy);
+    }
+
+    /// By the benchmark's own pairs; what the recipe states goes before them.
+    #[rstest]
+    #[case("rgat", None, 0.018_2, "12 published pairs of rgat Offline")]
+    #[case(
+        "llama2-70b-99.9",
+        None,
+        0.003_1,
+        "10 published pairs of llama2-70b Offline"
+    )]
+    #[case("new", None, 0.007_7, "136 published pairs of v5.1 Offline")]
+    #[case("rgat", Some(0.01), 0.01, "the recipe")]
+    fn noise_is_of_the_benchmark(
+        #[case] benchmark: &str,
+        #[case] stated: Option<f64>,
+        #[case] value: f64,
+        #[case] basis: &str,
+    ) {
+        let mut context = Context::default();
+        context.submission.benchmark = benchmark.to_owned();
+        context.rules.noise = stated;
+        let mut evidence = Evidence::new("Offline", Mode::Performance);
+        evidence.loadgen = true;
+        let found = noise(&context, &evidence, "samples_per_second", None).unwrap();
+        assert!((found.value - value).abs() < 5e-5, "{found:?}");
+        assert_eq!(found.basis, basis);
     }
 }

@@ -1,6 +1,7 @@
 //! One sentence of reason for each figure, result and run.
 
 mod decision;
+mod trials;
 
 use super::compare::Compared;
 use super::qualifier::IMPLAUSIBLE;
@@ -8,6 +9,11 @@ use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use crate::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};
 use retrial_stats::Estimate;
+
+/// Relative standard deviation of published results of one round between systems that have the same
+/// GPUs, as many of them (v5.1, v6.0; Offline).
+const SPREAD: &str =
+    "; between systems with the same GPUs published results scatter by 1.9–2.0 %, tuning included";
 
 /// The sentence on one published figure.
 pub(crate) fn of_figure(
@@ -39,10 +45,11 @@ pub(crate) fn of_figure(
     let basis = basis(compared, judgement, analyses);
     let decision = decision::words(compared, judgement, confidence, &basis);
     let others = others(compared, judgement);
-    format!("{head}; {decision}{others}.")
+    let spread = if compared.other_system { SPREAD } else { "" };
+    format!("{head}; {decision}{spread}{others}.")
 }
 
-/// What the bounds stand on: `one trial, assumed noise 0.8 %`.
+/// What the bounds stand on: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
 fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String {
     let mut words = vec![match judgement.trials {
         1 => "one trial".to_owned(),
@@ -55,22 +62,22 @@ fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String 
         Noise::Measured(noise) if noise > 0.0 => words.push(format!("noise {}", fine(noise))),
         Noise::Measured(_) => words.push("all alike".to_owned()),
         Noise::Assumed(noise) if noise > 0.0 => {
-            words.push(format!("assumed noise {}", fine(noise)));
+            let from = judgement.noise_basis.as_deref().unwrap_or("the recipe");
+            words.push(format!("assumed noise {} from {from}", fine(noise)));
         }
         Noise::Assumed(_) => words.push("compared as printed".to_owned()),
         Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
             words.push("its noise is unknown".to_owned());
         }
-        Noise::Unknown => words.push("too few trials".to_owned()),
+        Noise::Unknown => words.push(match &compared.assumed {
+            Some(assumed) if judgement.trials > 1 => format!(
+                "which are further apart than the assumed noise of {} allows",
+                fine(assumed.value)
+            ),
+            _ => "too few trials".to_owned(),
+        }),
     }
-    match judgement.outliers.as_slice() {
-        [] => {}
-        [one] => words.push(format!("trial {one} is an outlier")),
-        several => {
-            let named: Vec<String> = several.iter().map(u32::to_string).collect();
-            words.push(format!("trials {} are outliers", named.join(", ")));
-        }
-    }
+    words.extend(trials::unlike(compared, judgement));
     if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
         words.push(format!(
             "multiplied by {} for its convergence",

@@ -1,7 +1,7 @@
 //! One sample against another: faster, slower, no difference shown.
 
 use retrial_recipe::model::{Aggregate, Better};
-use retrial_stats::{Difference, Sample};
+use retrial_stats::{Claim, Decision, Difference, Sample};
 
 use super::noise::{Generator, Noise};
 use super::table::{Table, share};
@@ -16,6 +16,8 @@ struct Design {
     /// What both trials of a pair have in common.
     shared: f64,
     paired: bool,
+    /// Assumed of one trial.
+    assumed: f64,
 }
 
 impl Design {
@@ -25,11 +27,33 @@ impl Design {
             candidate: Noise::Normal(noise),
             shared: 0.0,
             paired: false,
+            assumed: 0.008,
+        }
+    }
+
+    /// With a noise that is as large as assumed.
+    fn known(noise: f64) -> Self {
+        Self {
+            assumed: noise,
+            ..Self::alike(noise)
         }
     }
 
     /// Share in which a 95 % interval leaves 1 out.
     fn shown(self, truth: f64, trials: (usize, usize), seed: u64) -> f64 {
+        self.share(truth, trials, seed, |difference| {
+            let bounds = difference.bounds(0.025);
+            bounds.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0)
+        })
+    }
+
+    fn share(
+        self,
+        truth: f64,
+        trials: (usize, usize),
+        seed: u64,
+        counts: impl Fn(Difference) -> bool,
+    ) -> f64 {
         let mut generator = Generator::new(seed + trials.0 as u64 * 16 + trials.1 as u64);
         share(DRAWS, || {
             let drift: Vec<f64> = (0..trials.0.max(trials.1))
@@ -45,7 +69,7 @@ impl Design {
             let candidate = take(self.candidate, truth, trials.1);
             let sample = |values| Sample {
                 values,
-                noise: Some(0.008),
+                noise: Some(self.assumed),
             };
             let (one, other) = (sample(&candidate), sample(&baseline));
             let difference = if self.paired {
@@ -53,8 +77,7 @@ impl Design {
             } else {
                 Some(Difference::of(one, other, Better::Higher, Aggregate::Mean))
             };
-            let bounds = difference.and_then(|difference| difference.bounds(0.025));
-            bounds.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0)
+            difference.is_some_and(&counts)
         })
     }
 }
@@ -79,6 +102,11 @@ pub fn equal() -> Table {
     };
     let designs = [
         ("0.8 % each", Design::alike(0.008)),
+        (
+            "1.8 % each, 0.8 % assumed, as of every benchmark before",
+            Design::alike(0.018),
+        ),
+        ("1.8 % each, 1.8 % assumed", Design::known(0.018)),
         (
             "0.5 % and 2 %",
             Design {
@@ -154,6 +182,46 @@ pub fn power() -> Table {
             .into_iter()
             .map(|size| Some(design.shown(1.02, size, 700)));
         table.row(name, shares.collect());
+    }
+    table
+}
+
+/// 2 % slower, exactly on the limit of `--fail-if slower:2%`: share in which it is ruled out; and truly
+/// equal.
+pub fn fail_if() -> Table {
+    let mut table = Table::new(
+        "fail-if",
+        &[
+            "`--fail-if slower:2%` passes",
+            "1 and 1 trials",
+            "2 and 2",
+            "3 and 3",
+            "5 and 5",
+            "8 and 8",
+        ],
+    );
+    let designs = [
+        ("0.8 % each", Design::alike(0.008)),
+        (
+            "1.8 % each, 0.8 % assumed, as of every benchmark before",
+            Design::alike(0.018),
+        ),
+        ("1.8 % each, 1.8 % assumed", Design::known(0.018)),
+        (
+            "0.3 % each, 0.8 % assumed, as of every benchmark before",
+            Design::alike(0.003),
+        ),
+        ("0.3 % each, 0.3 % assumed", Design::known(0.003)),
+    ];
+    for (truth, name) in [(0.98, "2 % slower"), (1.0, "truly equal")] {
+        for (label, design) in designs {
+            let passes = |difference: Difference| {
+                difference.decide(Claim::NotWorse, 0.02, 0.05) == Decision::Holds
+            };
+            let of = |trials| Some(design.share(truth, (trials, trials), 1000, passes));
+            let shares = [1, 2, 3, 5, 8].into_iter().map(of).collect();
+            table.row(format!("{name}, {label}"), shares);
+        }
     }
     table
 }

@@ -17,11 +17,15 @@ pub fn tables() -> Vec<Table> {
         one_figure::error(),
         one_figure::worse(),
         one_figure::assumed(),
+        one_figure::cases_error(),
+        one_figure::cases_power(),
         one_figure::tails(),
+        one_figure::printed(),
         figures::stages(),
         figures::holm(),
         figures::equivalence(),
         against::equal(),
         against::power(),
+        against::fail_if(),
     ]
 }

@@ -44,6 +44,11 @@ pub enum Noise {
     Session(f64, f64),
     /// Each trial's deviation is half the one before: normal, of this deviation in all.
     Correlated(f64),
+    /// As likely above the truth by the first as below it; normal with the second besides.
+    TwoLevels(f64, f64),
+    /// Each trial better than the one before by the first, the first of them the truth; normal with the
+    /// second besides.
+    Drift(f64, f64),
 }
 
 /// One trial in ten that is 10 % slower.
@@ -58,7 +63,7 @@ impl Noise {
         };
         let mut before = generator.normal();
         (0..trials)
-            .map(|_| match self {
+            .map(|trial| match self {
                 Self::Normal(deviation) => deviation * generator.normal(),
                 Self::Heavy(deviation) => {
                     let square: f64 = (0..3).map(|_| generator.normal().powi(2)).sum();
@@ -68,6 +73,18 @@ impl Noise {
                 Self::Slow(deviation) => deviation * generator.normal() + slow(generator),
                 Self::SlowAroundMean(deviation) => {
                     deviation * generator.normal() + slow(generator) - SLOW.0 * SLOW.1
+                }
+                Self::TwoLevels(level, deviation) => {
+                    let side = if generator.uniform() < 0.5 {
+                        -level
+                    } else {
+                        level
+                    };
+                    side + deviation * generator.normal()
+                }
+                Self::Drift(step, deviation) => {
+                    let before = f64::from(u32::try_from(trial).unwrap_or(u32::MAX));
+                    before * step + deviation * generator.normal()
                 }
                 Self::Session(deviation, _) => session + deviation * generator.normal(),
                 Self::Correlated(deviation) => {

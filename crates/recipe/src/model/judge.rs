@@ -12,7 +12,7 @@ object! {
     keys {
         /// How much worse still counts as reproduced; none: 5 %, or 2 % on the same system.
         margin: Option<f64> = T::Fraction,
-        /// Assumed noise of one trial; none: 0.8 % for LoadGen's performance figures.
+        /// Assumed noise of one trial; none: of LoadGen's performance figures, how far published runs of the benchmark are apart.
         noise: Option<f64> = T::Fraction,
         /// Confidence, one-sided.
         confidence: f64 [default = "95%"] = T::Fraction,

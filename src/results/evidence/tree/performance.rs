@@ -37,7 +37,9 @@ pub(crate) fn gather(
     if let Some(rules) = rules {
         let metric = rules.metric.name();
         if let Some(figure) = inferred::figure(&logs.run, rules) {
+            let half_digit = figure.half_digit;
             let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
+            let figure = figure.printed(half_digit);
             trial.figures.insert(metric.clone(), figure);
         }
         evidence.published_metric = Some(metric);
@@ -75,6 +77,7 @@ pub(crate) fn expect(
             .and_then(|trial| trial.figures.get(metric));
         let unit = figure.map_or("", |figure| figure.unit.as_str());
         let found = published.of(place, unit);
+        evidence.other_system = found.is_some() && published.is_of_other_system(place);
         let found = found.map(|expected| (metric.clone(), vec![expected]));
         evidence.expect.extend(found);
     }

@@ -52,6 +52,9 @@ pub struct MeasuredFigure {
     pub aggregate: Aggregate,
     /// Assumed noise of one trial, as a fraction, if there is basis to assume one.
     pub noise: Option<f64>,
+    /// Where it is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_basis: Option<String>,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
     /// did not converge is null in it.
     #[serde(with = "endless")]
@@ -202,11 +205,13 @@ fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure 
     let mut expectations = evidence.expect.iter();
     let expectations = expectations.find(|(expected, _)| expected == name);
     let decides = expectations.and_then(|(_, list)| list.get(reference::decisive(list)?));
+    let assumed = reference::noise(context, evidence, name, decides);
     MeasuredFigure {
         name: name.to_owned(),
         better,
         aggregate,
-        noise: reference::noise(context, evidence, name, decides),
+        noise: assumed.as_ref().map(|assumed| assumed.value),
+        noise_basis: assumed.map(|assumed| assumed.basis),
         trials: values(evidence, name),
         unit,
     }

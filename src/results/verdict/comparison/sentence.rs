@@ -2,6 +2,7 @@
 
 use super::FailIf;
 use super::build::Options;
+use super::measurement::MeasuredFigure;
 use super::model::ComparedFigure;
 use super::pair::{Measured, Pair};
 use crate::results::verdict::number;
@@ -28,10 +29,13 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
         number::figure_like(ours, &figure.unit, theirs),
     );
     let word = figure.change;
-    let basis = basis(figure, options);
+    let basis = basis(pair, figure, options);
     let at = number::percent(options.confidence);
     let alone = pair.shown((1.0 - options.confidence) / 2.0);
     let shown = match figure.interval {
+        None if pair.figures.iter().all(|one| one.noise.is_some()) => {
+            format!("{word}: {basis}, of which two are further apart than the assumed noise allows")
+        }
         None => format!("{word}: {basis}, and their noise is unknown"),
         Some(interval) if interval.upper <= interval.lower => {
             format!("{word} (compared as printed)")
@@ -63,8 +67,25 @@ fn beside(limit: FailIf, side: Decision) -> String {
     }
 }
 
-/// `3 and 5 trials`
-fn basis(figure: &ComparedFigure, options: &Options) -> String {
+/// `3 and 5 trials`, `one trial each, assumed noise 0.3 % from …`
+fn basis(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+    let mut words = vec![trials(figure, options)];
+    let [ours, theirs] = pair.figures;
+    let is_single = |one: &&MeasuredFigure| one.trials.as_ref().is_some_and(|all| all.len() == 1);
+    let single = [ours, theirs].into_iter().find(is_single);
+    if let Some((noise, from)) = single.and_then(|one| one.noise.zip(one.noise_basis.as_ref()))
+        && noise > 0.0
+    {
+        let noise = number::percent(noise);
+        words.push(format!("assumed noise {noise} from {from}"));
+    }
+    if pair.difference.as_ref().is_some_and(|it| it.dependent) {
+        words.push("which depend on their order and count as one".to_owned());
+    }
+    words.join(", ")
+}
+
+fn trials(figure: &ComparedFigure, options: &Options) -> String {
     let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
     let mean = figure.aggregate.name();
     match (ours, theirs) {

@@ -123,6 +123,14 @@ fn more(more: Option<MoreTrials>) -> String {
         Some(MoreTrials::MoreThan(count)) => {
             format!("it would take more than {count} more {}", plural(count))
         }
+        Some(MoreTrials::Independent) => {
+            "more trials like these would not decide: take them after a pause, in another order or \
+             in separate runs"
+                .to_owned()
+        }
+        Some(MoreTrials::Finer) => {
+            "no number of trials would decide: the figure is printed too coarsely".to_owned()
+        }
         Some(MoreTrials::Never) | None => {
             "no number of trials would decide: the published figure itself is too imprecise"
                 .to_owned()

@@ -16,15 +16,15 @@ fn sentence(verdict: &Verdict) -> &str {
     &verdict.results[0].sentence
 }
 
-/// One trial, assumed noise 0.8 %: the margin of 5 % is cleared by 1.645 × 0.8 % or not.
+/// One trial, assumed noise 0.31 %: the margin of 5 % is cleared by 1.645 × 0.31 % or not.
 #[rstest]
 #[case(103_480.0, Outcome::Reproduced, 0)]
 #[case(101_000.0, Outcome::Reproduced, 0)]
-#[case(99_700.0, Outcome::Reproduced, 0)]
-#[case(99_500.0, Outcome::Inconclusive, 5)]
+#[case(98_900.0, Outcome::Reproduced, 0)]
+#[case(98_700.0, Outcome::Inconclusive, 5)]
 #[case(98_306.0, Outcome::Inconclusive, 5)]
-#[case(97_100.0, Outcome::Inconclusive, 5)]
-#[case(96_900.0, Outcome::NotReproduced, 1)]
+#[case(97_900.0, Outcome::Inconclusive, 5)]
+#[case(97_700.0, Outcome::NotReproduced, 1)]
 #[case(50_000.0, Outcome::NotReproduced, 1)]
 #[case(150_000.0, Outcome::Reproduced, 0)]
 fn one_trial(#[case] value: f64, #[case] expected: Outcome, #[case] code: u8) {
@@ -34,7 +34,7 @@ fn one_trial(#[case] value: f64, #[case] expected: Outcome, #[case] code: u8) {
     );
     assert_eq!(verdict.outcome, expected, "{}", sentence(&verdict));
     assert_eq!(verdict.exit_code.code(), code);
-    assert!(sentence(&verdict).contains("one trial, assumed noise 0.8 %"));
+    assert!(sentence(&verdict).contains("one trial, assumed noise 0.3 %"));
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn the_sentence_states_the_bound_that_was_achieved() {
     assert_eq!(
         sentence(&verdict),
         "tokens_per_second: 101,000 tokens/s is 0.976 of the published 103,480 tokens/s \
-         (6.0-0002); at 95 % confidence at most 3.7 % below the published figure; 5 % is allowed \
-         (one trial, assumed noise 0.8 %)."
+         (6.0-0002); at 95 % confidence at most 2.9 % below the published figure; 5 % is allowed \
+         (one trial, assumed noise 0.3 % from 10 published pairs of llama2-70b Offline)."
     );
 }
 
@@ -55,12 +55,15 @@ fn the_sentence_states_the_bound_that_was_achieved() {
 #[case(&[100.0, 101.0, 99.0], Outcome::Reproduced)]
 #[case(&[94.0, 94.1, 93.9], Outcome::NotReproduced)]
 #[case(&[96.0, 94.0, 98.0], Outcome::Inconclusive)]
-// Two trials that differ by 2 %: with one degree of freedom the bound is 6.3 errors away.
+// Two trials that differ by 2 %, more than the assumed noise allows, need a third.
 #[case(&[99.0, 101.0], Outcome::Inconclusive)]
+#[case(&[89.0, 91.0], Outcome::Inconclusive)]
 #[case(&[100.0, 100.1], Outcome::Reproduced)]
 // The same figure each time: no spread, and no division by it.
 #[case(&[100.0, 100.0, 100.0], Outcome::Reproduced)]
-#[case(&[94.9, 94.9], Outcome::NotReproduced)]
+#[case(&[94.9, 94.9, 94.9], Outcome::NotReproduced)]
+// Of two that is chance: they have the assumed noise.
+#[case(&[94.9, 94.9], Outcome::Inconclusive)]
 fn several_trials(#[case] values: &[f64], #[case] expected: Outcome) {
     assert_eq!(
         outcome(offline(values).expecting(TOKENS, official(100.0))),
@@ -257,7 +260,9 @@ fn olympic(#[case] minutes: &[f64], #[case] expected: Outcome) {
 }
 
 #[rstest]
-#[case(&[100.0, 100.5, 99.5, 100.2, 60.0], Outcome::Inconclusive)]
+// The sign test's bound of five is the lowest, unless that is a rare slow one.
+#[case(&[100.0, 100.5, 99.5, 100.2, 60.0], Outcome::Reproduced)]
+#[case(&[100.0, 61.0, 99.5, 100.2, 60.0], Outcome::Inconclusive)]
 #[case(&[100.0, 100.5, 99.5, 100.2, 99.0, 98.5, 101.0, 60.0], Outcome::Reproduced)]
 #[case(&[90.0, 91.0, 89.0, 90.5, 90.2], Outcome::NotReproduced)]
 #[case(&[100.0, 100.1, 99.9], Outcome::Reproduced)]
@@ -275,7 +280,7 @@ fn median(#[case] values: &[f64], #[case] expected: Outcome) {
 #[test]
 fn not_reproduced_is_corrected_for_all_figures() {
     // Alone its upper bound is just under the margin; among twenty figures that is chance.
-    let alone = offline(&[93.7]).expecting(TOKENS, official(100.0));
+    let alone = offline(&[94.4]).expecting(TOKENS, official(100.0));
     assert_eq!(outcome(alone.clone()), Outcome::NotReproduced);
     let mut all = vec![alone];
     for number in 0..19 {

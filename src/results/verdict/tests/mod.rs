@@ -7,4 +7,5 @@ mod comparison;
 mod corpus;
 mod properties;
 mod qualifiers;
+mod trials;
 mod validity;

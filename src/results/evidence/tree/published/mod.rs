@@ -69,21 +69,15 @@ impl Published {
     /// What was published for a place, in this unit.
     #[must_use]
     pub fn of(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
+        self.expectation(&key(place, &place.scenario_name()), unit)
+    }
+
+    /// Whether what was published for a place is of another system.
+    #[must_use]
+    pub fn is_of_other_system(&self, place: &ScenarioFolder) -> bool {
         let scenario = place.scenario_name();
-        let submitter = &place.submitter;
-        let official = submitter
-            .names
-            .get(&place.benchmark)
-            .unwrap_or(&place.benchmark);
-        let key = ResultKey {
-            division: Some(&submitter.division),
-            submitter: Some(&submitter.name),
-            system: Some(&place.system),
-            benchmark: &place.benchmark,
-            official,
-            scenario: &scenario,
-        };
-        self.expectation(&key, unit)
+        let rows = self.matching(&key(place, &scenario));
+        rows.iter().any(|row| !row.is_of_system(&place.system))
     }
 
     /// The one published figure that is meant, in this unit; `None` where there is none, or where
@@ -138,5 +132,18 @@ impl Published {
                 && (row.benchmark == key.benchmark || key.system.is_none())
         })
         .collect()
+    }
+}
+
+fn key<'a>(place: &'a ScenarioFolder, scenario: &'a str) -> ResultKey<'a> {
+    let submitter = &place.submitter;
+    let official = submitter.names.get(&place.benchmark);
+    ResultKey {
+        division: Some(&submitter.division),
+        submitter: Some(&submitter.name),
+        system: Some(&place.system),
+        benchmark: &place.benchmark,
+        official: official.unwrap_or(&place.benchmark),
+        scenario,
     }
 }

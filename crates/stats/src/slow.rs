@@ -1,0 +1,92 @@
+//! Trials that are slower than the others: rare ones, and the first.
+
+use crate::estimate::{deviation, mean, quantile, sorted, to_f64};
+use crate::outliers::outliers;
+
+/// Slower than the median by this many of the deviations that one trial is assumed to have: a trial
+/// in a hundred thousand is, if it has two of them, and one in two million if it has one.
+const DEVIATIONS: f64 = 6.0;
+/// Of more trials than one in so many, slow ones are not rare.
+const RARE: usize = 3;
+/// Fewest trials of which a median says what is typical.
+const FEWEST: usize = 3;
+/// How often a first trial like the others is named.
+const ALPHA: f64 = 0.01;
+/// A first trial that is slower by less is not worth a word.
+const NOTEWORTHY: f64 = 0.005;
+
+/// Positions of rare trials (oriented log ratios) far below the median: by the assumed noise of one
+/// trial, or from five on by the others' own scatter. None where they are not rare.
+#[must_use]
+pub fn slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
+    if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
+        return Vec::new();
+    }
+    let ordered = sorted(logs);
+    let median = f64::midpoint(ordered[(logs.len() - 1) / 2], ordered[logs.len() / 2]);
+    let far = match noise.filter(|noise| *noise > 0.0) {
+        None => outliers(&logs.iter().map(|log| log.exp()).collect::<Vec<f64>>()),
+        Some(noise) => {
+            let is_far = |position: &usize| median - logs[*position] > DEVIATIONS * noise;
+            (0..logs.len()).filter(is_far).collect()
+        }
+    };
+    let is_slow = |position: &usize| logs[*position] < median;
+    let slow: Vec<usize> = far.into_iter().filter(is_slow).collect();
+    if slow.len() * RARE > logs.len() {
+        return Vec::new();
+    }
+    slow
+}
+
+/// By how much the first trial is slower than the mean of the others, as a log ratio, where chance
+/// seldom makes it: a warm-up.
+#[must_use]
+pub fn slow_start(logs: &[f64], noise: Option<f64>) -> Option<f64> {
+    let (first, others) = logs.split_first()?;
+    if others.len() < FEWEST - 1 || !logs.iter().all(|log| log.is_finite()) {
+        return None;
+    }
+    let count = to_f64(others.len());
+    // Two others may be near each other by chance: an assumed noise is better known than theirs.
+    let (scatter, degrees) = match noise.filter(|noise| *noise > 0.0) {
+        Some(noise) => (deviation(others).max(noise), f64::INFINITY),
+        None => (deviation(others), count - 1.0),
+    };
+    let by_chance = quantile(ALPHA, degrees) * scatter * (1.0 + 1.0 / count).sqrt();
+    let slower = mean(others) - first;
+    (slower > by_chance.max(NOTEWORTHY)).then_some(slower)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::one(&[0.0, -0.1, 0.001], Some(0.008), &[1])]
+    #[case::two_trials(&[0.0, -0.1], Some(0.008), &[])]
+    #[case::near(&[0.0, -0.04, 0.001], Some(0.008), &[])]
+    #[case::fast(&[0.0, 0.1, 0.001], Some(0.008), &[])]
+    #[case::two_of_five(&[0.0, -0.1, -0.1, 0.001, 0.002], Some(0.008), &[])]
+    #[case::two_of_six(&[0.0, -0.1, -0.1, 0.001, 0.002, 0.0], Some(0.008), &[1, 2])]
+    #[case::unknown_of_three(&[0.0, -0.1, 0.001], None, &[])]
+    #[case::unknown(&[0.0, 0.002, -0.1, 0.001, -0.001], None, &[2])]
+    #[case::unknown_fast(&[0.0, 0.002, 0.1, 0.001, -0.001], None, &[])]
+    fn rare_ones(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] expected: &[usize]) {
+        assert_eq!(slow_trials(logs, noise), expected);
+    }
+
+    #[rstest]
+    #[case(&[-0.031, 0.0, 0.001], Some(0.001), true)]
+    #[case(&[-0.031, 0.0, 0.001], Some(0.018), false)]
+    #[case(&[-0.02, 0.0, 0.001], None, false)]
+    #[case(&[-0.031, 0.0, 0.001, -0.001, 0.0], None, true)]
+    #[case(&[0.031, 0.0, 0.001, -0.001, 0.0], None, false)]
+    #[case(&[-0.004, 0.0, 0.0, 0.0, 0.0], None, false)]
+    #[case(&[-0.031, 0.0], Some(0.001), false)]
+    fn first_ones(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] named: bool) {
+        assert_eq!(slow_start(logs, noise).is_some(), named);
+    }
+}

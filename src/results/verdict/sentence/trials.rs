@@ -1,0 +1,61 @@
+//! Trials that are not like the others, and trials that depend on their order.
+
+use super::super::compare::Compared;
+use super::super::{Judgement, number};
+use retrial_recipe::model::Better;
+use retrial_stats::{Aggregate, Order, aggregate};
+
+/// `trial 3 is 9.8 % slower than the median, which is judged`
+pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> {
+    let mut words = Vec::new();
+    let slow = &judgement.slow;
+    if !slow.is_empty() {
+        let slower = number::percent(slower(compared));
+        let one = format!("is {slower} slower than the median, which is judged");
+        let several = format!("are at least {slower} slower than the median, which is judged");
+        words.push(named(slow, &one, &several));
+    }
+    let outliers = judgement.outliers.iter();
+    let outliers: Vec<u32> = outliers
+        .filter(|one| !slow.contains(one))
+        .copied()
+        .collect();
+    if !outliers.is_empty() {
+        words.push(named(&outliers, "is an outlier", "are outliers"));
+    }
+    if let Some(slower) = judgement.slow_start {
+        let by = number::percent(1.0 - (-slower).exp());
+        words.push(format!(
+            "trial 1 is {by} slower than the others: a warm-up?"
+        ));
+    }
+    words.extend(judgement.order.map(|order| match order {
+        Order::Trend(step) => {
+            let which = if step > 0.0 { "better" } else { "worse" };
+            let by = number::percent(step.abs().exp_m1());
+            format!("each is about {by} {which} than the one before: they count as one")
+        }
+        Order::Alike => "each is like the one before: they count as one".to_owned(),
+    }));
+    words
+}
+
+/// By how much, at least, the slow trials are slower than the median of all.
+fn slower(compared: &Compared) -> f64 {
+    let median = aggregate(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
+    let slow = compared.estimate.iter().flat_map(|known| &known.slow);
+    let shares = slow.map(|position| match compared.better {
+        Better::Higher => 1.0 - compared.values[*position] / median,
+        Better::Lower => 1.0 - median / compared.values[*position],
+    });
+    shares.fold(1.0, f64::min)
+}
+
+/// `trial 2 is …`, `trials 2, 5 are …`
+fn named(trials: &[u32], one: &str, several: &str) -> String {
+    let numbers: Vec<String> = trials.iter().map(u32::to_string).collect();
+    match trials {
+        [trial] => format!("trial {trial} {one}"),
+        _ => format!("trials {} {several}", numbers.join(", ")),
+    }
+}
