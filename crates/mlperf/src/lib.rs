@@ -1,11 +1,11 @@
 //! MLPerf results, read and checked: LoadGen's and MLLOG's logs, accuracy, compliance and power
-//! output, and the rules of each inference round.
+//! output, and the rules of each round of inference and training.
 //!
 //! Pure: whoever holds the bytes pushes them in; nothing here opens a file, and no reader panics
 //! whatever its input.
 //!
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
-//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines.
+//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training`]: what its rounds ask of them.
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
 //! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
 //! - [`rounds`]: what each round asks of a result, held against what the logs say.
@@ -21,3 +21,4 @@ pub mod noise;
 pub mod power;
 pub mod rounds;
 pub mod submission;
+pub mod training;

@@ -88,9 +88,7 @@ fn compare_one(
         typical: evidence.mode == Mode::Performance,
     };
     // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
-    let factor = convergence::of(evidence, name)
-        .and_then(Result::ok)
-        .map(|convergence| convergence.factor);
+    let factor = convergence::factor(evidence, name);
     let estimate = (!values.is_empty() && usable(expectation.value))
         .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
     let aggregate = estimate.as_ref().map_or(aggregate, |known| known.aggregate);

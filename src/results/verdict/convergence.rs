@@ -1,41 +1,17 @@
-//! `MLPerf` Training's normalisation by reference convergence points (RCP).
-//!
-//! Training is random: a submission whose runs happened to converge in fewer samples than the
-//! reference's is not faster for it. `MLCommons` multiplies its score by the reference's mean over
-//! the submission's, and refuses one that converged faster than chance explains. This is the
-//! arithmetic of mlcommons/logging, `rcp_checker.py` (`training_5.0.0` to `6.1.0`), its quirks
-//! included: means without the smallest and the largest, a population's deviation of all, a pooled
-//! t test at 5 %, points pruned to those that converge fastest, and points between them by straight
-//! lines.
+//! `MLPerf` Training's normalisation by reference convergence points, of a recipe's figure: the
+//! arithmetic is [`retrial_mlperf::training::convergence`]'s.
 
-use super::{Evidence, number};
+use super::Evidence;
+use retrial_mlperf::training::convergence::{self, Convergence, FEWEST, ReferencePoints};
 use retrial_recipe::model::{Aggregate, Better, Find, MllogFigure, ReferenceConvergence};
-use retrial_stats::quantile;
 
 /// A trial's parameter: samples (or epochs) until the target was met; infinite where it was not.
 pub const SAMPLES: &str = "samples_to_converge";
 /// A trial's parameter: the global batch size.
 pub const BATCH_SIZE: &str = "global_batch_size";
 
-/// One-sided error of the test of convergence.
-const ALPHA: f64 = 0.05;
-/// Fewer trials have no Olympic mean.
-const FEWEST: usize = 3;
 /// With fewer trials a run that did not converge cannot be left out of the bounds.
 const FEWEST_WITH_ONE_LOST: usize = 5;
-
-/// How a submission's convergence stands to the reference's.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Convergence {
-    /// What the score is multiplied with; at least 1.
-    pub factor: f64,
-    /// Samples of the submission: the mean without the smallest and the largest.
-    pub samples: f64,
-    /// The reference's at this batch size.
-    pub reference: f64,
-    /// The fewest samples that chance explains.
-    pub fewest: f64,
-}
 
 /// Why a score has no normalisation; a fragment each.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -56,43 +32,9 @@ pub enum ConvergenceError {
         /// Another's.
         other: f64,
     },
-    /// The reference was never run at such a batch size.
-    #[error(
-        "the recipe has no reference convergence point for the global batch size {size}, and none above it"
-    )]
-    NoPoint {
-        /// The batch size.
-        size: u64,
-    },
-    /// Faster than chance explains.
-    #[error(
-        "it converged in {samples} samples on average, fewer than the minimum of {fewest} (reference {reference})"
-    )]
-    TooFast {
-        /// Mean samples.
-        samples: String,
-        /// The fewest.
-        fewest: String,
-        /// The reference's mean.
-        reference: String,
-    },
-    /// Too many runs did not converge.
-    #[error("{lost} of {trials} runs did not converge; MLPerf Training allows one")]
-    NotConverged {
-        /// How many.
-        lost: usize,
-        /// Of how many.
-        trials: usize,
-    },
-}
-
-/// One reference convergence point.
-#[derive(Debug, Clone, Copy)]
-struct Point {
-    batch_size: f64,
-    mean: f64,
-    deviation: f64,
-    fewest: f64,
+    /// Against the reference.
+    #[error(transparent)]
+    Reference(#[from] convergence::ConvergenceError),
 }
 
 /// A figure's normalisation by all the trials; none where nothing normalises it, or there are too
@@ -108,6 +50,21 @@ pub(crate) fn of(
         return None;
     }
     Some(from_trials(evidence, rcp))
+}
+
+/// What a figure's trials made one are multiplied with: by its convergence, and by the submission's
+/// own `scaling.json`.
+pub(crate) fn factor(evidence: &Evidence, figure: &str) -> Option<f64> {
+    let converged = of(evidence, figure).and_then(Result::ok);
+    let is_score = evidence.published_metric.as_deref() == Some(figure);
+    let scaled = evidence.scaling.filter(|_| is_score);
+    scaled.or(converged.map(|convergence| convergence.factor))
+}
+
+fn olympic(evidence: &Evidence, figure: &str) -> bool {
+    evidence.source_of(figure).is_some_and(|source| {
+        source.aggregate == Aggregate::Olympic && source.better == Better::Lower
+    })
 }
 
 fn from_trials(
@@ -141,154 +98,13 @@ fn from_trials(
         clippy::cast_sign_loss,
         reason = "a batch size that is none has no point"
     )]
-    normalise(rcp, one as u64, &samples)
-}
-
-/// Normalises the samples to convergence of a submission's runs, all of one batch size.
-///
-/// # Errors
-/// Where they converged faster than chance explains, more than one did not converge, or there is no
-/// reference for the batch size.
-pub fn normalise(
-    rcp: &ReferenceConvergence,
-    batch_size: u64,
-    samples: &[f64],
-) -> Result<Convergence, ConvergenceError> {
-    let lost = samples
-        .iter()
-        .filter(|samples| !samples.is_finite())
-        .count();
-    if lost > 1 {
-        return Err(ConvergenceError::NotConverged {
-            lost,
-            trials: samples.len(),
-        });
-    }
-    let point = point_at(rcp, batch_size).ok_or(ConvergenceError::NoPoint { size: batch_size })?;
-    let mean = olympic(samples);
-    if mean < point.fewest {
-        return Err(ConvergenceError::TooFast {
-            samples: number::grouped(mean),
-            fewest: number::grouped(point.fewest),
-            reference: number::grouped(point.mean),
-        });
-    }
-    Ok(Convergence {
-        factor: (point.mean / mean).max(1.0),
-        samples: mean,
-        reference: point.mean,
-        fewest: point.fewest,
-    })
-}
-
-/// The point of a batch size: its own, else one between its neighbours, else the smallest where
-/// all are larger (a smaller batch converges in fewer samples).
-fn point_at(rcp: &ReferenceConvergence, batch_size: u64) -> Option<Point> {
-    let runs = f64::from(rcp.runs);
-    let points = pruned(rcp);
-    let size = to_f64(batch_size);
-    let own = points
-        .iter()
-        .find(|point| (point.batch_size - size).abs() < 0.5);
-    let below = points.iter().rfind(|point| point.batch_size < size);
-    let above = points.iter().find(|point| point.batch_size > size);
-    match (own, below, above) {
-        (Some(own), ..) => Some(*own),
-        (None, Some(below), Some(above)) => Some(between(size, below, above, runs)),
-        (None, None, Some(smallest)) => Some(*smallest),
-        (None, _, None) => None,
-    }
-}
-
-/// The points by batch size, without those that converge slower than a line between their
-/// neighbours, and without those below the fastest of all.
-fn pruned(rcp: &ReferenceConvergence) -> Vec<Point> {
-    let runs = f64::from(rcp.runs);
-    let mut points: Vec<Point> = rcp
-        .points
-        .iter()
-        .filter(|(_, samples)| samples.len() >= FEWEST)
-        .map(|(size, samples)| {
-            let (mean, deviation) = (olympic(samples), population_deviation(samples));
-            Point {
-                batch_size: to_f64(*size),
-                mean,
-                deviation,
-                fewest: fewest(mean, deviation, count(samples) - 2.0, runs),
-            }
-        })
-        .collect();
-    points.sort_by(|one, other| one.batch_size.total_cmp(&other.batch_size));
-    let fastest = points
-        .iter()
-        .min_by(|one, other| one.mean.total_cmp(&other.mean))
-        .map_or(0.0, |point| point.batch_size);
-    points.retain(|point| point.batch_size >= fastest);
-    let mut at = 1;
-    while at + 1 < points.len() {
-        let line = between(
-            points[at].batch_size,
-            &points[at - 1],
-            &points[at + 1],
-            runs,
-        );
-        if points[at].mean > line.mean {
-            points.remove(at);
-        } else {
-            at += 1;
-        }
-    }
-    points
-}
-
-fn between(size: f64, below: &Point, above: &Point, runs: f64) -> Point {
-    let share = (size - below.batch_size) / (above.batch_size - below.batch_size);
-    let on_line = |low: f64, high: f64| low + share * (high - low);
-    let mean = on_line(below.mean, above.mean);
-    let deviation = on_line(below.deviation, above.deviation);
-    Point {
-        batch_size: size,
-        mean,
-        deviation,
-        fewest: fewest(mean, deviation, runs * 2.0, runs),
-    }
-}
-
-/// The smallest mean that a one-sided t test with pooled deviation does not tell from the
-/// reference's. The checker searches it by halving; the test has it in closed form.
-fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
-    let submission_runs = runs - 2.0;
-    if deviation <= 0.0 || submission_runs < 1.0 {
-        return mean;
-    }
-    let degrees = reference_runs + submission_runs - 2.0;
-    let error = deviation * (1.0 / reference_runs + 1.0 / submission_runs).sqrt();
-    (mean - quantile(ALPHA, degrees) * error).max(0.0)
-}
-
-/// The mean without the smallest and the largest.
-fn olympic(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.as_slice() {
-        [_, middle @ .., _] if !middle.is_empty() => middle.iter().sum::<f64>() / count(middle),
-        all => all.iter().sum::<f64>() / count(all),
-    }
-}
-
-fn population_deviation(values: &[f64]) -> f64 {
-    let mean = values.iter().sum::<f64>() / count(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (squares / count(values)).sqrt()
-}
-
-fn count(values: &[f64]) -> f64 {
-    to_f64(values.len() as u64)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no batch has 2^53 samples")]
-fn to_f64(count: u64) -> f64 {
-    count as f64
+    let size = one as u64;
+    let points = ReferencePoints {
+        runs: rcp.runs,
+        points: rcp.points.clone(),
+        allowance: 0.0,
+    };
+    Ok(convergence::normalise(&points, size, &samples)?)
 }
 
 /// Without end: a run that did not converge, in its time as in its samples.
@@ -299,9 +115,7 @@ pub(crate) fn is_infinite(value: f64) -> bool {
 /// The trial that did not converge and is the slowest that an Olympic mean drops, as `MLPerf`
 /// Training's rules allow one.
 pub(crate) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
-    let source = evidence.source_of(figure)?;
-    let olympic = source.aggregate == Aggregate::Olympic && source.better == Better::Lower;
-    if !olympic || evidence.trials.len() < FEWEST_WITH_ONE_LOST {
+    if !olympic(evidence, figure) || evidence.trials.len() < FEWEST_WITH_ONE_LOST {
         return None;
     }
     let mut lost = evidence.trials.iter().enumerate().filter(|(_, trial)| {

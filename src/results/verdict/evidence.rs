@@ -28,6 +28,9 @@ pub struct Evidence {
     pub stages: Vec<u32>,
     /// What was published is of another system than this.
     pub other_system: bool,
+    /// A score of `MLPerf` Training that was checked as a whole where its logs are: what the mean of
+    /// its times is multiplied with.
+    pub scaling: Option<f64>,
     /// Rules that were checked where the files are: a round's seeds and durations, files that are
     /// missing, compliance tests. One that is violated makes the result invalid.
     pub checks: Vec<RuleCheck>,
@@ -57,6 +60,7 @@ impl From<MeasurementPlan> for Evidence {
             published_metric: None,
             stages: Vec::new(),
             other_system: false,
+            scaling: None,
             checks: Vec::new(),
             trials: Vec::new(),
         }

@@ -109,9 +109,7 @@ pub(crate) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
             let (_, how) = reference::aggregation(evidence, name, &unit);
             // Counts and differences may be zero or less: those have no logarithm.
             let value = aggregate(&values, how).or_else(|| finite_mean(&values))?;
-            let factor = convergence::of(evidence, name)
-                .and_then(Result::ok)
-                .map_or(1.0, |convergence| convergence.factor);
+            let factor = convergence::factor(evidence, name).unwrap_or(1.0);
             Some((name.clone(), FigureValue::new(value * factor, unit)))
         })
         .collect()

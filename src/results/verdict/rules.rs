@@ -193,7 +193,12 @@ fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEviden
         // speed are figures.
         let word = evidence.mode == Mode::Compliance
             && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
+        // A run that did not converge was counted where all logs of the score were checked.
+        let samples = trial.parameters.get(convergence::SAMPLES);
+        let lost = evidence.scaling.is_some()
+            && samples.is_some_and(|samples| convergence::is_infinite(*samples));
         if !word
+            && !lost
             && !trial
                 .figures
                 .values()

@@ -38,7 +38,12 @@ impl Event {
 
 /// The events of a line: two ranks may have written theirs on one. What is cut is passed over.
 pub fn events(line: &str) -> impl Iterator<Item = Event> {
-    line.match_indices(TOKEN).filter_map(|(at, _)| {
+    entries(line).flatten()
+}
+
+/// As [`events`], with `None` for each that cannot be read.
+pub fn entries(line: &str) -> impl Iterator<Item = Option<Event>> {
+    line.match_indices(TOKEN).map(|(at, _)| {
         let rest = &line[at + TOKEN.len()..];
         // What another rank wrote behind it is not part of it.
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Event>();

@@ -6,5 +6,5 @@
 mod line;
 mod run;
 
-pub use line::{Event, events};
+pub use line::{Event, entries, events};
 pub use run::{Evaluation, Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};

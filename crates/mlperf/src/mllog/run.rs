@@ -96,6 +96,12 @@ impl TrainingRun {
         }
     }
 
+    /// When it started, in milliseconds since 1970.
+    #[must_use]
+    pub fn started_ms(&self) -> Option<f64> {
+        self.started_ms
+    }
+
     /// The value of the key that was asked for at this position.
     ///
     /// # Errors
@@ -123,6 +129,7 @@ pub struct Runs {
     /// The run that is under way, or told of before its start.
     current: Option<TrainingRun>,
     keys: Vec<String>,
+    last_key: String,
     too_many: bool,
 }
 
@@ -135,6 +142,7 @@ impl Runs {
             done: Vec::new(),
             current: None,
             keys: Vec::new(),
+            last_key: String::new(),
             too_many: false,
         }
     }
@@ -164,8 +172,10 @@ impl Runs {
         }
     }
 
-    fn event(&mut self, event: &Event) {
+    /// Follows an event.
+    pub fn event(&mut self, event: &Event) {
         let key = event.key.as_str();
+        key.clone_into(&mut self.last_key);
         if self.keys.len() < MOST_KEYS && !self.keys.iter().any(|known| known == key) {
             self.keys.push(key.to_owned());
         }
@@ -240,6 +250,12 @@ impl Runs {
             });
         }
         Ok(self.done)
+    }
+
+    /// The event that was followed last.
+    #[must_use]
+    pub fn last_key(&self) -> &str {
+        &self.last_key
     }
 
     /// The keys that the log has, for a message.

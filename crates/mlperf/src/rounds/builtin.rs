@@ -26,13 +26,20 @@ pub fn rounds() -> &'static Rounds {
     &BUILT_IN
 }
 
-/// Returns the texts of the built-in rounds, sorted by suite and round.
+/// Returns the texts of the built-in rounds of `MLPerf Inference`, sorted by round.
 pub fn sources() -> impl Iterator<Item = Source> {
-    let mut files: Vec<_> = RULES.dirs().flat_map(Dir::files).collect();
+    const SUITE: &str = "mlperf-inference";
+    texts(SUITE).map(|(round, text)| Source::new(format!("rules/{SUITE}/{round}.yaml"), text))
+}
+
+/// Returns the names and texts of a suite's built-in rounds, sorted.
+pub(crate) fn texts(suite: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let directory = RULES.get_dir(suite);
+    let mut files: Vec<_> = directory.into_iter().flat_map(Dir::files).collect();
     files.sort_by_key(|file| file.path());
     files.into_iter().filter_map(|file| {
-        let path = format!("rules/{}", file.path().display());
-        Some(Source::new(path, file.contents_utf8()?))
+        let name = file.path().file_stem()?.to_str()?;
+        Some((name, file.contents_utf8()?))
     })
 }
 

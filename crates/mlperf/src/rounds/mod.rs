@@ -15,6 +15,7 @@ mod list;
 mod model;
 mod parse;
 
+pub(crate) use builtin::texts;
 pub use builtin::{rounds, sources};
 pub use check::{Lookup, check_audit, check_submitted};
 pub use flatten::{Latency, Rules};

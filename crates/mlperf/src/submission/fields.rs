@@ -48,6 +48,28 @@ pub const SYSTEM: [(&str, Must); 35] = [
     ("sw_notes", Must::Stand),
 ];
 
+/// Fields of [`SYSTEM`] that `MLPerf` Training does not ask for.
+const NOT_IN_TRAINING: [&str; 3] = [
+    "system_type",
+    "system_type_detail",
+    "host_network_card_count",
+];
+
+/// Fields of `systems/SYSTEM.json` in `MLPerf` Training; each may be empty.
+pub fn training() -> impl Iterator<Item = &'static str> {
+    let names = SYSTEM.into_iter().map(|(name, _)| name);
+    let names = names.filter(|name| !NOT_IN_TRAINING.contains(name));
+    names.chain(["host_processor_vcpu_count"])
+}
+
+/// What `status` may say in `MLPerf` Training.
+pub const TRAINING_STATUS: [&str; 4] = [
+    "Available on-premise",
+    "Available cloud",
+    "Research, Development, or Internal (RDI)",
+    "Preview",
+];
+
 /// Fields that submissions with power have besides.
 pub const POWER: [&str; 15] = [
     "power_management",

@@ -82,6 +82,45 @@ pub fn check_system(
     checks
 }
 
+/// What is asked of a system's description in `MLPerf` Training, in a submitter's folder.
+#[must_use]
+pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
+    let status = word(system, "status");
+    let named = word(system, "submitter");
+    let fields: Vec<(&str, Must)> = fields::training().map(|name| (name, Must::Stand)).collect();
+    vec![
+        all_there("system's fields", system, &fields),
+        RuleCheck::new(
+            "system's status",
+            quoted(status),
+            fields::TRAINING_STATUS.join("; "),
+            fields::TRAINING_STATUS.contains(&status),
+        ),
+        RuleCheck::new(
+            "system's submitter",
+            quoted(named),
+            format!("\"{submitter}\", as its folder"),
+            same_organization(named, submitter),
+        ),
+    ]
+}
+
+/// Whether two names are of one organization, or of several that have one in common:
+/// `Supermicro_MangoBoost` and `MangoBoost`.
+#[must_use]
+pub fn same_organization(one: &str, other: &str) -> bool {
+    let words = |name: &str| {
+        let lower = name.to_lowercase();
+        let words = lower.split(|letter: char| !letter.is_alphanumeric());
+        words
+            .filter(|word| word.len() > 1)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let others = words(other);
+    words(one).iter().any(|word| others.contains(word))
+}
+
 /// What is asked of a benchmark's measurements.
 #[must_use]
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {

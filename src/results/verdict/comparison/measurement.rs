@@ -220,9 +220,7 @@ fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure 
 /// The trials of a figure, times what their convergence makes of them; none where one of them has
 /// no usable figure.
 fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
-    let factor = convergence::of(evidence, figure)
-        .and_then(Result::ok)
-        .map_or(1.0, |convergence| convergence.factor);
+    let factor = convergence::factor(evidence, figure).unwrap_or(1.0);
     let dropped = convergence::dropped(evidence, figure);
     let trials = evidence.trials.iter().enumerate();
     let values: Option<Vec<f64>> = trials

@@ -1,0 +1,76 @@
+//! What one log of a result says, as far as the result is judged by it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::check::RuleCheck;
+
+/// How the run of a log ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Its status is `success`.
+    Converged,
+    /// Its status is another one, as `aborted`.
+    Aborted,
+    /// The log has no `run_stop`: the run failed, or the log was cut.
+    Cut,
+}
+
+/// A seed, by the line of the source that told it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seed {
+    /// The source file.
+    pub file: String,
+    /// The line in it.
+    pub line: i64,
+    /// The seed.
+    pub value: i64,
+}
+
+/// What one log says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingLog {
+    /// How its run ended.
+    pub ending: Ending,
+    /// Minutes from `run_start` to `run_stop`; infinite where the run did not converge.
+    pub minutes: Option<f64>,
+    /// Samples, or epochs, until the target was met.
+    pub converged_after: Option<f64>,
+    /// When the run started, in milliseconds since 1970.
+    pub started_ms: Option<f64>,
+    /// The event that the log ends with.
+    pub last_event: String,
+    /// What the logs of a result say alike: who ran what, on what, with which hyperparameters.
+    pub told: BTreeMap<String, Value>,
+    /// Seeds.
+    pub seeds: Vec<Seed>,
+    /// The rules of one log that it violates.
+    pub violated: Vec<RuleCheck>,
+}
+
+impl TrainingLog {
+    /// Whether the two are logs of the same run: no two runs start and end within the same
+    /// milliseconds.
+    #[must_use]
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        let same = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => (one - other).abs() <= 0.0,
+            _ => false,
+        };
+        same(self.started_ms, other.started_ms)
+            && (same(self.minutes, other.minutes) || self.minutes == other.minutes)
+    }
+
+    /// A setting as a number.
+    #[must_use]
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.told.get(key)?.as_f64()
+    }
+
+    /// A setting as a text.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.told.get(key)?.as_str()
+    }
+}

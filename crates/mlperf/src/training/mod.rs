@@ -1,0 +1,28 @@
+//! What `MLPerf` Training asks of a log and of a result, round by round. Pure: the rules are data
+//! (`rules/mlperf-training/v5.1.yaml`), read here and held against what logs say.
+//!
+//! ```text
+//! text ──parse──▶ TrainingRound ──rules(benchmark, division)──▶ TrainingRules
+//! lines ──LogReader──▶ TrainingLog, one run each ──check──▶ violated and passed rules, the score's factor
+//! ```
+//!
+//! A round's file has what `mlcommons/logging` asks of that round, with the sources. What every round
+//! asks is code: the order of a run's phases ([`phases`]), of its times and evaluations, and that the
+//! logs of a result are different runs of one implementation ([`result`]).
+
+pub mod convergence;
+mod log;
+mod phases;
+mod reader;
+pub mod result;
+mod round;
+mod rule;
+
+pub use convergence::{Convergence, ConvergenceError, ReferencePoints};
+pub use log::{Ending, Seed, TrainingLog};
+pub use reader::LogReader;
+pub use result::{NamedLog, ResultCheck, check};
+pub use round::{Division, TrainingRound, TrainingRules, round_of, rounds};
+
+#[cfg(test)]
+mod tests;

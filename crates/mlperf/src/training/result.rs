@@ -1,0 +1,292 @@
+//! A result: its logs together. They are as many as the round asks, different runs of one
+//! implementation, and converge no faster than the reference.
+
+use serde_json::Value;
+
+use super::convergence::{Convergence, ConvergenceError, FEWEST, normalise};
+use super::log::{Ending, TrainingLog};
+use super::reader::{BATCH_SIZE, IDENTITY};
+use super::round::{Division, TrainingRules};
+use super::rule::shown;
+use crate::check::RuleCheck;
+use retrial_readings::number::grouped;
+
+/// Rounds are half a year apart; the logs of no published result lie more than 52 days apart.
+const MOST_DAYS: f64 = 90.0;
+const DAY_MS: f64 = 86_400_000.0;
+/// Factors that differ by less are one.
+const SAME_FACTOR: f64 = 1e-6;
+
+/// A log of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedLog {
+    /// `result_3.txt`
+    pub name: String,
+    /// What it says.
+    pub log: TrainingLog,
+}
+
+/// What is said of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultCheck {
+    /// Every rule, passed or violated.
+    pub checks: Vec<RuleCheck>,
+    /// What the mean of the times is multiplied with.
+    pub factor: f64,
+}
+
+/// Checks the logs of a result; `scaling` is the factor of its `scaling.json`.
+#[must_use]
+pub fn check(rules: &TrainingRules, logs: &[NamedLog], scaling: Option<f64>) -> ResultCheck {
+    let mut checks = vec![count(rules, logs), lost(logs)];
+    checks.extend(violated(logs));
+    checks.extend(same_run(logs));
+    checks.extend(alike(rules, logs));
+    checks.extend(days(logs));
+    if rules.division == Division::Closed {
+        checks.extend(seeds(logs));
+    }
+    let convergence = convergence(rules, logs);
+    let converged = convergence.as_ref().and_then(|found| found.as_ref().ok());
+    let by_convergence = converged.map_or(1.0, |found| found.factor);
+    let factor = scaling.unwrap_or(by_convergence).max(by_convergence);
+    checks.extend(convergence.map(|found| of_convergence(rules, &found)));
+    checks.extend(scaling.map(|scaling| {
+        let passed = scaling.is_finite() && scaling > by_convergence - SAME_FACTOR;
+        let required = format!("at least {}, by its convergence", grouped(by_convergence));
+        RuleCheck::new("scaling.json", grouped(scaling), required, passed)
+    }));
+    ResultCheck { checks, factor }
+}
+
+fn count(rules: &TrainingRules, logs: &[NamedLog]) -> RuleCheck {
+    let runs = rules.runs as usize;
+    let required = format!("{runs} (result_*.txt), by round {}", rules.round);
+    RuleCheck::new("logs", logs.len().to_string(), required, logs.len() == runs)
+}
+
+/// One run may fail: it is the slowest then, which is dropped.
+fn lost(logs: &[NamedLog]) -> RuleCheck {
+    let lost = logs
+        .iter()
+        .filter(|one| one.log.ending != Ending::Converged);
+    let names: Vec<&str> = lost.map(|one| one.name.as_str()).collect();
+    let measured = match names.as_slice() {
+        [] => "all".to_owned(),
+        names => format!("all but {}", names.join(", ")),
+    };
+    RuleCheck::new(
+        "runs that converged",
+        measured,
+        "all but one",
+        names.len() < 2,
+    )
+}
+
+/// Rules that logs violate by themselves: logs that violate one alike are named together.
+fn violated(logs: &[NamedLog]) -> Vec<RuleCheck> {
+    let mut groups: Vec<(&RuleCheck, Vec<&str>)> = Vec::new();
+    for one in logs {
+        for check in &one.log.violated {
+            match groups.iter_mut().find(|(known, _)| *known == check) {
+                Some((_, names)) => names.push(&one.name),
+                None => groups.push((check, vec![&one.name])),
+            }
+        }
+    }
+    if groups.is_empty() {
+        let measured = format!("passed by {} logs", logs.len());
+        return vec![RuleCheck::new(
+            "keys, order and target of each log",
+            measured,
+            "passed",
+            true,
+        )];
+    }
+    let named = groups.into_iter().map(|(check, names)| RuleCheck {
+        rule: format!("{}: {}", together(&names), check.rule),
+        ..check.clone()
+    });
+    named.collect()
+}
+
+/// `result_0.txt`, or `result_0.txt and 9 more`.
+fn together(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [one, more @ ..] => format!("{one} and {} more", more.len()),
+    }
+}
+
+fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
+    let pairs = logs.iter().enumerate().flat_map(|(at, one)| {
+        let others = logs[at + 1..].iter();
+        others.filter_map(move |other| {
+            let same = one.log.is_same_run(&other.log);
+            same.then(|| format!("{} and {} are one", one.name, other.name))
+        })
+    });
+    let pairs: Vec<String> = pairs.collect();
+    let required = "a run of its own in each log";
+    (!pairs.is_empty()).then(|| RuleCheck::failed("runs", pairs.join("; "), required))
+}
+
+/// The logs of a result are of one submitter's implementation with one set of hyperparameters.
+fn alike(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
+    let mut keys: Vec<&str> = IDENTITY.to_vec();
+    keys.push(BATCH_SIZE);
+    let settings = rules.settings.iter().map(String::as_str);
+    keys.extend(settings.filter(|key| *key != BATCH_SIZE));
+    keys.into_iter()
+        .flat_map(|key| alike_in(rules, logs, key))
+        .collect()
+}
+
+fn alike_in(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleCheck> {
+    let told = || {
+        logs.iter()
+            .filter_map(|one| Some((one, one.log.told.get(key)?)))
+    };
+    let often = |value: &Value| told().filter(|(_, other)| *other == value).count();
+    let Some((_, usual)) = told().rev().max_by_key(|(_, value)| often(value)) else {
+        return Vec::new();
+    };
+    let differing = told().filter(|(_, value)| *value != usual);
+    let differing: Vec<RuleCheck> = differing
+        .map(|(one, value)| {
+            let measured = format!("{}, {} in the others", shown(value), shown(usual));
+            let rule = format!("{}: {key}", one.name);
+            RuleCheck::failed(rule, measured, "the same in all logs of a result")
+        })
+        .collect();
+    if !differing.is_empty() {
+        return differing;
+    }
+    let asked = rules.keys.get(key).map(super::rule::KeyRule::words);
+    let asked = asked.filter(|asked| !asked.is_empty());
+    let required = asked.unwrap_or_else(|| "the same in all logs".to_owned());
+    // A value that its own rule does not allow is told of its log.
+    let own = |check: &RuleCheck| check.rule == key;
+    let passed = !logs.iter().flat_map(|one| &one.log.violated).any(own);
+    let check = RuleCheck::new(key, shown(usual), required, true);
+    if passed { vec![check] } else { Vec::new() }
+}
+
+fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
+    let started = logs
+        .iter()
+        .filter_map(|one| Some((one.log.started_ms?, one)));
+    let mut started: Vec<(f64, &NamedLog)> = started.collect();
+    started.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let ((first, oldest), (last, newest)) = (*started.first()?, *started.last()?);
+    let days = (last - first) / DAY_MS;
+    let measured = if days > MOST_DAYS {
+        format!(
+            "{} is {} days older than {}",
+            oldest.name,
+            grouped(days.round()),
+            newest.name
+        )
+    } else {
+        format!("within {} days", grouped(days.ceil()))
+    };
+    let required = format!("within {MOST_DAYS} days: one round");
+    Some(RuleCheck::new(
+        "dates",
+        measured,
+        required,
+        days <= MOST_DAYS,
+    ))
+}
+
+/// Each run has a seed, and no other run has it on the same line of the same source.
+fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
+    let mut checks = Vec::new();
+    for (at, one) in logs.iter().enumerate() {
+        let converged = one.log.ending == Ending::Converged;
+        if one.log.seeds.is_empty() && converged {
+            let rule = format!("{}: seed", one.name);
+            checks.push(RuleCheck::failed(
+                rule,
+                "missing",
+                "at least one in each log",
+            ));
+        }
+        let before = logs[..at].iter();
+        let repeated = before.filter_map(|other| {
+            let mut seeds = one.log.seeds.iter();
+            Some((other, seeds.find(|seed| other.log.seeds.contains(seed))?))
+        });
+        checks.extend(repeated.take(1).map(|(other, seed)| {
+            let measured = format!("{}, as in {}", seed.value, other.name);
+            let rule = format!("{}: seed", one.name);
+            RuleCheck::failed(rule, measured, "one of its own in each run")
+        }));
+    }
+    if checks.is_empty() {
+        checks.push(RuleCheck::new(
+            "seeds",
+            "all different",
+            "one of its own in each run",
+            true,
+        ));
+    }
+    checks
+}
+
+/// The convergence beside the reference's; `None` where it cannot be told, for which there is
+/// another reason.
+fn convergence(
+    rules: &TrainingRules,
+    logs: &[NamedLog],
+) -> Option<Result<Convergence, ConvergenceError>> {
+    let reference = rules.reference.as_ref()?;
+    let counts = logs.iter().map(|one| one.log.converged_after);
+    let counts = counts.collect::<Option<Vec<f64>>>()?;
+    let mut sizes = logs.iter().filter_map(|one| one.log.number(BATCH_SIZE));
+    let size = sizes.next().filter(|size| *size >= 1.0)?;
+    if counts.len() < FEWEST || sizes.any(|other| (other - size).abs() > 0.0) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a batch size that is none has no point"
+    )]
+    Some(normalise(reference, size as u64, &counts))
+}
+
+fn of_convergence(
+    rules: &TrainingRules,
+    found: &Result<Convergence, ConvergenceError>,
+) -> RuleCheck {
+    let unit = match rules.evaluation.counts.as_str() {
+        "epoch_num" => "epochs",
+        _ => "samples",
+    };
+    let (convergence, passed) = match found {
+        Ok(convergence) | Err(ConvergenceError::TooFast(convergence)) => {
+            (convergence, found.is_ok())
+        }
+        Err(other) => {
+            let required = "a reference convergence point";
+            return RuleCheck::failed("convergence", other.to_string(), required);
+        }
+    };
+    let measured = format!(
+        "{} {unit}, {} in the reference: the time is multiplied by {}",
+        grouped(convergence.samples),
+        grouped(convergence.reference),
+        grouped(convergence.factor),
+    );
+    let measured = if passed {
+        measured
+    } else {
+        let (samples, reference) = (convergence.samples, convergence.reference);
+        let (samples, reference) = (grouped(samples), grouped(reference));
+        format!("{samples} {unit}, {reference} in the reference: faster than chance explains")
+    };
+    let required = format!("at least {} {unit}", grouped(convergence.fewest));
+    RuleCheck::new("convergence", measured, required, passed)
+}

@@ -1,0 +1,232 @@
+//! The rules of a round as its file has them, and those of one benchmark in one division.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use jiff::civil::Date;
+use serde::Deserialize;
+
+use super::convergence::ReferencePoints;
+use super::rule::{KeyRule, Range};
+
+/// Rules by the key of a log's event.
+pub(super) type Keys = BTreeMap<String, KeyRule>;
+
+/// The divisions of `MLPerf` Training.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, strum::Display, strum::EnumString,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Division {
+    /// As the reference: its model, its data, its hyperparameters.
+    Closed,
+    /// Anything else.
+    Open,
+}
+
+/// A round: what it asks, in each division, of each benchmark.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingRound {
+    /// `v5.1`
+    pub round: String,
+    /// The end of its submissions: a newer log is of a later round.
+    pub last_day: Date,
+    keys: Keys,
+    closed: DivisionRules,
+    open: DivisionRules,
+    benchmarks: BTreeMap<String, BenchmarkRules>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DivisionRules {
+    init_minutes: f64,
+    #[serde(default)]
+    keys: Keys,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BenchmarkRules {
+    runs: u32,
+    closed: InDivision,
+    open: InDivision,
+    rcp: ReferenceRuns,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InDivision {
+    evaluation: Evaluation,
+    #[serde(default)]
+    keys: Keys,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReferenceRuns {
+    #[serde(default)]
+    allowance: f64,
+    points: BTreeMap<u64, Vec<f64>>,
+}
+
+/// How a run's quality is told, and when it is enough.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Evaluation {
+    /// The event that tells it.
+    #[serde(default = "eval_accuracy")]
+    pub key: String,
+    /// What convergence is counted in: `samples_count` or `epoch_num`.
+    pub counts: String,
+    /// The value that one evaluation must have.
+    #[serde(default)]
+    pub target: Range,
+    /// Targets by metric, where one evaluation tells several. They are computed after the clock has
+    /// stopped, of checkpoints.
+    #[serde(default)]
+    pub metrics: BTreeMap<String, Range>,
+    /// How many evaluations there must be.
+    #[serde(default = "one")]
+    pub least: usize,
+}
+
+fn eval_accuracy() -> String {
+    "eval_accuracy".to_owned()
+}
+
+fn one() -> usize {
+    1
+}
+
+/// What a round asks of one benchmark in one division.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingRules {
+    /// `v5.1`
+    pub round: String,
+    /// `llama2_70b_lora`
+    pub benchmark: String,
+    /// The division.
+    pub division: Division,
+    /// How many logs a result has.
+    pub runs: u32,
+    /// Every key's rule: of all logs, of the division, of the benchmark; the last one counts.
+    pub(super) keys: Keys,
+    /// The benchmark's own keys, which are the same in all logs of a result.
+    pub(super) settings: Vec<String>,
+    pub(super) evaluation: Evaluation,
+    /// Minutes from the first `init_start` to `init_stop`, at most.
+    pub(super) init_minutes: f64,
+    /// In the closed division.
+    pub(super) reference: Option<ReferencePoints>,
+}
+
+impl TrainingRound {
+    /// The round's benchmarks, sorted.
+    pub fn benchmarks(&self) -> impl Iterator<Item = &str> {
+        self.benchmarks.keys().map(String::as_str)
+    }
+
+    /// What it asks of a benchmark; `None` where it does not have it.
+    #[must_use]
+    pub fn rules(&self, benchmark: &str, division: Division) -> Option<TrainingRules> {
+        let rules = self.benchmarks.get(benchmark)?;
+        let (of_division, own) = match division {
+            Division::Closed => (&self.closed, &rules.closed),
+            Division::Open => (&self.open, &rules.open),
+        };
+        let mut keys = self.keys.clone();
+        keys.extend(of_division.keys.clone());
+        keys.extend(own.keys.clone());
+        let reference = (division == Division::Closed).then(|| ReferencePoints {
+            runs: rules.runs,
+            points: rules.rcp.points.clone().into_iter().collect(),
+            allowance: rules.rcp.allowance,
+        });
+        Some(TrainingRules {
+            round: self.round.clone(),
+            benchmark: benchmark.to_owned(),
+            division,
+            runs: rules.runs,
+            settings: own.keys.keys().cloned().collect(),
+            keys,
+            evaluation: own.evaluation.clone(),
+            init_minutes: of_division.init_minutes,
+            reference,
+        })
+    }
+}
+
+impl TrainingRules {
+    /// Quality is computed after the clock has stopped.
+    pub(super) fn is_evaluated_later(&self) -> bool {
+        !self.evaluation.metrics.is_empty()
+    }
+}
+
+static BUILT_IN: LazyLock<Vec<TrainingRound>> = LazyLock::new(|| {
+    let texts = crate::rounds::texts("mlperf-training");
+    // A test parses every one of them.
+    texts
+        .filter_map(|(_, text)| serde_saphyr::from_str(text).ok())
+        .collect()
+});
+
+/// The built-in rounds, the oldest first.
+#[must_use]
+pub fn rounds() -> &'static [TrainingRound] {
+    &BUILT_IN
+}
+
+/// The round that has all of these benchmarks, and whose submissions ended no earlier than this day:
+/// the first of several. Logs do not name their round.
+#[must_use]
+pub fn round_of<'a>(benchmarks: &[&str], newest: Option<Date>) -> Option<&'a TrainingRound> {
+    let has_all = |round: &&TrainingRound| {
+        let mut all = benchmarks.iter();
+        all.all(|name| round.benchmarks.contains_key(*name))
+    };
+    let fits = |round: &&TrainingRound| newest.is_none_or(|day| day <= round.last_day);
+    let mut known = rounds().iter();
+    known.find(|round| has_all(round) && fits(round))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_round_is_read() {
+        let texts: Vec<_> = crate::rounds::texts("mlperf-training").collect();
+        for (name, text) in &texts {
+            let round: TrainingRound =
+                serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(&round.round, name);
+            for benchmark in round.benchmarks() {
+                for division in [Division::Closed, Division::Open] {
+                    let rules = round.rules(benchmark, division).unwrap();
+                    assert!(rules.runs >= 3 && rules.keys.len() > 15, "{benchmark}");
+                }
+            }
+        }
+        let names: Vec<&str> = rounds().iter().map(|round| &*round.round).collect();
+        assert_eq!(names, ["v5.0", "v5.1", "v6.0"]);
+    }
+
+    #[test]
+    fn a_round_is_known_by_its_benchmarks_and_dates() {
+        let day = |text: &str| Some(text.parse().unwrap());
+        let of = |benchmarks: &[&str], newest: Option<Date>| {
+            round_of(benchmarks, newest).map(|round| round.round.as_str())
+        };
+        assert_eq!(of(&["bert"], None), Some("v5.0"));
+        assert_eq!(of(&["rgat"], day("2025-04-30")), Some("v5.0"));
+        assert_eq!(of(&["rgat"], day("2025-10-02")), Some("v5.1"));
+        assert_eq!(of(&["rgat", "flux1"], day("2024-10-04")), Some("v5.1"));
+        assert_eq!(of(&["flux1"], day("2026-04-30")), Some("v6.0"));
+        assert_eq!(of(&["bert"], day("2025-10-02")), None);
+        assert_eq!(of(&["resnet"], None), None);
+    }
+}
