@@ -82,16 +82,16 @@ fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
             ),
         }));
     };
-    for fault in found.faults.iter().filter(|fault| fault.is_violation) {
-        let (actual, required) = (&fault.actual, &fault.required);
-        add(&fault.path, &[RuleCheck::failed("tree", actual, required)]);
-    }
-    judge::judge_trees(&found, &request, |judged| {
+    let (_, faults) = judge::judge_trees(&found, &request, |judged| {
         add(&judged.benchmark.path, &judged.benchmark.rules);
         for result in &judged.verdict.results {
             add(&result.path, &result.rules);
         }
     })?;
+    for fault in faults.iter().filter(|fault| fault.is_violation) {
+        let (actual, required) = (&fault.actual, &fault.required);
+        add(&fault.path, &[RuleCheck::failed("tree", actual, required)]);
+    }
     Ok(violations)
 }
 

@@ -15,7 +15,7 @@ pub struct Basis<'a> {
     pub(super) request: &'a JudgeRequest,
     pub(super) rounds: Rounds,
     pub(super) published: Option<Published>,
-    rules: JudgeRules,
+    pub(super) rules: JudgeRules,
 }
 
 impl<'a> Basis<'a> {

@@ -6,6 +6,7 @@ mod folders;
 mod loose_results;
 mod other_system;
 mod reference;
+mod training_tree;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,8 @@ use self::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use crate::app::terminal;
-use crate::results::evidence::tree::{self, SubmissionTrees};
+use crate::results::evidence::training::{self, TrainingTrees};
+use crate::results::evidence::tree::{self, Fault, SubmissionTrees};
 use crate::results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
 
 /// How many benchmarks all cores read before the first is shown, in their order: enough that no
@@ -42,14 +44,26 @@ pub struct Judged {
     pub rules: Vec<RuleCheck>,
 }
 
+/// The submission trees of a directory: all are of one suite.
+pub enum Trees {
+    /// `MLPerf Inference`
+    Inference(SubmissionTrees),
+    /// `MLPerf Training`
+    Training(TrainingTrees),
+}
+
 /// Finds the submission trees in a directory. None where there is none, or where a recipe says how
 /// results are judged.
-pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<SubmissionTrees>, Failure> {
+pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, Failure> {
     if request.recipe.is_some() {
         return Ok(None);
     }
-    tree::find(directory)
-        .map_err(|error| Failure::host(format!("failed to read {}: {error}", directory.display())))
+    let inference = || Ok(tree::find(directory)?.map(Trees::Inference));
+    let training = || Ok(training::find(directory)?.map(Trees::Training));
+    let found = inference().and_then(|found| found.map_or_else(training, |found| Ok(Some(found))));
+    found.map_err(|error: std::io::Error| {
+        Failure::host(format!("failed to read {}: {error}", directory.display()))
+    })
 }
 
 /// The evidence of every result in or below a directory.
@@ -62,6 +76,21 @@ pub fn gather(
         return folders::gather(global, directory, request);
     };
     let basis = Basis::read(request)?;
+    let found = match found {
+        Trees::Inference(found) => found,
+        Trees::Training(found) => {
+            let by = basis.training_context(&found)?;
+            let gathered = found.results.iter().map(|result| {
+                let (context, evidence) = training::evidence(result, &by);
+                Gathered {
+                    path: result.root.join(result.relative()),
+                    context,
+                    evidence: vec![evidence],
+                }
+            });
+            return Ok(gathered.collect());
+        }
+    };
     let context = basis.context(&found);
     let gathered = found.benchmarks.iter().map(|benchmark| {
         let places = benchmark.scenarios.iter();
@@ -104,13 +133,35 @@ pub fn judged(
     Ok(judged)
 }
 
-/// Judges the benchmarks of submission trees, and passes on each verdict in its order.
+/// Judges the benchmarks of submission trees, and passes on each verdict in its order. Returns the
+/// faults of the tree itself with the exit code.
 pub fn judge_trees(
-    found: &SubmissionTrees,
+    found: &Trees,
     request: &JudgeRequest,
     mut each: impl FnMut(tree::Judged),
-) -> Result<ExitCode, Failure> {
+) -> Result<(ExitCode, Vec<Fault>), Failure> {
     let basis = Basis::read(request)?;
+    let mut compared = false;
+    let mut each = |judged: tree::Judged| {
+        compared |= is_compared(&judged.verdict);
+        each(judged);
+    };
+    let ended = match found {
+        Trees::Inference(found) => {
+            let exit = judge_inference(&basis, found, &mut each);
+            (exit, found.faults.clone())
+        }
+        Trees::Training(found) => basis.judge_training(found, &mut each)?,
+    };
+    reference::refuse_unused(request, compared)?;
+    Ok(ended)
+}
+
+fn judge_inference(
+    basis: &Basis<'_>,
+    found: &SubmissionTrees,
+    each: &mut dyn FnMut(tree::Judged),
+) -> ExitCode {
     let context = basis.context(found);
     if context.round.is_none() {
         terminal::note(
@@ -118,23 +169,27 @@ pub fn judge_trees(
              choose a round: --round v5.1    add its rules: --rules FILE",
         );
     }
-    let is_violated = found.faults.iter().any(|fault| fault.is_violation);
-    let mut compared = false;
-    let mut exit = exit_of(!is_violated);
+    let mut exit = exit_of_faults(&found.faults);
     for benchmarks in found.benchmarks.chunks(TOGETHER) {
         let judged: Vec<tree::Judged> = benchmarks
             .par_iter()
             .map(|benchmark| tree::judge(benchmark, &context))
             .collect();
         for judged in judged {
-            let own = exit_of(judged.benchmark.rules.iter().all(|rule| rule.passed));
-            exit = ExitCode::first([exit, own, judged.verdict.exit_code]);
-            compared |= is_compared(&judged.verdict);
+            exit = ExitCode::first([exit, exit_of_judged(&judged)]);
             each(judged);
         }
     }
-    reference::refuse_unused(request, compared)?;
-    Ok(exit)
+    exit
+}
+
+fn exit_of_judged(judged: &tree::Judged) -> ExitCode {
+    let own = exit_of(judged.benchmark.rules.iter().all(|rule| rule.passed));
+    ExitCode::first([own, judged.verdict.exit_code])
+}
+
+fn exit_of_faults(faults: &[Fault]) -> ExitCode {
+    exit_of(!faults.iter().any(|fault| fault.is_violation))
 }
 
 /// Whether any result was compared with a published figure.

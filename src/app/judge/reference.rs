@@ -5,6 +5,7 @@ use std::path::Path;
 use super::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
+use crate::results::evidence::training::{self, TrainingContext};
 use crate::results::evidence::tree::published::{Published, PublishedResult};
 use crate::results::evidence::tree::{self, JudgeContext, find};
 use crate::results::verdict::Verdict;
@@ -73,9 +74,21 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
     }
-    let found =
-        find(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-    let Some(found) = found else {
+    let failed = |error: std::io::Error| Failure::usage(format!("{}: {error}", path.display()));
+    let Some(found) = find(path).map_err(failed)? else {
+        if let Some(found) = training::find(path).map_err(failed)? {
+            let by = TrainingContext {
+                benchmark: None,
+                ..basis.training_context(&found)?
+            };
+            let judged = found
+                .results
+                .iter()
+                .map(|result| training::judge(result, &by).judged);
+            return Ok(judged
+                .flat_map(|judged| rows(&judged.verdict, None))
+                .collect());
+        }
         return Err(Failure::usage(format!(
             "{} is neither a run nor a submission tree nor a table of results",
             path.display()

@@ -1,18 +1,19 @@
 //! Prints the verdicts on submission trees.
 
 use crate::app::failure::Failure;
+use crate::app::judge::Trees;
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{judge, terminal};
 use crate::report::content::suites;
 use crate::report::content::tree::{self as content, Style, Tree, TreeVerdict};
 use crate::report::{Entry, junit, markdown};
-use crate::results::evidence::tree::{Fault, Judged, SubmissionTrees};
+use crate::results::evidence::tree::{Fault, Judged};
 use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// Judges submission trees and prints the verdicts.
 pub fn judge(
     global: &GlobalOptions,
-    found: &SubmissionTrees,
+    found: &Trees,
     request: &JudgeRequest,
 ) -> Result<ExitCode, Failure> {
     let mut printer = Printer {
@@ -24,8 +25,8 @@ pub fn judge(
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
-    let exit = judge::judge_trees(found, request, |judged| printer.benchmark(judged))?;
-    printer.end(found);
+    let (exit, faults) = judge::judge_trees(found, request, |judged| printer.benchmark(judged))?;
+    printer.end(&faults);
     Ok(exit)
 }
 
@@ -50,15 +51,14 @@ impl Printer {
         }
     }
 
-    fn end(self, found: &SubmissionTrees) {
-        let faults = &found.faults;
+    fn end(self, faults: &[Fault]) {
         let text = match self.output {
             Output::Text | Output::Html | Output::Csv => {
                 return terminal::show_blocks(&self.tree.end(faults));
             }
             Output::Junit => junit::render(&suites::tree(&self.entries(), faults)),
             Output::Markdown => markdown::render(&content::document(&self.entries(), faults)),
-            Output::Json => return terminal::print_json(&self.json(faults.clone())),
+            Output::Json => return terminal::print_json(&self.json(faults.to_vec())),
         };
         terminal::print(&text);
     }

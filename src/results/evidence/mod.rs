@@ -17,6 +17,7 @@ pub mod run;
 mod scan;
 pub mod telemetry;
 pub mod texts;
+pub mod training;
 pub mod tree;
 mod trial;
 mod window;

@@ -189,7 +189,8 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
         }
     }
     if position.system.is_none() {
-        systems_without_results(&submitter, &systems, &mut found);
+        let faults = systems_without_results(&submitter.root, &submitter.relative(), &systems);
+        found.faults.extend(faults);
     }
     found
 }
@@ -203,14 +204,16 @@ fn holds_results(place: &ScenarioFolder) -> bool {
         .any(|name| name == "performance" || name == "accuracy" || is_test(name))
 }
 
-fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mut SubmissionTrees) {
-    let described = submitter.relative().join("systems");
-    let Ok(entries) = std::fs::read_dir(submitter.root.join(&described)) else {
+/// What is described in a submitter's `systems` besides the systems that have results.
+pub(crate) fn systems_without_results(
+    root: &Path,
+    submitter: &Path,
+    systems: &[String],
+) -> Vec<Fault> {
+    let described = submitter.join("systems");
+    let Ok(entries) = std::fs::read_dir(root.join(&described)) else {
         let required = "a description of each system";
-        found
-            .faults
-            .push(Fault::new(&described, "missing", required));
-        return;
+        return vec![Fault::new(&described, "missing", required)];
     };
     let mut names: Vec<String> = entries
         .flatten()
@@ -220,16 +223,18 @@ fn systems_without_results(submitter: &Submitter, systems: &[String], found: &mu
         })
         .collect();
     names.sort();
-    for name in names.iter().filter(|name| !systems.contains(name)) {
-        let path = submitter.system_file(name);
-        found.faults.push(Fault {
+    let names = names.iter().filter(|name| !systems.contains(name));
+    let faults = names.map(|name| {
+        let path = described.join(format!("{name}.json"));
+        Fault {
             is_violation: false,
             ..Fault::new(&path, "a system without results", format!("results/{name}"))
-        });
-    }
+        }
+    });
+    faults.collect()
 }
 
-fn one_or_all(one: Option<&String>, directory: &Path) -> Vec<String> {
+pub(crate) fn one_or_all(one: Option<&String>, directory: &Path) -> Vec<String> {
     one.map_or_else(|| folders(directory), |one| vec![one.clone()])
 }
 

@@ -11,7 +11,7 @@
 mod accuracy;
 mod compliance;
 mod endpoint;
-mod files;
+pub(crate) mod files;
 pub mod find;
 pub mod gather;
 mod inferred;

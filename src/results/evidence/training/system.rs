@@ -1,0 +1,74 @@
+//! A system's description, `systems/SYSTEM.json`, and the `scaling.json` of a result.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::find::TrainingResult;
+use crate::results::evidence::folder::is_missing;
+use crate::results::evidence::tree::files::object;
+use crate::results::verdict::RuleCheck;
+use crate::store::open;
+use retrial_mlperf::submission;
+use retrial_mlperf::training::Division;
+
+/// The largest factor's file that is read.
+const CAP: u64 = 1 << 16;
+const SCALING: &str = "scaling.json";
+
+/// What is known of a system.
+#[derive(Debug, Default)]
+pub(super) struct System {
+    pub division: Option<Division>,
+    pub checks: Vec<RuleCheck>,
+}
+
+/// Reads the description of a result's system; `division` is the one that was asked for.
+pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
+    let file = Path::new(&result.submitter).join("systems");
+    let file = file.join(format!("{}.json", result.system));
+    let rule = file.display().to_string();
+    let asked = division.and_then(|name| name.parse().ok());
+    let object = match object(&result.root, &file) {
+        Ok(object) => object,
+        Err(because) => {
+            let required = "a description of the system";
+            return System {
+                division: asked,
+                checks: vec![RuleCheck::failed(rule, because, required)],
+            };
+        }
+    };
+    let mut checks = submission::check_training_system(&object, &result.submitter);
+    let said = object
+        .get("division")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let told: Option<Division> = said.parse().ok();
+    if told.is_none() {
+        let measured = format!("division \"{said}\"");
+        checks.push(RuleCheck::failed(rule, measured, "closed or open"));
+    }
+    System {
+        division: asked.or(told),
+        checks,
+    }
+}
+
+/// The factor of a result's `scaling.json`, where there is one.
+///
+/// # Errors
+/// The rule that it violates: where it cannot be read as one.
+pub(super) fn scaling(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
+    let failed = |because: String| RuleCheck::failed(SCALING, because, "{\"scaling_factor\": N}");
+    let file = result.relative().join(SCALING);
+    let text = match open::read_text_beneath(&result.root, &file, CAP) {
+        Ok(text) => text,
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    let object = submission::object(&text).map_err(failed)?;
+    let factor = object.get("scaling_factor").and_then(Value::as_f64);
+    let factor = factor.ok_or_else(|| failed("no scaling_factor".to_owned()))?;
+    Ok(Some(factor))
+}
