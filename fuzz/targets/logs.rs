@@ -3,6 +3,7 @@
 use retrial::store::journal::{Event, State};
 use retrial_mlperf::loadgen::{Run, detail, summary};
 use retrial_mlperf::mllog::Runs;
+use retrial_mlperf::training::{Division, LogReader, NamedLog};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::pattern::{Pattern, Take};
 use retrial_readings::sanitize;
@@ -53,6 +54,20 @@ pub fn mllog(data: &[u8]) {
         ("eval_accuracy".to_owned(), Take::Last),
         ("tracked_stats.throughput".to_owned(), Take::Mean),
     ];
+    for round in retrial_mlperf::training::rounds() {
+        for benchmark in round.benchmarks() {
+            let Some(rules) = round.rules(benchmark, Division::Closed) else {
+                continue;
+            };
+            let mut reader = LogReader::new(&rules);
+            text.lines().for_each(|line| reader.feed(line));
+            let log = NamedLog {
+                name: String::new(),
+                log: reader.finish(),
+            };
+            let _ = retrial_mlperf::training::check(&rules, &[log], None);
+        }
+    }
     let mut runs = Runs::new(&wanted);
     text.lines().for_each(|line| runs.feed(line));
     let _ = runs.keys();

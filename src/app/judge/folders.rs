@@ -21,6 +21,7 @@ use crate::results::verdict::{
     Context, Evidence, Qualifier, QualifierKind, RuleCheck, TrialEvidence,
 };
 use retrial_mlperf::loadgen;
+use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_recipe::model::{FigureSource, Find, Mode};
 
 /// Where the output of a step that was not ours is looked for.
@@ -93,7 +94,7 @@ pub fn gather(
 
 /// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
 fn own_results(directory: &Path, plan: &Plan, request: &JudgeRequest) -> Result<Gathered, Failure> {
-    let found: Vec<Evidence> = plan
+    let mut found: Vec<Evidence> = plan
         .measurements
         .iter()
         .filter(|one| !one.loadgen && !one.figures.is_empty())
@@ -112,11 +113,55 @@ fn own_results(directory: &Path, plan: &Plan, request: &JudgeRequest) -> Result<
             plan.recipe
         )));
     }
+    let mut context = context(plan, request);
+    for evidence in &mut found {
+        for name in leave_out_of_others(evidence) {
+            let why = "no log has it: it is no event of MLCommons', and was not compared";
+            context.warnings.push(format!("{name}: {why}"));
+        }
+    }
     Ok(Gathered {
         path: directory.to_owned(),
-        context: context(plan, request),
+        context,
         evidence: found,
     })
+}
+
+/// Leaves out the figures that are not of `MLCommons`' events where no training log has them: what a
+/// program prints or tracks besides, another submitter's does not. Where some logs have them, the
+/// others are incomplete. Returns their names.
+fn leave_out_of_others(evidence: &mut Evidence) -> Vec<String> {
+    let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
+    let of_program = |figure: &FigureSource| match &figure.find {
+        Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
+        Find::Pattern(_) => true,
+        Find::Json { .. } | Find::Csv(_) => false,
+    };
+    if !evidence.figures.iter().any(|(_, figure)| is_timed(figure)) {
+        return Vec::new();
+    }
+    let trials = &evidence.trials;
+    let nowhere = |name: &str| trials.iter().all(|trial| trial.figure(name).is_none());
+    let own = evidence
+        .figures
+        .iter()
+        .filter(|(_, figure)| of_program(figure));
+    let names: Vec<String> = own
+        .map(|(name, _)| name.clone())
+        .filter(|name| nowhere(name))
+        .collect();
+    evidence
+        .plan
+        .figures
+        .retain(|(name, _)| !names.contains(name));
+    evidence
+        .plan
+        .expect
+        .retain(|(name, _)| !names.contains(name));
+    for trial in &mut evidence.trials {
+        trial.missing.retain(|name, _| !names.contains(name));
+    }
+    names
 }
 
 fn context(plan: &Plan, request: &JudgeRequest) -> Context {

@@ -12,7 +12,7 @@ use crate::results::verdict::comparison::FailIf;
 #[derive(Debug, Clone, Default, Args)]
 pub struct JudgeRequest {
     /// A run's directory or id, a directory with LoadGen's logs, or (a folder of) a submission tree
-    /// of MLPerf Inference
+    /// of MLPerf Inference or MLPerf Training
     pub directory: String,
     /// Compare with the published figures of this recipe
     #[arg(long, value_name = "RECIPE")]
@@ -23,7 +23,8 @@ pub struct JudgeRequest {
     /// Set the scenario, if neither the folder's name nor the log has it
     #[arg(long)]
     pub scenario: Option<String>,
-    /// Judge by the rules of this round (default: the round whose seeds are in the logs)
+    /// Judge by the rules of this round (default: the round of the logs' seeds; of training results
+    /// by path, benchmarks and dates)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
     /// Set the benchmark, if no folder's name has it

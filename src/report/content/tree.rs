@@ -235,17 +235,22 @@ impl Tree {
     #[must_use]
     pub fn end(&self, faults: &[Fault]) -> Vec<Block> {
         let counts = self.counts;
-        let mut lines = vec![format!(
-            "{}, {}: performance {} of {} valid, accuracy {} of {}, compliance {} of {}",
+        let mut first = format!(
+            "{}, {}: performance {} of {} valid",
             format::count(counts.systems, "system"),
             format::count(counts.benchmarks, "benchmark"),
             counts.performance_valid,
             counts.performance,
-            counts.accuracy_valid,
-            counts.accuracy,
-            counts.compliance_valid,
-            counts.compliance,
-        )];
+        );
+        // MLPerf Training has neither.
+        if counts.accuracy + counts.compliance > 0 {
+            let (accuracy, compliance) = (counts.accuracy_valid, counts.compliance_valid);
+            first.push_str(&format!(
+                ", accuracy {accuracy} of {}, compliance {compliance} of {}",
+                counts.accuracy, counts.compliance
+            ));
+        }
+        let mut lines = vec![first];
         if counts.compared > 0 {
             lines.push(format!(
                 "{} compared with published figures, {} reproduced",

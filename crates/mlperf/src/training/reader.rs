@@ -20,6 +20,17 @@ pub(super) const IDENTITY: [&str; 4] = [
     "submission_platform",
 ];
 pub(super) const BATCH_SIZE: &str = "global_batch_size";
+/// Within so many milliseconds of a block's end a run stops whose checkpoints are evaluated later: at
+/// most 2 s in 307 published logs.
+const BLOCK_MS: f64 = 5_000.0;
+/// Events that count what was trained on when a run is evaluated or ends.
+const COUNTING: [&str; 5] = [
+    "eval_start",
+    "eval_stop",
+    "block_stop",
+    "epoch_stop",
+    "run_stop",
+];
 /// More seeds or evaluations than this are not kept: no run has so many.
 const MOST: usize = 100_000;
 
@@ -49,9 +60,11 @@ pub struct LogReader<'a> {
     told: BTreeMap<String, Value>,
     seen: Seen,
     evaluated: Vec<Evaluated>,
-    /// Begin of the training up to so many samples.
-    blocks: Vec<(f64, f64)>,
-    /// Samples or epochs that `run_stop` tells, and its time.
+    /// Times of the training's blocks; where one begins, up to how many samples.
+    blocks: Vec<(Option<f64>, f64)>,
+    /// Samples or epochs that other events of evaluations and of the training's end tell.
+    counted: Vec<f64>,
+    /// Those of `run_stop`, and its time.
     stopped: Option<(Option<f64>, f64)>,
     seeds: Vec<Seed>,
     seeds_are_numbers: bool,
@@ -72,6 +85,7 @@ impl<'a> LogReader<'a> {
             seen: Seen::new(),
             evaluated: Vec::new(),
             blocks: Vec::new(),
+            counted: Vec::new(),
             stopped: None,
             seeds: Vec::new(),
             seeds_are_numbers: true,
@@ -126,6 +140,9 @@ impl<'a> LogReader<'a> {
     fn evaluation(&mut self, event: &Event) {
         let rule = &self.rules.evaluation;
         let count = event.number(&rule.counts);
+        if COUNTING.contains(&event.key.as_str()) && self.counted.len() < MOST {
+            self.counted.extend(count);
+        }
         match event.key.as_str() {
             key if key == rule.key && !self.phases.is_over() && self.evaluated.len() < MOST => {
                 self.evaluated.push(Evaluated {
@@ -135,9 +152,11 @@ impl<'a> LogReader<'a> {
                 });
             }
             "run_stop" if self.stopped.is_none() => self.stopped = Some((count, event.time_ms)),
-            "block_start" if self.rules.is_evaluated_later() && self.blocks.len() < MOST => {
-                self.blocks
-                    .extend(count.map(|count| (count, event.time_ms)));
+            "block_start" | "block_stop"
+                if self.rules.is_evaluated_later() && self.blocks.len() < MOST =>
+            {
+                let begun = count.filter(|_| event.key == "block_start");
+                self.blocks.push((begun, event.time_ms));
             }
             "seed" if self.seeds.len() < MOST => match whole(&event.value) {
                 Some(value) => self.seeds.push(Seed {
@@ -189,11 +208,11 @@ impl<'a> LogReader<'a> {
             self.violate("seed", "not a number", "whole numbers");
         }
         let mut converged_after = Some(f64::INFINITY);
+        if self.malformed > 0 {
+            let lines = format!("{} lines cannot be read", self.malformed);
+            self.violate("lines", lines, "JSON behind :::MLLOG");
+        }
         if ending == Ending::Converged {
-            if self.malformed > 0 {
-                let lines = format!("{} lines cannot be read", self.malformed);
-                self.violate("lines", lines, "JSON behind :::MLLOG");
-            }
             self.occurrences();
             converged_after = self.target();
         }
@@ -299,16 +318,20 @@ impl<'a> LogReader<'a> {
             let required = format!("batches of {}", grouped(batch));
             self.violate(&rule.counts, grouped(count), required);
         }
-        let stopped = self.stopped.and_then(|(count, _)| count);
-        // AMD's counts the batch under way.
+        // AMD's run_stop counts the batch under way.
         let within = batch.filter(|_| samples).unwrap_or(count * 1e-6);
-        if let Some(stopped) = stopped.filter(|stopped| (stopped - count).abs() > within) {
+        let differs = |other: &f64| (other - count).abs() > within;
+        let stopped = self.stopped.and_then(|(count, _)| count).filter(differs);
+        if let Some(stopped) = stopped {
             let measured = format!(
                 "{} at the last evaluation, {} at run_stop",
                 grouped(count),
                 grouped(stopped)
             );
             self.violate(&rule.counts, measured, "the same");
+        } else if !self.counted.is_empty() && self.counted.iter().all(differs) {
+            let measured = format!("{} at the last evaluation alone", grouped(count));
+            self.violate(&rule.counts, measured, "as its eval_start and eval_stop");
         }
     }
 
@@ -354,16 +377,32 @@ impl<'a> LogReader<'a> {
             self.violate("target", "no checkpoint meets it", required);
             return None;
         };
-        let begun = self.blocks.iter().filter(|(count, _)| *count < first);
-        let begun = begun.map(|(_, time)| *time).max_by(f64::total_cmp);
-        if let (Some(begun), Some((_, stopped))) = (begun, self.stopped)
-            && stopped < begun
-        {
-            let seconds = grouped((begun - stopped) / 1000.0);
-            let measured = format!("run_stop is {seconds} s before the training of its checkpoint");
-            self.violate("clock", measured, "after it");
-        }
+        self.stopped_with_a_block(first);
         Some(first)
+    }
+
+    /// The time of `run_stop` is written after the checkpoints were evaluated: it is that of the end
+    /// of a training block, and no block of an earlier checkpoint begins after it.
+    fn stopped_with_a_block(&mut self, first: f64) {
+        let Some((_, stopped)) = self.stopped else {
+            return;
+        };
+        let times = self.blocks.iter().map(|(_, time)| (time - stopped).abs());
+        let away = times.min_by(f64::total_cmp).unwrap_or_default();
+        let earlier = self
+            .blocks
+            .iter()
+            .filter(|(begun, _)| begun.is_some_and(|begun| begun < first));
+        let begun = earlier.map(|(_, time)| *time).max_by(f64::total_cmp);
+        let measured = if away > BLOCK_MS {
+            let seconds = grouped(away / 1000.0);
+            format!("run_stop is {seconds} s away from the end of any training block")
+        } else if begun.is_some_and(|begun| stopped < begun) {
+            "run_stop is before the training of its checkpoint".to_owned()
+        } else {
+            return;
+        };
+        self.violate("clock", measured, "the end of its checkpoint's training");
     }
 }
 

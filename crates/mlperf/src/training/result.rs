@@ -152,7 +152,9 @@ fn alike_in(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleChec
     let Some((_, usual)) = told().rev().max_by_key(|(_, value)| often(value)) else {
         return Vec::new();
     };
-    let differing = told().filter(|(_, value)| *value != usual);
+    // A value that its own rule does not allow is told of its log.
+    let is_told = |log: &TrainingLog| log.violated.iter().any(|check| check.rule == key);
+    let differing = told().filter(|(one, value)| *value != usual && !is_told(&one.log));
     let differing: Vec<RuleCheck> = differing
         .map(|(one, value)| {
             let measured = format!("{}, {} in the others", shown(value), shown(usual));
@@ -166,11 +168,10 @@ fn alike_in(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleChec
     let asked = rules.keys.get(key).map(super::rule::KeyRule::words);
     let asked = asked.filter(|asked| !asked.is_empty());
     let required = asked.unwrap_or_else(|| "the same in all logs".to_owned());
-    // A value that its own rule does not allow is told of its log.
-    let own = |check: &RuleCheck| check.rule == key;
-    let passed = !logs.iter().flat_map(|one| &one.log.violated).any(own);
-    let check = RuleCheck::new(key, shown(usual), required, true);
-    if passed { vec![check] } else { Vec::new() }
+    if logs.iter().any(|one| is_told(&one.log)) {
+        return Vec::new();
+    }
+    vec![RuleCheck::new(key, shown(usual), required, true)]
 }
 
 fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
@@ -189,7 +190,10 @@ fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
             newest.name
         )
     } else {
-        format!("within {} days", grouped(days.ceil()))
+        match days.ceil() {
+            days if days > 1.0 => format!("within {} days", grouped(days)),
+            _ => "within a day".to_owned(),
+        }
     };
     let required = format!("within {MOST_DAYS} days: one round");
     Some(RuleCheck::new(

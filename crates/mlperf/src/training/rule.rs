@@ -260,6 +260,7 @@ fn is_whole(number: f64) -> bool {
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => shortened(text),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), grouped),
         other => shortened(&other.to_string()),
     }
 }
