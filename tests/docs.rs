@@ -245,13 +245,14 @@ fn check(file: &str) {
         .arg(directory.path().join("examples/quickstart"))
         .status();
     assert!(copied.unwrap().success());
-    // A small submission, for pages about judging.
-    let submission = Command::new("cp")
-        .arg("-a")
-        .arg(root().join("examples/submission"))
-        .arg(directory.path().join("examples/submission"))
-        .status();
-    assert!(submission.unwrap().success());
+    // Small submissions, for pages about judging.
+    for tree in ["examples/submission", "examples/training"] {
+        let copied = Command::new("cp")
+            .arg("-a")
+            .args([root().join(tree), directory.path().join(tree)])
+            .status();
+        assert!(copied.unwrap().success());
+    }
     published(directory.path());
     // Simulated hosts, and the script that creates others, for pages about GPUs.
     let hosts = Command::new("cp")

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::log::{Ending, Seed, TrainingLog};
 use super::phases::Phases;
-use super::round::TrainingRules;
+use super::round::{Division, TrainingRules};
 use super::rule::{Count, Seen, shown};
 use crate::check::RuleCheck;
 use crate::mllog::{Event, Runs, TrainingRun, entries};
@@ -142,6 +142,10 @@ impl<'a> LogReader<'a> {
         let count = event.number(&rule.counts);
         if COUNTING.contains(&event.key.as_str()) && self.counted.len() < MOST {
             self.counted.extend(count);
+        }
+        if event.key == rule.key && event.metadata.get(&rule.counts).is_none() {
+            let required = format!("{} in its metadata", rule.counts);
+            self.violate(&rule.key, shown(&event.value), required);
         }
         match event.key.as_str() {
             key if key == rule.key && !self.phases.is_over() && self.evaluated.len() < MOST => {
@@ -287,7 +291,9 @@ impl<'a> LogReader<'a> {
                 format!("the last {} is {measured}", rule.key),
                 rule.target.words(),
             );
-        } else if let Some(early) = evaluated.iter().rev().skip(1).find(|one| meets(one)) {
+        } else if self.rules.division == Division::Closed
+            && let Some(early) = evaluated.iter().rev().skip(1).find(|one| meets(one))
+        {
             let (value, at) = (early.value.map(grouped), early.count.map(grouped));
             let measured = format!(
                 "{} {} met it at {} already",

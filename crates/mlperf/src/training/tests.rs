@@ -167,6 +167,12 @@ fn the_published_result_passes() {
     "\"samples_count\": 306432",
     "result_1.txt: samples_count: 325,584 at the last evaluation, 306,432 at run_stop"
 )]
+#[case::uncounted(
+    "eval_accuracy",
+    "samples_count",
+    "samples",
+    "result_1.txt: eval_accuracy: 5.6"
+)]
 #[case::not_a_batch(
     "eval_accuracy",
     "\"samples_count\": 325584",
