@@ -234,7 +234,7 @@ const FAULTS: [Fault; 28] = [
         "test that copies the performance run",
         |at| {
             at.test("TEST01", |test| {
-                at.copy_into(&at.results.join(RUN), &test.join(RUN), &[SUMMARY, DETAIL])
+                Place::copy_into(&at.results.join(RUN), &test.join(RUN), &[SUMMARY, DETAIL])
             })
         },
         Violation,
@@ -244,7 +244,7 @@ const FAULTS: [Fault; 28] = [
         "TEST01 that logs no answers",
         |at| {
             at.test("TEST01", |test| {
-                at.setting_in(&test.join(RUN), "accuracy_log_sampling_target", "0", "0")
+                Place::setting_in(&test.join(RUN), "accuracy_log_sampling_target", "0", "0")
             })
         },
         Violation,
@@ -254,7 +254,7 @@ const FAULTS: [Fault; 28] = [
         "TEST04 with different samples",
         |at| {
             at.test("TEST04", |test| {
-                at.setting_in(&test.join(RUN), "performance_issue_same", "false", "0")
+                Place::setting_in(&test.join(RUN), "performance_issue_same", "false", "0")
             })
         },
         Violation,
@@ -330,10 +330,10 @@ impl Place {
 
     /// Sets a setting in both logs of a part.
     fn setting(&self, part: &str, name: &str, logged: &str, printed: &str) -> bool {
-        self.setting_in(&self.results.join(part), name, logged, printed)
+        Self::setting_in(&self.results.join(part), name, logged, printed)
     }
 
-    fn setting_in(&self, run: &Path, name: &str, logged: &str, printed: &str) -> bool {
+    fn setting_in(run: &Path, name: &str, logged: &str, printed: &str) -> bool {
         let pattern = format!(r#"("effective_{name}", "value": )[^,]+"#);
         replace(
             &run.join(SUMMARY),
@@ -362,15 +362,14 @@ impl Place {
     }
 
     fn copy_from(&self, from: &Path, part: &str, files: &[&str]) -> bool {
-        self.copy_into(from, &self.results.join(part), files)
+        Self::copy_into(from, &self.results.join(part), files)
     }
 
-    #[expect(clippy::unused_self, reason = "reads as the others")]
-    fn copy_into(&self, from: &Path, to: &Path, files: &[&str]) -> bool {
+    fn copy_into(from: &Path, to: &Path, files: &[&str]) -> bool {
         let copied = files
             .iter()
             .map(|file| fs::copy(from.join(file), to.join(file)));
-        copied.fold(true, |all, one| all && one.is_ok())
+        copied.collect::<Result<Vec<_>, _>>().is_ok()
     }
 
     /// Does something to a test of the audit, where the result has it.

@@ -281,7 +281,7 @@ fn hostile_files_are_told() {
         &log,
         [
             b":::MLLOG {".as_slice(),
-            &[0xff; 100_000],
+            vec![0xff; 100_000].as_slice(),
             b"\n:::MLLOG [[[[",
         ]
         .concat(),

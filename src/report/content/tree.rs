@@ -1,5 +1,7 @@
 //! The results of a submission tree, one line each, with their violated rules.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -245,10 +247,11 @@ impl Tree {
         // MLPerf Training has neither.
         if counts.accuracy + counts.compliance > 0 {
             let (accuracy, compliance) = (counts.accuracy_valid, counts.compliance_valid);
-            first.push_str(&format!(
+            let _ = write!(
+                first,
                 ", accuracy {accuracy} of {}, compliance {compliance} of {}",
                 counts.accuracy, counts.compliance
-            ));
+            );
         }
         let mut lines = vec![first];
         if counts.compared > 0 {

@@ -97,7 +97,13 @@ mod tests {
             directory: folder.path().to_owned(),
             file: "output.log".into(),
         };
-        let check = || of_recipe(&markers(signs.clone()), folder.path(), &[output.clone()]);
+        let check = || {
+            of_recipe(
+                &markers(signs.clone()),
+                folder.path(),
+                std::slice::from_ref(&output),
+            )
+        };
         assert!(check().is_empty());
         std::fs::write(folder.path().join("output.log"), "model checksum ok\n").unwrap();
         assert!(check().is_empty());

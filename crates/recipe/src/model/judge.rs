@@ -1,6 +1,6 @@
 //! How figures are judged.
 
-use retrial_document::{FieldType as T, Key, Node, key, object};
+use retrial_document::{Field, FieldType as T, Key, Node, key, object};
 use serde::{Deserialize, Serialize};
 
 use crate::formats;
@@ -20,7 +20,7 @@ object! {
         reimplemented: bool [default = "false"],
         /// What makes a result invalid, where the benchmark itself says so outside of LoadGen's logs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        invalid_if: Vec<InvalidMarker> = T::List(&T::Object(&InvalidMarker::OBJECT), 1),
+        invalid_if: Vec<InvalidMarker> = T::List(&InvalidMarker::TYPE, 1),
     }
 }
 

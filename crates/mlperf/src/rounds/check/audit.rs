@@ -99,8 +99,8 @@ mod tests {
         #[case] expected: &[&str],
     ) {
         let test = ComplianceTest {
-            issue,
             samples_logged,
+            issue,
             ..ComplianceTest::default()
         };
         assert_eq!(violated(&check_audit(&test, &said)), expected);
