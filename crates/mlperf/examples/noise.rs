@@ -8,6 +8,8 @@
 //! run, or the runs for the two accuracy targets (-99, -99.9) where they are two runs. The closed
 //! division; logs that are copies count once.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::float_cmp))]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
@@ -216,4 +218,67 @@ fn name_of(path: &Path) -> String {
 /// The suite's spelling: submitters also write `offline`.
 fn canonical(scenario: &str) -> String {
     Scenario::from_word(scenario).map_or_else(|| scenario.to_owned(), |known| known.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figure(log: &str, value: f64, target_qps: f64) -> Figure {
+        Figure {
+            log: log.to_owned(),
+            value,
+            target_qps: Some(target_qps),
+        }
+    }
+
+    #[test]
+    fn which_runs_are_a_pair() {
+        let one = figure("one", 100.0, 80.0);
+        let with =
+            |other: &Figure, scenario: &str| apart(&one, other, scenario, &mut BTreeSet::new());
+        let near = figure("other", 101.0, 80.0);
+        assert!((with(&near, "Server").unwrap() - 1.01_f64.ln()).abs() < 1e-12);
+        assert_eq!(with(&figure("one", 100.0, 80.0), "Offline"), None, "a copy");
+        assert_eq!(
+            with(&figure("other", 115.0, 80.0), "Offline"),
+            None,
+            "another precision"
+        );
+        let slower = figure("other", 101.0, 79.0);
+        assert_eq!(with(&slower, "Server"), None, "another rate");
+        assert!(with(&slower, "Offline").is_some());
+        // The same two logs elsewhere, the other way round.
+        let mut known = BTreeSet::new();
+        assert!(apart(&one, &near, "Offline", &mut known).is_some());
+        assert_eq!(apart(&near, &one, "Offline", &mut known), None);
+    }
+
+    #[test]
+    fn percentiles_lie_between_two() {
+        let eleven: Vec<f64> = (0..=10).map(f64::from).collect();
+        assert_eq!(
+            [percentile(&eleven, 50), percentile(&eleven, 90)],
+            [5.0, 9.0]
+        );
+        assert!((percentile(&[0.0, 0.01], 90) - 0.009).abs() < 1e-12);
+    }
+
+    #[test]
+    fn groups_are_written_as_the_crate_reads_them() {
+        let pair = |round: &str, apart| Pair {
+            round: round.to_owned(),
+            benchmark: "rgat".to_owned(),
+            scenario: "Offline".to_owned(),
+            apart,
+        };
+        let table = NoiseTable {
+            source: "two rounds".to_owned(),
+            groups: groups(&[pair("v1", 0.01), pair("v2", 0.03)]),
+        };
+        let read: NoiseTable = serde_saphyr::from_str(&yaml(&table)).unwrap();
+        assert_eq!(read, table);
+        assert_eq!(table.groups.len(), 5);
+        assert_eq!((table.groups[0].pairs, table.groups[0].median), (2, 0.02));
+    }
 }

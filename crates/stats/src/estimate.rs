@@ -1,27 +1,27 @@
 //! From trials to a ratio and its one-sided bounds.
 //!
 //! Each trial is a log ratio to the reference, oriented so that above zero is better; higher- and
-//! lower-is-better are then one formula. Two or more trials: Student's t. One trial: the normal
-//! with an assumed noise. Two trials: Student's t with the assumed noise for their deviation, and none
-//! where they are further apart than it allows. A median of five or more: the order statistics of the sign test. An
-//! Olympic mean: the winsorized variance of Tukey and `McLaughlin` (1963), from five trials on.
+//! lower-is-better are then one formula. Three or more trials: Student's t. Two: the same with the
+//! assumed noise for their deviation, and none where they are further apart than it allows. One: the
+//! normal with the assumed noise. A median of five or more: the order statistics of the sign test.
+//! An Olympic mean: the winsorized variance of Tukey and `McLaughlin` (1963), from five trials on.
 //!
 //! Trials that depend on their order count as one. Rare slow trials leave the median where it is:
 //! the bounds are the median's then, with the scatter of the others. No bound is narrower than what
 //! was printed. How often each errs is simulated: docs/statistics.md.
 
+mod method;
 mod quantile;
 mod small;
 
+pub use method::Method;
 pub use quantile::quantile;
 
+use self::method::{method, with_error};
 use self::quantile::order_rank;
 use crate::claim::{Aggregate, Better};
 use crate::order::{Order, order};
 use crate::slow::{slow_start, slow_trials};
-
-/// How often two trials that scatter as assumed are taken not to.
-const EXCEEDS: f64 = 0.05;
 
 /// How the trials of one figure stand to one reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,37 +44,6 @@ pub struct Estimate {
     pub slow_start: Option<f64>,
     /// Positions of rare slow trials.
     pub slow: Vec<usize>,
-}
-
-/// Where bounds come from.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Method {
-    /// There are none: this many trials are needed at least.
-    TooFew {
-        /// Trials, in all.
-        needed: u32,
-    },
-    /// One trial, and an assumed standard deviation.
-    Assumed {
-        /// Of one trial.
-        noise: f64,
-    },
-    /// The standard deviation of the trials.
-    Student {
-        /// Of one trial.
-        deviation: f64,
-        /// Standard error of the aggregate, the reference's own not included.
-        error: f64,
-        /// Degrees of freedom of `error`.
-        degrees: f64,
-    },
-    /// Order statistics.
-    Ordered {
-        /// The trials' log ratios, sorted.
-        sorted: Vec<f64>,
-        /// Of one trial, for show.
-        deviation: f64,
-    },
 }
 
 /// What is compared, besides the trials.
@@ -107,43 +76,6 @@ impl Comparison {
             noise,
             printed: 0.0,
             typical: false,
-        }
-    }
-}
-
-fn method(logs: &[f64], comparison: &Comparison) -> Method {
-    match (comparison.aggregate, logs.len()) {
-        (Aggregate::Olympic, ..=2) => Method::TooFew { needed: 3 },
-        (_, ..=1) => match comparison.noise {
-            Some(noise) => Method::Assumed { noise },
-            None => Method::TooFew { needed: 2 },
-        },
-        // The median of two is their mean.
-        (_, 2) => of_two(logs, comparison.noise.filter(|noise| *noise > 0.0)),
-        (Aggregate::Median, 5..) => Method::Ordered {
-            deviation: deviation(logs),
-            sorted: sorted(logs),
-        },
-        // The median of three and of four is the Olympic mean.
-        (Aggregate::Median | Aggregate::Olympic, trials @ 3..=4) => {
-            student(logs, small::error_of_middle(trials))
-        }
-        (Aggregate::Olympic, _) => winsorized(logs),
-        (Aggregate::Mean, trials) => student(logs, (1.0 / to_f64(trials)).sqrt()),
-    }
-}
-
-/// Two trials have as good as no deviation of their own: two that happen to be near each other say
-/// nothing, and two that are further apart than was assumed say that the assumption is wrong.
-fn of_two(logs: &[f64], noise: Option<f64>) -> Method {
-    let own = deviation(logs);
-    match noise {
-        Some(noise) if own > quantile(EXCEEDS / 2.0, f64::INFINITY) * noise => {
-            Method::TooFew { needed: 3 }
-        }
-        noise => {
-            let deviation = noise.unwrap_or(own);
-            with_error(deviation, std::f64::consts::FRAC_1_SQRT_2, 2)
         }
     }
 }
@@ -365,33 +297,6 @@ fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
         }
         Aggregate::Median => f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2]),
         Aggregate::Mean | Aggregate::Olympic => mean(&logs),
-    }
-}
-
-fn student(logs: &[f64], factor: f64) -> Method {
-    with_error(deviation(logs), factor, logs.len())
-}
-
-/// An error that is a factor of the deviation of one trial, which so many trials gave.
-fn with_error(deviation: f64, factor: f64, trials: usize) -> Method {
-    Method::Student {
-        deviation,
-        error: deviation * factor,
-        degrees: to_f64(trials) - 1.0,
-    }
-}
-
-fn winsorized(logs: &[f64]) -> Method {
-    let mut ordered = sorted(logs);
-    let last = ordered.len() - 1;
-    ordered[0] = ordered[1];
-    ordered[last] = ordered[last - 1];
-    let (count, kept) = (to_f64(logs.len()), to_f64(logs.len() - 2));
-    let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
-    Method::Student {
-        deviation: deviation(&finite),
-        error: self::deviation(&ordered) * count.sqrt() / kept * small::winsorized(logs.len()),
-        degrees: kept - 1.0,
     }
 }
 
