@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::report::Entry;
 use crate::results::verdict::{
-    ExitCode, Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
+    Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
 };
 
 /// The next step, if the verdict leaves one.
@@ -18,9 +18,6 @@ pub(super) fn next(entry: &Entry<'_>) -> Vec<String> {
             run_id(evidence).unwrap_or(evidence)
         )],
         Outcome::Inconclusive => inconclusive(verdict, entry.command.as_deref()),
-        Outcome::Reproduced | Outcome::Measured if verdict.exit_code == ExitCode::Inconclusive => {
-            vec![without_accuracy(verdict)]
-        }
         Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
     }
 }
@@ -69,7 +66,7 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     });
     let is_dependent =
         |judgement: &Judgement| judgement.more_trials == Some(MoreTrials::Independent);
-    let mut advice = Vec::new();
+    let mut advice: Vec<String> = without_accuracy(verdict).into_iter().collect();
     if open.iter().any(|(_, judgement)| is_dependent(judgement)) {
         let text = "the trials depend on their order: repeat them after a pause or a warm-up, or one by \
                     one in separate runs";
@@ -100,13 +97,17 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     advice
 }
 
-fn without_accuracy(verdict: &Verdict) -> String {
-    let missing = verdict
-        .qualifiers
-        .iter()
-        .find(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
-        .map_or("accuracy was not measured", |qualifier| {
-            qualifier.because.as_str()
-        });
-    format!("--require-accuracy was given, but {missing}: run it with --mode accuracy too")
+/// Results that only lack their accuracy: they are undecided, and no trial would decide them.
+fn without_accuracy(verdict: &Verdict) -> Option<String> {
+    let missing = verdict.results.iter().find_map(|result| {
+        let is_open = result.outcome == Outcome::Inconclusive;
+        let waits = result
+            .judgements
+            .iter()
+            .any(|one| one.more_trials.is_some());
+        let mut qualifiers = result.qualifiers.iter().filter(|_| is_open && !waits);
+        qualifiers.find(|one| one.kind == QualifierKind::PerformanceOnly)
+    })?;
+    let because = &missing.because;
+    Some(format!("{because}: run it with --mode accuracy too"))
 }
