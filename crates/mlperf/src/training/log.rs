@@ -50,16 +50,12 @@ pub struct TrainingLog {
 }
 
 impl TrainingLog {
-    /// Whether the two are logs of the same run: no two runs start and end within the same
-    /// milliseconds.
+    /// Whether the two are logs of the same run: they start in the same millisecond, and end in the
+    /// same one or have the same seeds.
     #[must_use]
     pub fn is_same_run(&self, other: &Self) -> bool {
-        let same = |one: Option<f64>, other: Option<f64>| match (one, other) {
-            (Some(one), Some(other)) => (one - other).abs() <= 0.0,
-            _ => false,
-        };
-        same(self.started_ms, other.started_ms)
-            && (same(self.minutes, other.minutes) || self.minutes == other.minutes)
+        let same_start = self.started_ms.is_some() && self.started_ms == other.started_ms;
+        same_start && (self.minutes == other.minutes || self.seeds == other.seeds)
     }
 
     /// A setting as a number.

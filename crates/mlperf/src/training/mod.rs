@@ -13,6 +13,7 @@
 pub mod convergence;
 mod log;
 mod phases;
+mod quality;
 mod reader;
 pub mod result;
 mod round;

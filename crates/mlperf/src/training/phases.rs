@@ -30,11 +30,6 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// Whether the timed run has ended.
-    pub fn is_over(&self) -> bool {
-        self.phase == Phase::Over
-    }
-
     /// Follows an event, and tells what it violates.
     pub fn event(&mut self, event: &Event, rules: &TrainingRules) -> Option<RuleCheck> {
         let violated = self.order(event).or_else(|| self.initialised(event, rules));
@@ -108,7 +103,8 @@ impl Phases {
         let later = rules.is_evaluated_later();
         let key = event.key.as_str();
         let exempt = key == "cache_clear" || (later && key.starts_with("eval_"));
-        if exempt || self.out_of_time || (later && (self.is_over() || key == "run_stop")) {
+        if exempt || self.out_of_time || (later && (self.phase == Phase::Over || key == "run_stop"))
+        {
             return None;
         }
         let time = event.time_ms;

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::log::{Ending, Seed, TrainingLog};
 use super::phases::Phases;
-use super::round::{Division, TrainingRules};
+use super::quality::Quality;
+use super::round::TrainingRules;
 use super::rule::{Count, Seen, shown};
 use crate::check::RuleCheck;
 use crate::mllog::{Event, Runs, TrainingRun, entries};
-use retrial_readings::number::grouped;
 
 /// Who ran what, which all logs of a result say alike.
 pub(super) const IDENTITY: [&str; 4] = [
@@ -20,27 +20,8 @@ pub(super) const IDENTITY: [&str; 4] = [
     "submission_platform",
 ];
 pub(super) const BATCH_SIZE: &str = "global_batch_size";
-/// Within so many milliseconds of a block's end a run stops whose checkpoints are evaluated later: at
-/// most 2 s in 307 published logs.
-const BLOCK_MS: f64 = 5_000.0;
-/// Events that count what was trained on when a run is evaluated or ends.
-const COUNTING: [&str; 5] = [
-    "eval_start",
-    "eval_stop",
-    "block_stop",
-    "epoch_stop",
-    "run_stop",
-];
-/// More seeds or evaluations than this are not kept: no run has so many.
+/// More seeds than this are not kept: no run has so many.
 const MOST: usize = 100_000;
-
-/// An evaluation of the run.
-#[derive(Debug, Clone)]
-struct Evaluated {
-    count: Option<f64>,
-    metric: Option<String>,
-    value: Option<f64>,
-}
 
 /// How often a key stood there.
 #[derive(Debug, Clone)]
@@ -56,18 +37,11 @@ pub struct LogReader<'a> {
     rules: &'a TrainingRules,
     runs: Runs,
     phases: Phases,
+    quality: Quality,
     found: BTreeMap<&'a str, Occurrences>,
     told: BTreeMap<String, Value>,
     seen: Seen,
-    evaluated: Vec<Evaluated>,
-    /// Times of the training's blocks; where one begins, up to how many samples.
-    blocks: Vec<(Option<f64>, f64)>,
-    /// Samples or epochs that other events of evaluations and of the training's end tell.
-    counted: Vec<f64>,
-    /// Those of `run_stop`, and its time.
-    stopped: Option<(Option<f64>, f64)>,
     seeds: Vec<Seed>,
-    seeds_are_numbers: bool,
     malformed: usize,
     violated: Vec<RuleCheck>,
 }
@@ -80,15 +54,11 @@ impl<'a> LogReader<'a> {
             rules,
             runs: Runs::new(&[]),
             phases: Phases::default(),
+            quality: Quality::default(),
             found: BTreeMap::new(),
             told: BTreeMap::new(),
             seen: Seen::new(),
-            evaluated: Vec::new(),
-            blocks: Vec::new(),
-            counted: Vec::new(),
-            stopped: None,
             seeds: Vec::new(),
-            seeds_are_numbers: true,
             malformed: 0,
             violated: Vec::new(),
         }
@@ -106,6 +76,7 @@ impl<'a> LogReader<'a> {
 
     fn event(&mut self, event: &Event) {
         self.runs.event(event);
+        self.quality.event(event, self.rules);
         let order = self.phases.event(event, self.rules);
         self.violated.extend(order);
         let key = event.key.as_str();
@@ -117,15 +88,17 @@ impl<'a> LogReader<'a> {
             });
             known.count += 1;
             known.differ |= known.first != event.value;
-            let asked = rule.violated_by(event, &self.seen);
-            if let Some(asked) = asked {
+            if let Some(asked) = rule.violated_by(event, &self.seen) {
                 self.violate(key, shown(&event.value), asked);
             }
+            let number = event.value.as_f64();
+            self.seen
+                .extend(number.map(|number| (key.to_owned(), number)));
         }
-        if let Some(number) = event.value.as_f64()
-            && self.rules.keys.contains_key(key)
-        {
-            self.seen.insert(key.to_owned(), number);
+        let evaluation = &self.rules.evaluation;
+        if key == evaluation.key && event.metadata.get(&evaluation.counts).is_none() {
+            let required = format!("{} in its metadata", evaluation.counts);
+            self.violate(key, shown(&event.value), required);
         }
         let is_setting = || self.rules.settings.iter().any(|name| name == key);
         if (IDENTITY.contains(&key) || key == BATCH_SIZE || is_setting())
@@ -133,49 +106,21 @@ impl<'a> LogReader<'a> {
         {
             self.told.insert(key.to_owned(), event.value.clone());
         }
-        self.evaluation(event);
+        if key == "seed" && self.seeds.len() < MOST {
+            self.seed(event);
+        }
     }
 
-    /// What quality, convergence and randomness are judged by.
-    fn evaluation(&mut self, event: &Event) {
-        let rule = &self.rules.evaluation;
-        let count = event.number(&rule.counts);
-        if COUNTING.contains(&event.key.as_str()) && self.counted.len() < MOST {
-            self.counted.extend(count);
-        }
-        if event.key == rule.key && event.metadata.get(&rule.counts).is_none() {
-            let required = format!("{} in its metadata", rule.counts);
-            self.violate(&rule.key, shown(&event.value), required);
-        }
-        match event.key.as_str() {
-            key if key == rule.key && !self.phases.is_over() && self.evaluated.len() < MOST => {
-                self.evaluated.push(Evaluated {
-                    count,
-                    metric: event.text("metric").map(str::to_owned),
-                    value: event.value.as_f64(),
-                });
-            }
-            "run_stop" if self.stopped.is_none() => self.stopped = Some((count, event.time_ms)),
-            "block_start" | "block_stop"
-                if self.rules.is_evaluated_later() && self.blocks.len() < MOST =>
-            {
-                let begun = count.filter(|_| event.key == "block_start");
-                self.blocks.push((begun, event.time_ms));
-            }
-            "seed" if self.seeds.len() < MOST => match whole(&event.value) {
-                Some(value) => self.seeds.push(Seed {
-                    file: event.text("file").unwrap_or_default().to_owned(),
-                    line: event
-                        .metadata
-                        .get("lineno")
-                        .and_then(Value::as_i64)
-                        .unwrap_or(-1),
-                    value,
-                }),
-                None => self.seeds_are_numbers = false,
-            },
-            _ => {}
-        }
+    fn seed(&mut self, event: &Event) {
+        let Some(value) = whole(&event.value) else {
+            return self.violate("seed", "not a number", "whole numbers");
+        };
+        let line = event.metadata.get("lineno").and_then(Value::as_i64);
+        self.seeds.push(Seed {
+            file: event.text("file").unwrap_or_default().to_owned(),
+            line: line.unwrap_or(-1),
+            value,
+        });
     }
 
     fn violate(&mut self, rule: &str, measured: impl Into<String>, required: impl Into<String>) {
@@ -205,20 +150,21 @@ impl<'a> LogReader<'a> {
         let ending = match run.status.as_deref() {
             Some("success") => Ending::Converged,
             Some(_) => Ending::Aborted,
-            None if self.stopped.is_some() => Ending::Aborted,
+            None if self.quality.has_stopped() => Ending::Aborted,
             None => Ending::Cut,
         };
-        if !self.seeds_are_numbers {
-            self.violate("seed", "not a number", "whole numbers");
-        }
-        let mut converged_after = Some(f64::INFINITY);
         if self.malformed > 0 {
             let lines = format!("{} lines cannot be read", self.malformed);
             self.violate("lines", lines, "JSON behind :::MLLOG");
         }
+        let mut converged_after = Some(f64::INFINITY);
         if ending == Ending::Converged {
             self.occurrences();
-            converged_after = self.target();
+            let batch = self.told.get(BATCH_SIZE).and_then(Value::as_f64);
+            let quality = std::mem::take(&mut self.quality);
+            let (count, violated) = quality.finish(self.rules, batch);
+            converged_after = count;
+            self.violated.extend(violated);
         }
         let minutes = self.minutes(&run, ending);
         TrainingLog {
@@ -269,146 +215,6 @@ impl<'a> LogReader<'a> {
                 _ => {}
             }
         }
-    }
-
-    /// The target was met, by the last evaluation and by no other: then the run stops. Returns after
-    /// how many samples or epochs.
-    fn target(&mut self) -> Option<f64> {
-        if self.rules.is_evaluated_later() {
-            return self.target_of_checkpoints();
-        }
-        let rule = &self.rules.evaluation;
-        let evaluated = std::mem::take(&mut self.evaluated);
-        let Some(last) = evaluated.last() else {
-            self.violate(&rule.key, "missing before run_stop", "at least once");
-            return None;
-        };
-        let meets = |one: &Evaluated| one.value.is_some_and(|value| rule.target.allows(value));
-        if !meets(last) {
-            let measured = last.value.map_or("no number".to_owned(), grouped);
-            self.violate(
-                "target",
-                format!("the last {} is {measured}", rule.key),
-                rule.target.words(),
-            );
-        } else if self.rules.division == Division::Closed
-            && let Some(early) = evaluated.iter().rev().skip(1).find(|one| meets(one))
-        {
-            let (value, at) = (early.value.map(grouped), early.count.map(grouped));
-            let measured = format!(
-                "{} {} met it at {} already",
-                rule.key,
-                value.unwrap_or_default(),
-                at.unwrap_or_default()
-            );
-            self.violate("target", measured, "the run stops where it is met");
-        }
-        let counts: Vec<f64> = evaluated.iter().filter_map(|one| one.count).collect();
-        if let Some(pair) = counts.windows(2).find(|pair| pair[1] < pair[0]) {
-            let measured = format!("{} after {}", grouped(pair[1]), grouped(pair[0]));
-            self.violate(&rule.counts, measured, "never fewer than before");
-        }
-        let count = last.count?;
-        self.counted(count);
-        Some((count * 1000.0).round() / 1000.0)
-    }
-
-    /// Samples come in batches, and `run_stop` counts them too.
-    fn counted(&mut self, count: f64) {
-        let rule = &self.rules.evaluation;
-        let batch = self.told.get(BATCH_SIZE).and_then(Value::as_f64);
-        let samples = rule.counts == "samples_count";
-        if let Some(batch) = batch.filter(|batch| samples && *batch > 0.0)
-            && count % batch > 0.0
-        {
-            let required = format!("batches of {}", grouped(batch));
-            self.violate(&rule.counts, grouped(count), required);
-        }
-        // AMD's run_stop counts the batch under way.
-        let within = batch.filter(|_| samples).unwrap_or(count * 1e-6);
-        let differs = |other: &f64| (other - count).abs() > within;
-        let stopped = self.stopped.and_then(|(count, _)| count).filter(differs);
-        if let Some(stopped) = stopped {
-            let measured = format!(
-                "{} at the last evaluation, {} at run_stop",
-                grouped(count),
-                grouped(stopped)
-            );
-            self.violate(&rule.counts, measured, "the same");
-        } else if !self.counted.is_empty() && self.counted.iter().all(differs) {
-            let measured = format!("{} at the last evaluation alone", grouped(count));
-            self.violate(&rule.counts, measured, "as its eval_start and eval_stop");
-        }
-    }
-
-    /// As [`Self::target`], where checkpoints are evaluated after the run, each by several metrics.
-    fn target_of_checkpoints(&mut self) -> Option<f64> {
-        let rule = &self.rules.evaluation;
-        let mut checkpoints: Vec<(f64, BTreeMap<String, f64>)> = Vec::new();
-        for one in std::mem::take(&mut self.evaluated) {
-            let (Some(count), Some(metric), Some(value)) = (one.count, one.metric, one.value)
-            else {
-                continue;
-            };
-            let known = checkpoints
-                .iter()
-                .position(|(at, _)| (at - count).abs() <= 0.0);
-            let at = known.unwrap_or_else(|| {
-                checkpoints.push((count, BTreeMap::new()));
-                checkpoints.len() - 1
-            });
-            checkpoints[at].1.insert(metric, value);
-        }
-        if checkpoints.len() < rule.least {
-            let measured = format!("{} checkpoints", checkpoints.len());
-            self.violate(&rule.key, measured, format!("at least {}", rule.least));
-        }
-        let names: Vec<&str> = rule.metrics.keys().map(String::as_str).collect();
-        let whole =
-            |metrics: &BTreeMap<String, f64>| names.iter().all(|name| metrics.contains_key(*name));
-        if checkpoints.iter().any(|(_, metrics)| !whole(metrics)) {
-            let required = format!("{} of each checkpoint", names.join(" and "));
-            self.violate("metrics", "some are missing", required);
-        }
-        let meets = |metrics: &BTreeMap<String, f64>| {
-            rule.metrics
-                .iter()
-                .all(|(name, range)| metrics.get(name).is_some_and(|value| range.allows(*value)))
-        };
-        let met = checkpoints.iter().filter(|(_, metrics)| meets(metrics));
-        let Some(first) = met.map(|(count, _)| *count).min_by(f64::total_cmp) else {
-            let targets = rule.metrics.iter();
-            let targets = targets.map(|(name, range)| format!("{name} {}", range.words()));
-            let required = targets.collect::<Vec<_>>().join(", ");
-            self.violate("target", "no checkpoint meets it", required);
-            return None;
-        };
-        self.stopped_with_a_block(first);
-        Some(first)
-    }
-
-    /// The time of `run_stop` is written after the checkpoints were evaluated: it is that of the end
-    /// of a training block, and no block of an earlier checkpoint begins after it.
-    fn stopped_with_a_block(&mut self, first: f64) {
-        let Some((_, stopped)) = self.stopped else {
-            return;
-        };
-        let times = self.blocks.iter().map(|(_, time)| (time - stopped).abs());
-        let away = times.min_by(f64::total_cmp).unwrap_or_default();
-        let earlier = self
-            .blocks
-            .iter()
-            .filter(|(begun, _)| begun.is_some_and(|begun| begun < first));
-        let begun = earlier.map(|(_, time)| *time).max_by(f64::total_cmp);
-        let measured = if away > BLOCK_MS {
-            let seconds = grouped(away / 1000.0);
-            format!("run_stop is {seconds} s away from the end of any training block")
-        } else if begun.is_some_and(|begun| stopped < begun) {
-            "run_stop is before the training of its checkpoint".to_owned()
-        } else {
-            return;
-        };
-        self.violate("clock", measured, "the end of its checkpoint's training");
     }
 }
 
