@@ -71,7 +71,7 @@ expect:
 fn colours_are_not_a_part_of_figures() {
     let commands = r#"mkdir -p /out
 printf 'speed: \033[1;32m42.5\033[0m\n'
-printf '\033[1mbf16 8192\033[0m took \033[33m2\033[0m ms\n'
+printf '\033[1mbf16 8192\033[0m took \033[33m2.00\033[0m ms\n'
 printf '\033[1m{"loss":\033[0m \033[31m1.5\033[0m}\n'
 printf '\033[1mdtype\033[0m,n\nbf16,\033[32m7\033[0m\n' >/out/table.csv
 "#;

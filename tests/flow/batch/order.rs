@@ -136,7 +136,7 @@ fn problems_of_a_recipe_are_told_once() {
 fn other_claims_are_judged_on_the_same_runs() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != two || sleep 0.1"));
-    let claiming = |claim: &str| lab.batch(&["--trials", "2", "--claim", claim]);
+    let claiming = |claim: &str| lab.batch(&["--trials", "4", "--claim", claim]);
     claiming("two is at least as fast as one").expect_exit(0);
     let runs = lab.taken().len();
     claiming("two is faster than one")
