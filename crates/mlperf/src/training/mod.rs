@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A round's file has what `mlcommons/logging` asks of that round, with the sources. What every round
-//! asks is code: the order of a run's phases ([`phases`]), of its times and evaluations, and that the
-//! logs of a result are different runs of one implementation ([`result`]).
+//! asks is code: the order of a run's phases (`phases`), of its times and evaluations, and that the
+//! logs of a result are different runs of one implementation (`result`).
 
 pub mod convergence;
 mod log;
