@@ -503,3 +503,132 @@ fn what_cannot_be_used_says_so() {
     assert_eq!(code, 2);
     assert!(said.contains("1.0-0001"), "{said}");
 }
+
+fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("judge")
+        .arg(directory)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap(), errors)
+}
+
+#[test]
+fn a_row_that_nothing_is_compared_with_is_an_error() {
+    let published = example().join("published.json");
+    let published = published.to_str().unwrap();
+    let server = example().join(BENCHMARK).join("Server");
+    let of_offline = ["--reference", published, "--reference-id", "6.0-9001"];
+    let (code, errors) = failed(&server, &of_offline);
+    assert_eq!(code, 2, "{errors}");
+    assert!(
+        errors.contains("its row 6.0-9001 is of other benchmarks or scenarios"),
+        "{errors}"
+    );
+    let of_server = ["--reference", published, "--reference-id", "6.0-9002"];
+    assert_eq!(failed(&server, &of_server).0, 1, "not reproduced");
+}
+
+#[test]
+fn results_of_another_system_are_compared_on_demand() {
+    let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+    let results = example().join(BENCHMARK);
+    let (code, errors) = failed(&results, &["--recipe", recipe]);
+    assert_eq!(code, 2, "{errors}");
+    assert!(
+        errors.contains("system 8xEXAMPLE_2xCPU (recipe: "),
+        "{errors}"
+    );
+    let said = judge(&results, &["--recipe", recipe, "--force"]);
+    let qualifiers = said.result("Offline/performance")["qualifiers"].to_string();
+    assert!(qualifiers.contains("modified"), "{qualifiers}");
+    assert!(qualifiers.contains("8xEXAMPLE_2xCPU"), "{qualifiers}");
+}
+
+#[test]
+fn most_results_decide_the_round() {
+    let tree = tree();
+    let seeds = [
+        ("2465351861681999779", "1780908523862526354"),
+        ("14276810075590677512", "14771362308971278857"),
+        ("3936089224930324775", "18209322760996052031"),
+    ];
+    let first = tree.path().join(BENCHMARK).join(INTERACTIVE);
+    for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
+        let text = fs::read_to_string(first.join(log)).unwrap();
+        let other = seeds
+            .iter()
+            .fold(text, |text, (own, other)| text.replace(own, other));
+        fs::write(first.join(log), other).unwrap();
+    }
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.result(OFFLINE)["round"], "v6.0");
+    assert_eq!(said.result(OFFLINE)["valid"], true);
+    let broken = said.broken(INTERACTIVE).join("\n");
+    assert!(broken.contains("qsl_rng_seed"), "{broken}");
+    let (_, errors) = failed(tree.path(), &[]);
+    assert!(
+        errors.contains("several rounds: 2 results of v6.0, 1 result of v5.1"),
+        "{errors}"
+    );
+}
+
+#[test]
+fn a_log_of_the_meter_has_its_sum() {
+    let tree = tree();
+    let performance = tree.path().join(BENCHMARK).join("Offline/performance");
+    let detail = fs::read_to_string(performance.join("run_1/mlperf_log_detail.txt")).unwrap();
+    let (_, rest) = detail.split_once(r#""power_begin", "value": ""#).unwrap();
+    let (begin, _) = rest.split_once('"').unwrap();
+    let (day, _) = begin.rsplit_once(':').unwrap();
+    let log = format!("Time,{day}:59.000,Watts,8000.0,Volts,230.0\n");
+    fs::write(performance.join("run_1/spl.txt"), log).unwrap();
+    fs::create_dir(performance.join("power")).unwrap();
+    let server = performance.join("power/server.json");
+    let sum = "0000000000000000000000000000000000000000";
+    fs::write(
+        &server,
+        format!(r#"{{"results": {{"run_1/spl.txt": "{sum}"}}}}"#),
+    )
+    .unwrap();
+    let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
+    assert!(broken.contains("run_1/spl.txt: SHA-1 "), "{broken}");
+    fs::write(&server, r#"{"results": {}}"#).unwrap();
+    let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
+    assert!(broken.contains("run_1/spl.txt: not listed"), "{broken}");
+}
+
+#[test]
+fn names_and_scenarios_that_the_round_does_not_have_are_told() {
+    let warned = |said: &Said| {
+        let rules = said.json["benchmarks"][0]["rules"]
+            .as_array()
+            .unwrap()
+            .iter();
+        let warnings = rules.filter(|rule| rule["warning"] == true);
+        warnings
+            .map(|rule| rule["measured"].to_string())
+            .collect::<String>()
+    };
+    let closed = tree();
+    let at = closed.path().join(BENCHMARK);
+    fs::rename(&at, at.with_file_name("llama-own")).unwrap();
+    let mapping = closed.path().join("closed/Example/model_mapping.json");
+    fs::write(mapping, r#"{"llama-own": "llama2-70b-99"}"#).unwrap();
+    let found = warned(&judge(closed.path(), &[]));
+    assert!(
+        found.contains("model_mapping.json calls llama2-70b-99"),
+        "{found}"
+    );
+
+    let open = tree();
+    fs::create_dir(open.path().join("open")).unwrap();
+    let example = open.path().join("open/Example");
+    fs::rename(open.path().join("closed/Example"), &example).unwrap();
+    let benchmark = example.join("results/8xEXAMPLE_2xCPU/llama2-70b-99");
+    fs::rename(benchmark.join("Interactive"), benchmark.join("MultiStream")).unwrap();
+    let found = warned(&judge(open.path(), &[]));
+    assert!(found.contains("MultiStream"), "{found}");
+}

@@ -129,3 +129,60 @@ pub(crate) fn fallback(run: &Run) -> Option<RuleCheck> {
     is_summary
         .then(|| RuleCheck::warning(DETAIL, measured, "the log that MLCommons publishes from"))
 }
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use retrial_mlperf::loadgen::{Detail, ResultWord};
+
+    fn run(mode: loadgen::Mode, scenario: Scenario) -> Run {
+        Run {
+            summary: None,
+            detail: Some(Detail {
+                mode: Some(mode),
+                scenario: Some(scenario),
+                result: Some(ResultWord::Invalid),
+                ..Detail::default()
+            }),
+        }
+    }
+
+    #[rstest]
+    #[case(Scenario::Server, Scenario::Server, &[])]
+    #[case(Scenario::Server, Scenario::Interactive, &[])]
+    #[case(Scenario::Server, Scenario::Offline, &["scenario"])]
+    fn logs_of_another_kind(
+        #[case] found: Scenario,
+        #[case] measured: Scenario,
+        #[case] wrong: &[&str],
+    ) {
+        let violated = |mode| {
+            let run = run(mode, found);
+            let checks = of_its_kind(&run, loadgen::Mode::Accuracy, Some(measured)).into_iter();
+            let failed = checks.filter(|check| !check.passed);
+            failed.map(|check| check.rule).collect::<Vec<_>>()
+        };
+        assert_eq!(violated(loadgen::Mode::Accuracy), wrong);
+        assert_eq!(violated(loadgen::Mode::Performance).len(), wrong.len() + 1);
+    }
+
+    #[rstest]
+    #[case("results/8xMI355X/gpt-oss-120b/Offline/TEST07/performance/run_1", true)]
+    #[case(
+        "results/8xMI355X/gpt-oss-120b/Offline/TEST01/performance/run_1",
+        false
+    )]
+    #[case("results/Offline/compliance/run_1", false)]
+    fn a_test_of_answers_may_be_short(#[case] path: &str, #[case] is_warning: bool) {
+        let mut evidence = Evidence::new("Offline", Mode::Compliance);
+        let mut trial = TrialEvidence::finished(1, path);
+        let run = run(loadgen::Mode::Performance, Scenario::Offline);
+        loadgen_evidence(&run, &mut evidence, &mut trial);
+        let warned = evidence.checks.iter().any(|check| check.warning);
+        assert_eq!(warned, is_warning);
+        let is_invalid = matches!(trial.validity, Validity::Invalid(_));
+        assert_eq!(is_invalid, !is_warning);
+    }
+}

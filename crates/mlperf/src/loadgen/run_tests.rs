@@ -318,3 +318,37 @@ fn one_log_alone_is_enough() {
     );
     assert_validity(&summary, Validity::Valid, "");
 }
+
+#[test]
+fn estimates_of_early_stopping_are_those_of_both_logs() {
+    let text = printed!("own-singlestream-perf_valid");
+    let log = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/fixtures/details/own-singlestream-perf_valid.txt"
+    ));
+    let of = |summary: &str| Run {
+        detail: Some(detail::parse_bytes(log.as_bytes())),
+        ..summary_of(summary)
+    };
+    assert_validity(&of(text), Validity::Valid, "");
+    // MultiStream's published figure may be inferred from the 99th percentile of such a run.
+    let edited = text.replace(
+        "percentile estimate: 18776619",
+        "percentile estimate: 16776619",
+    );
+    assert_ne!(edited, text);
+    assert_validity(
+        &of(&edited),
+        Validity::Invalid,
+        "estimates of early stopping",
+    );
+}
+
+#[test]
+fn a_figure_that_the_detail_log_lacks_was_removed() {
+    let mut run = both(&[]);
+    let detail = run.detail.as_mut().unwrap();
+    detail.figures.remove("completed_tokens_per_second");
+    let reason = "completed_tokens_per_second (missing in the detail log)";
+    assert_validity(&run, Validity::Invalid, reason);
+}

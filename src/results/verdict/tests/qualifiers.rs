@@ -3,8 +3,11 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::results::verdict::{Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
+use crate::results::verdict::{
+    Context, Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge,
+};
 use retrial_mlperf::loadgen::RunSettings;
+use retrial_recipe::model::{Claim, Expectation};
 
 fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
     verdict
@@ -106,4 +109,33 @@ fn json_has_the_words() {
     assert_eq!(json["outcome"], "measured");
     assert_eq!(json["results"][0]["figures"][TOKENS]["unit"], "tokens/s");
     assert_eq!(json["results"][0]["mode"], "performance");
+}
+
+#[rstest]
+#[case(149.0, &[], Claim::NotWorse, Outcome::Reproduced)]
+#[case(151.0, &[], Claim::NotWorse, Outcome::Inconclusive)]
+#[case(151.0, &[QualifierKind::Modified], Claim::NotWorse, Outcome::Reproduced)]
+#[case(151.0, &[QualifierKind::OtherHardware], Claim::NotWorse, Outcome::Reproduced)]
+#[case(151.0, &[QualifierKind::UnpinnedImage], Claim::NotWorse, Outcome::Inconclusive)]
+#[case(151.0, &[], Claim::Better, Outcome::Reproduced)]
+fn far_better_than_published_needs_an_explanation(
+    #[case] value: f64,
+    #[case] qualifiers: &[QualifierKind],
+    #[case] claim: Claim,
+    #[case] outcome: Outcome,
+) {
+    let qualifiers = qualifiers.iter();
+    let context = Context {
+        qualifiers: qualifiers
+            .map(|kind| Qualifier::new(*kind, "a reason"))
+            .collect(),
+        ..context()
+    };
+    let expected = Expectation {
+        claim,
+        ..official(100.0)
+    };
+    let evidence = offline(&[value]).expecting(TOKENS, expected);
+    let verdict = judge(&context, &[evidence]);
+    assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence);
 }
