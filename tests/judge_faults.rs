@@ -104,7 +104,7 @@ const FAULTS: [Fault; 28] = [
         DETAIL,
     ),
     (
-        "last lines of the detail log cut off",
+        "latencies removed from the detail log",
         |at| at.drop_lines("percentile_latency_ns\""),
         Violation,
         DETAIL,
@@ -348,7 +348,7 @@ impl Place {
         append(&run.join(DETAIL), &line)
     }
 
-    /// Removes the last lines of the detail log with a text, and what follows the first of them.
+    /// Removes the lines of the detail log that have a text.
     fn drop_lines(&self, text: &str) -> bool {
         let path = self.results.join(RUN).join(DETAIL);
         let log = fs::read_to_string(&path).unwrap();
