@@ -329,3 +329,24 @@ fn a_recipe_asks_no_other_submitter_for_its_own_figures() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("throughput is missing"), "{text}");
 }
+
+#[test]
+fn logs_of_another_system_are_compared_with_a_recipe_on_demand() {
+    let tree = tree();
+    let results = tree.path().join(RESULT);
+    let recipe = ["--recipe", "mlperf-training/v5.1/amd/llama31-8b"];
+    let refused = run(&results, &recipe);
+    let errors = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{errors}");
+    for difference in [
+        "benchmark llama31_405b (recipe: llama31_8b)",
+        "system 56xEXAMPLE (recipe: ",
+        "accelerators 448 (recipe: 8)",
+        "--force",
+    ] {
+        assert!(errors.contains(difference), "{errors}");
+    }
+    let (_, forced) = judge(&results, &[&recipe[..], &["--force"]].concat());
+    let qualifiers = forced["results"][0]["qualifiers"].to_string();
+    assert!(qualifiers.contains("modified"), "{qualifiers}");
+}

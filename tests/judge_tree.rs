@@ -547,6 +547,26 @@ fn results_of_another_system_are_compared_on_demand() {
     assert!(qualifiers.contains("8xEXAMPLE_2xCPU"), "{qualifiers}");
 }
 
+/// A test without logs of its own, as of v6.0, is looked at as in a tree.
+#[test]
+fn a_test_that_failed_is_found_without_a_tree() {
+    let tree = tree();
+    let verified = tree.path().join(BENCHMARK).join("Offline/TEST06");
+    let verified = verified.join("verify_accuracy.txt");
+    let text = fs::read_to_string(&verified).unwrap();
+    let loose = tempfile::tempdir().unwrap();
+    let recipe = ["--recipe", "mlperf-inference/v6.0/amd/llama2-70b-mi355x"];
+    for word in ["True", "False"] {
+        fs::write(&verified, text.replace("True", word)).unwrap();
+        let results = loose.path().join(word);
+        copy(&tree.path().join(BENCHMARK), &results);
+        let said = judge(&results, &recipe);
+        let found = said.broken("Offline/TEST06").join("\n");
+        assert_eq!(found.contains("TEST06 first token: False"), word == "False");
+        assert_eq!(said.result("Offline/TEST06")["valid"], word == "True");
+    }
+}
+
 #[test]
 fn most_results_decide_the_round() {
     let tree = tree();
@@ -568,10 +588,10 @@ fn most_results_decide_the_round() {
     assert_eq!(said.result(OFFLINE)["valid"], true);
     let broken = said.broken(INTERACTIVE).join("\n");
     assert!(broken.contains("qsl_rng_seed"), "{broken}");
-    let (_, errors) = failed(tree.path(), &[]);
+    let faults = said.json["faults"].to_string();
     assert!(
-        errors.contains("several rounds: 2 results of v6.0, 1 result of v5.1"),
-        "{errors}"
+        faults.contains("several rounds: 2 results of v6.0, 1 result of v5.1"),
+        "{faults}"
     );
 }
 

@@ -1,7 +1,7 @@
 //! Derives the noise that is assumed of one trial from published results:
 //!
 //! ```text
-//! cargo run --release -p retrial-mlperf --example noise -- v4.1=TREE v5.1=TREE >crates/mlperf/noise/mlperf-inference.yaml
+//! cargo run --release -p retrial-mlperf --example noise -- v4.1=TREE v5.1=TREE v6.0=TREE >crates/mlperf/noise/mlperf-inference.yaml
 //! ```
 //!
 //! A pair is two runs of one benchmark in one scenario on one system: the submitted run and its TEST01
@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let source = format!(
         "MLPerf Inference {}, closed division: submitted runs and their TEST01 runs, and the runs for two accuracy targets",
-        rounds.join(" and ")
+        rounds.join(", ")
     );
     let table = NoiseTable {
         source,
@@ -74,11 +74,11 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
                         continue;
                     };
                     let below = scenario.strip_prefix(submitter.join("results"))?;
-                    let audit = submitter
-                        .join("compliance")
-                        .join(below)
-                        .join("TEST01/performance/run_1");
-                    let pair = figure(&audit, &case)
+                    // Up to v5.1 the tests lie in a tree of their own.
+                    let audits = [submitter.join("compliance").join(below), scenario.clone()];
+                    let pair = audits
+                        .iter()
+                        .find_map(|one| figure(&one.join("TEST01/performance/run_1"), &case))
                         .and_then(|audit| apart(&submitted, &audit, &case, &mut known));
                     let of = |apart| Pair {
                         round: round.to_owned(),

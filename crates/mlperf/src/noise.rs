@@ -61,7 +61,7 @@ impl PairGroup {
     }
 }
 
-/// `9 published pairs of llama2-70b Offline`
+/// `16 published pairs of llama2-70b Offline`
 impl fmt::Display for PairGroup {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} published pairs", self.pairs)?;
@@ -137,10 +137,10 @@ mod tests {
     #[case("whisper", "Offline", "of whisper Offline")]
     #[case("llama2-70b-99", "Server", "of llama2-70b Server, which show less")]
     // Without pairs of its own, or with too few.
-    #[case("gpt-oss-120b", "Offline", "of v5.1 Offline")]
-    #[case("retinanet", "single-stream", "of v5.1 SingleStream")]
-    #[case("llama2-70b-interactive-99", "Interactive", "of v5.1")]
-    #[case("anything", "Anything", "of v5.1")]
+    #[case("gpt-oss-120b", "Offline", "of v6.0 Offline")]
+    #[case("retinanet", "single-stream", "of v6.0 SingleStream")]
+    #[case("llama2-70b-interactive-99", "Interactive", "of v6.0")]
+    #[case("anything", "Anything", "of v6.0")]
     fn which_pairs_count(#[case] benchmark: &str, #[case] scenario: &str, #[case] expected: &str) {
         let found = published_pairs(benchmark, scenario).unwrap();
         assert!(found.to_string().ends_with(expected), "{found}");

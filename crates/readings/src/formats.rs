@@ -14,6 +14,9 @@ pub const FIGURE: StringFormat =
 /// An entry of a table: `bf16 8192`.
 pub const ENTRY: StringFormat = StringFormat::new(entry).pattern(r"^[^\[\]]+$");
 
+/// A regular expression.
+pub const REGEX: StringFormat = StringFormat::new(|text| compiled(text).err());
+
 /// A regular expression with a group.
 pub const PATTERN: StringFormat = StringFormat::new(pattern);
 
@@ -70,26 +73,28 @@ fn json_path(text: &str) -> Option<Mismatch> {
 }
 
 fn pattern(text: &str) -> Option<Mismatch> {
-    match regex::Regex::new(text) {
-        Err(regex::Error::Syntax(report)) => {
-            let reason = report
-                .lines()
-                .last()
-                .unwrap_or("")
-                .trim_start_matches("error: ");
-            mismatch(
-                format!("invalid regular expression: {reason}"),
-                "the syntax is that of https://docs.rs/regex/latest/regex/#syntax",
-            )
-        }
-        Err(error) => mismatch(
-            format!("invalid regular expression: {error}"),
-            "make it simpler",
-        ),
+    match compiled(text) {
+        Err(mismatch) => Some(mismatch),
         Ok(pattern) if pattern.captures_len() < 2 => mismatch(
             "this pattern has no group",
             "put parentheses around the figure: `score: ([0-9.]+)`",
         ),
         Ok(_) => None,
     }
+}
+
+fn compiled(text: &str) -> Result<regex::Regex, Mismatch> {
+    regex::Regex::new(text).map_err(|error| match error {
+        regex::Error::Syntax(report) => {
+            let reason = report.lines().last().unwrap_or("");
+            let reason = reason.trim_start_matches("error: ");
+            let help = "the syntax is that of https://docs.rs/regex/latest/regex/#syntax";
+            let message = format!("invalid regular expression: {reason}");
+            (message, Some(help.to_owned()))
+        }
+        error => {
+            let message = format!("invalid regular expression: {error}");
+            (message, Some("make it simpler".to_owned()))
+        }
+    })
 }

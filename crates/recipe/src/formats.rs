@@ -21,15 +21,6 @@ pub const HOST_PATH: StringFormat = StringFormat::new(host_path)
     })
     .pattern("^(/|\\./)");
 
-/// A regular expression.
-pub const REGEX: StringFormat = StringFormat::new(|text| {
-    let error = regex::Regex::new(text).err()?;
-    mismatch(
-        format!("`{text}` is not a regular expression"),
-        error.to_string(),
-    )
-});
-
 /// A path below results, absolute, or a glob.
 pub const RESULT_FILE: StringFormat = StringFormat::new(|text| {
     let format = if text.starts_with('/') {

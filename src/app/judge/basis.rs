@@ -1,12 +1,13 @@
 //! What results are judged by: the rounds that are known, and published figures.
 
-use super::reference;
+use super::{reference, training_tree};
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use crate::app::terminal;
 use crate::format;
-use crate::results::evidence::tree::{self, JudgeContext, Published, RoundOfTree, SubmissionTrees};
+use crate::results::evidence::tree::{
+    self, Fault, JudgeContext, Published, RoundOfTree, SubmissionTrees,
+};
 use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_recipe::model::JudgeRules;
 
@@ -30,8 +31,10 @@ impl<'a> Basis<'a> {
         if let (Some(name), None) = (&request.round, basis.named_round()) {
             let known: Vec<&str> = basis.rounds.names().collect();
             return Err(Failure::usage(format!(
-                "no rules of a round {name:?}; there are {}, and --rules FILE adds others",
-                known.join(", ")
+                "no rules of a round {name:?}; there are {} of MLPerf Inference (--rules FILE adds \
+                 others), {} of MLPerf Training",
+                known.join(", "),
+                training_tree::known_rounds()
             )));
         }
         basis.published = reference::read(&basis)?;
@@ -45,34 +48,34 @@ impl<'a> Basis<'a> {
     }
 
     /// What submission trees are judged by: the round that is named, else the one whose seeds are
-    /// in the logs.
-    pub fn context(&self, found: &SubmissionTrees) -> JudgeContext<'_> {
-        let seeds = || {
-            let of_tree = tree::round_of(found, &self.rounds)?;
-            if of_tree.counts.len() > 1 {
-                terminal::note(&mixed(&of_tree));
-            }
-            Some(of_tree.round)
+    /// in most of the logs; and what is wrong if others are in some.
+    pub fn context(&self, found: &SubmissionTrees) -> (JudgeContext<'_>, Option<Fault>) {
+        let named = self.named_round();
+        let of_tree = match named {
+            Some(_) => None,
+            None => tree::round_of(found, &self.rounds),
         };
-        JudgeContext {
-            round: self.named_round().or_else(seeds),
+        let context = JudgeContext {
+            round: named.or_else(|| Some(of_tree.as_ref()?.round)),
             benchmark: self.request.benchmark.as_deref(),
             published: self.published.as_ref(),
             rules: &self.rules,
             require_accuracy: self.request.require_accuracy,
-        }
+        };
+        (context, of_tree.and_then(|of_tree| mixed(&of_tree)))
     }
 }
 
-fn mixed(of_tree: &RoundOfTree<'_>) -> String {
+fn mixed(of_tree: &RoundOfTree<'_>) -> Option<Fault> {
     let counts = of_tree.counts.iter();
     let counts: Vec<String> = counts
         .map(|(round, count)| format!("{} of {round}", format::count(*count, "result")))
         .collect();
     let round = &of_tree.round.round;
-    format!(
-        "the results have the seeds of several rounds: {}\n  \
-         all are judged by {round}; choose another: --round ROUND",
-        counts.join(", ")
-    )
+    (counts.len() > 1).then(|| Fault {
+        path: ".".to_owned(),
+        actual: format!("the seeds of several rounds: {}", counts.join(", ")),
+        required: format!("one round; all are judged by {round} (choose another: --round ROUND)"),
+        is_violation: false,
+    })
 }

@@ -4,34 +4,35 @@ use std::path::{Path, PathBuf};
 
 use super::Gathered;
 use super::basis::Basis;
-use super::other_system::differences;
+use super::other_system::Origin;
+use super::own_results;
 use crate::app::failure::Failure;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
 use crate::plan::Plan;
 use crate::plan::measurement::MeasurementPlan;
 use crate::results::evidence::accuracy;
+use crate::results::evidence::compliance;
 use crate::results::evidence::figures::Text;
 use crate::results::evidence::folder;
 use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
 use crate::results::evidence::markers;
 use crate::results::evidence::readings::readings;
 use crate::results::evidence::result_path::ResultPath;
-use crate::results::verdict::{
-    Context, Evidence, Qualifier, QualifierKind, RuleCheck, TrialEvidence,
-};
+use crate::results::verdict::{Context, Evidence, Qualifier, RuleCheck, TrialEvidence};
+use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen;
-use retrial_mlperf::mllog::TIME_TO_TRAIN;
-use retrial_recipe::model::{FigureSource, Find, Mode};
+use retrial_mlperf::rounds::Rules;
+use retrial_recipe::model::{FigureSource, Mode};
 
 /// Where the output of a step that was not ours is looked for.
-const OUTPUT: &str = "output.log";
-/// Where MLCommons keeps the logs of a submission's runs.
-const TRAINING_LOGS: &str = "result_*.txt";
+pub const OUTPUT: &str = "output.log";
 
 /// What is judged together: a submission's results on one benchmark.
 struct Group {
     place: ResultPath,
+    /// That they are of another system than the recipe's figures.
+    qualifiers: Vec<Qualifier>,
     evidence: Vec<Evidence>,
 }
 
@@ -49,14 +50,19 @@ pub fn gather(
     request: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
     let folders = folder::find_all(directory);
+    let tests = compliance::find_all(directory);
     let reader = Reader {
         directory,
         plan: plan(global, request)?,
         basis: Basis::read(request)?,
     };
-    if folders.is_empty() {
+    if folders.is_empty() && tests.is_empty() {
         return match &reader.plan {
-            Some(plan) => Ok(vec![own_results(directory, plan, request)?]),
+            Some(plan) => {
+                let (context, rounds) = (context(plan, request), &reader.basis.rounds);
+                let gathered = own_results::gather(directory, plan, request, rounds, context)?;
+                Ok(vec![gathered])
+            }
             None => Err(Failure::usage(format!(
                 "{} contains neither a run (plan.json) nor a result of LoadGen ({})\n  \
                  --recipe RECIPE says how figures of other benchmarks are read",
@@ -70,98 +76,21 @@ pub fn gather(
         .unwrap_or_else(|_| directory.to_owned());
     let mut groups: Vec<Group> = Vec::new();
     for relative in &folders {
-        let mut place = ResultPath::of(&full.join(relative));
-        // One recipe's results belong together, however somebody named the folders.
-        if reader.plan.is_some() && place.scenario.is_none() {
-            place.group.clone_from(&full);
+        let place = reader.place(&full, relative);
+        let group = reader.group(&mut groups, &place)?;
+        reader.add(&mut group.evidence, relative, &place)?;
+    }
+    for relative in &tests {
+        let place = reader.place(&full, relative);
+        if let Some((test, folder)) = &place.test {
+            let group = reader.group(&mut groups, &place)?;
+            reader.verify(&mut group.evidence, (*test, folder), relative, &place);
         }
-        reader.refuse_other_system(&place)?;
-        let same = |group: &Group| group.place.group == place.group;
-        let at = groups.iter().position(same).unwrap_or_else(|| {
-            groups.push(Group {
-                place: place.clone(),
-                evidence: Vec::new(),
-            });
-            groups.len() - 1
-        });
-        reader.add(&mut groups[at].evidence, relative, &place)?;
     }
     Ok(groups
         .into_iter()
         .map(|group| reader.gathered(group))
         .collect())
-}
-
-/// Results that are not `LoadGen`'s: what the recipe's own figures find in a directory.
-fn own_results(directory: &Path, plan: &Plan, request: &JudgeRequest) -> Result<Gathered, Failure> {
-    let mut found: Vec<Evidence> = plan
-        .measurements
-        .iter()
-        .filter(|one| !one.loadgen && !one.figures.is_empty())
-        .filter(|one| {
-            let named = request.scenario.as_ref();
-            named.is_none_or(|name| one.is_named(name))
-        })
-        .map(|one| one_folder(directory, one))
-        .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
-        .collect();
-    if found.is_empty() {
-        return Err(Failure::usage(format!(
-            "{} contains none of the figures of {}\n  the output of its command is read from \
-             {OUTPUT}, training logs from {TRAINING_LOGS}",
-            directory.display(),
-            plan.recipe
-        )));
-    }
-    let mut context = context(plan, request);
-    for evidence in &mut found {
-        for name in leave_out_of_others(evidence) {
-            let why = "no log has it: it is no event of MLCommons', and was not compared";
-            context.warnings.push(format!("{name}: {why}"));
-        }
-    }
-    Ok(Gathered {
-        path: directory.to_owned(),
-        context,
-        evidence: found,
-    })
-}
-
-/// Leaves out the figures that are not of `MLCommons`' events where no training log has them: what a
-/// program prints or tracks besides, another submitter's does not. Where some logs have them, the
-/// others are incomplete. Returns their names.
-fn leave_out_of_others(evidence: &mut Evidence) -> Vec<String> {
-    let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
-    let of_program = |figure: &FigureSource| match &figure.find {
-        Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
-        Find::Pattern(_) => true,
-        Find::Json { .. } | Find::Csv(_) => false,
-    };
-    if !evidence.figures.iter().any(|(_, figure)| is_timed(figure)) {
-        return Vec::new();
-    }
-    let trials = &evidence.trials;
-    let nowhere = |name: &str| trials.iter().all(|trial| trial.figure(name).is_none());
-    let own = evidence
-        .figures
-        .iter()
-        .filter(|(_, figure)| of_program(figure));
-    let names: Vec<String> = own
-        .map(|(name, _)| name.clone())
-        .filter(|name| nowhere(name))
-        .collect();
-    evidence
-        .plan
-        .figures
-        .retain(|(name, _)| !names.contains(name));
-    evidence
-        .plan
-        .expect
-        .retain(|(name, _)| !names.contains(name));
-    for trial in &mut evidence.trials {
-        trial.missing.retain(|name, _| !names.contains(name));
-    }
-    names
 }
 
 fn context(plan: &Plan, request: &JudgeRequest) -> Context {
@@ -174,38 +103,45 @@ fn context(plan: &Plan, request: &JudgeRequest) -> Context {
     }
 }
 
-fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
-    let mut evidence = Evidence::from(measured.clone());
-    evidence.path = directory.display().to_string();
-    let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
-    let trained = measured
-        .figures
-        .iter()
-        .any(|(_, figure)| is_trained(figure));
-    let usual = if trained { TRAINING_LOGS } else { OUTPUT };
-    let read = readings(&measured.figures, &|source| {
-        let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
-        vec![Text {
-            directory: directory.to_owned(),
-            file: file.into(),
-        }]
-    });
-    for (number, reading) in (1..).zip(read) {
-        let path = directory.display().to_string();
-        let mut trial = TrialEvidence::finished(number, path);
-        reading.add_to(&mut trial);
-        evidence.trials.push(trial);
-    }
-    evidence
-}
-
 impl Reader<'_> {
+    fn place(&self, full: &Path, relative: &Path) -> ResultPath {
+        let mut place = ResultPath::of(&full.join(relative));
+        // One recipe's results belong together, however somebody named the folders.
+        if self.plan.is_some() && place.scenario.is_none() {
+            full.clone_into(&mut place.group);
+        }
+        place
+    }
+
+    /// The group that a place belongs to. Results of another system are compared with a recipe's
+    /// figures on demand only.
+    fn group<'g>(
+        &self,
+        groups: &'g mut Vec<Group>,
+        place: &ResultPath,
+    ) -> Result<&'g mut Group, Failure> {
+        let same = |group: &Group| group.place.group == place.group;
+        if let Some(at) = groups.iter().position(same) {
+            return Ok(&mut groups[at]);
+        }
+        let (rounds, force) = (&self.basis.rounds, self.basis.request.force);
+        let origin = self.plan.as_ref().zip(Origin::of_inference(place));
+        let qualifiers = origin.map(|(plan, origin)| origin.modified(plan, rounds, force));
+        groups.push(Group {
+            place: place.clone(),
+            qualifiers: qualifiers.transpose()?.unwrap_or_default(),
+            evidence: Vec::new(),
+        });
+        let last = groups.len() - 1;
+        Ok(&mut groups[last])
+    }
+
     fn gathered(&self, group: Group) -> Gathered {
         let request = self.basis.request;
         let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
         let context = match &self.plan {
             Some(plan) => Context {
-                qualifiers: self.modified(&group.place),
+                qualifiers: group.qualifiers,
                 ..context(plan, request)
             },
             None => Context {
@@ -219,34 +155,6 @@ impl Reader<'_> {
             context,
             evidence: group.evidence,
         }
-    }
-
-    /// Results of another system are compared with a recipe's figures on demand only.
-    fn refuse_other_system(&self, place: &ResultPath) -> Result<(), Failure> {
-        let differences = self.differences(place);
-        if differences.is_empty() || self.basis.request.force {
-            return Ok(());
-        }
-        Err(Failure::usage(format!(
-            "{} is not what the recipe's figures were published on: {}\n  \
-             compare anyway, as `modified`: --force",
-            place.group.display(),
-            differences.join(", ")
-        )))
-    }
-
-    fn modified(&self, place: &ResultPath) -> Vec<Qualifier> {
-        let differences = self.differences(place);
-        let modified = |because: String| Qualifier::new(QualifierKind::Modified, because);
-        let because = (!differences.is_empty()).then(|| differences.join(", "));
-        because.map(modified).into_iter().collect()
-    }
-
-    fn differences(&self, place: &ResultPath) -> Vec<String> {
-        let plan = self.plan.as_ref();
-        plan.map_or_else(Vec::new, |plan| {
-            differences(plan, place, &self.basis.rounds)
-        })
     }
 
     /// One folder's result: a further trial of a measurement that is there, or a new one.
@@ -311,6 +219,51 @@ impl Reader<'_> {
         }
         one.trials.push(trial);
         Ok(())
+    }
+
+    /// What the script of a test found, of its run that is there, or by itself.
+    fn verify(
+        &self,
+        evidence: &mut Vec<Evidence>,
+        (test, folder): (Test, &Path),
+        relative: &Path,
+        place: &ResultPath,
+    ) {
+        let run = folder::logs(folder, Path::new(compliance::RUN)).run;
+        let scenario = place.scenario.clone().unwrap_or_default();
+        let rules = self.rules_of_tested(&scenario, place, &run);
+        let checks = compliance::loose(folder, test, rules.as_ref(), &run);
+        let is_run_of = |one: &&mut Evidence| {
+            one.mode == Mode::Compliance && Path::new(&one.path).starts_with(relative)
+        };
+        if let Some(one) = evidence.iter_mut().find(is_run_of) {
+            one.checks.extend(checks);
+            return;
+        }
+        let mut one = Evidence::from(MeasurementPlan::new(scenario, Mode::Compliance));
+        one.loadgen = true;
+        one.checks = checks;
+        one.path = relative.display().to_string();
+        one.trials
+            .push(TrialEvidence::finished(1, one.path.clone()));
+        evidence.push(one);
+    }
+
+    /// What a round asks of the result that a test belongs to.
+    fn rules_of_tested(
+        &self,
+        scenario: &str,
+        place: &ResultPath,
+        run: &loadgen::Run,
+    ) -> Option<Rules> {
+        let mut of_recipe = self.plan.iter().flat_map(|plan| &plan.measurements);
+        let of_recipe = of_recipe
+            .find(|one| one.mode == Mode::Performance && one.is_named(scenario))
+            .and_then(|one| one.rules.clone());
+        of_recipe.or_else(|| {
+            let benchmark = self.basis.benchmark(place);
+            self.basis.rules_of(&benchmark, scenario, run)
+        })
     }
 
     /// The recipe's markers of invalid results in a folder, else the usual one.

@@ -55,12 +55,14 @@ impl Basis<'_> {
         submission
     }
 
-    fn benchmark(&self, place: &ResultPath) -> String {
+    /// The benchmark, by the command line or the path.
+    pub(super) fn benchmark(&self, place: &ResultPath) -> String {
         let named = self.request.benchmark.clone();
         named.unwrap_or_else(|| place.submission().benchmark)
     }
 
-    fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
+    /// What the round that is named, or whose seeds a log has, asks of a benchmark in a scenario.
+    pub(super) fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
         let seeds = || self.rounds.by_seeds(&run.parameters());
         let round = self.named_round().or_else(seeds)?;
         let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;

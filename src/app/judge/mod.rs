@@ -5,6 +5,7 @@ mod basis;
 mod folders;
 mod loose_results;
 mod other_system;
+mod own_results;
 mod reference;
 mod training_tree;
 
@@ -91,7 +92,7 @@ pub fn gather(
             return Ok(gathered.collect());
         }
     };
-    let context = basis.context(&found);
+    let (context, _) = basis.context(&found);
     let gathered = found.benchmarks.iter().map(|benchmark| {
         let places = benchmark.scenarios.iter();
         let evidence = places.flat_map(|place| tree::gather::gather(place, &context).evidence);
@@ -147,10 +148,7 @@ pub fn judge_trees(
         each(judged);
     };
     let ended = match found {
-        Trees::Inference(found) => {
-            let exit = judge_inference(&basis, found, &mut each);
-            (exit, found.faults.clone())
-        }
+        Trees::Inference(found) => judge_inference(&basis, found, &mut each),
         Trees::Training(found) => basis.judge_training(found, &mut each)?,
     };
     reference::refuse_unused(request, compared)?;
@@ -161,15 +159,16 @@ fn judge_inference(
     basis: &Basis<'_>,
     found: &SubmissionTrees,
     each: &mut dyn FnMut(tree::Judged),
-) -> ExitCode {
-    let context = basis.context(found);
+) -> (ExitCode, Vec<Fault>) {
+    let (context, mixed) = basis.context(found);
     if context.round.is_none() {
         terminal::note(
             "no log has the seeds of a known round: only LoadGen's own rules are checked\n  \
              choose a round: --round v5.1    add its rules: --rules FILE",
         );
     }
-    let mut exit = exit_of_faults(&found.faults);
+    let faults: Vec<Fault> = mixed.into_iter().chain(found.faults.clone()).collect();
+    let mut exit = exit_of_faults(&faults);
     for benchmarks in found.benchmarks.chunks(TOGETHER) {
         let judged: Vec<tree::Judged> = benchmarks
             .par_iter()
@@ -180,7 +179,7 @@ fn judge_inference(
             each(judged);
         }
     }
-    exit
+    (exit, faults)
 }
 
 fn exit_of_judged(judged: &tree::Judged) -> ExitCode {

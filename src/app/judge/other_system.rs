@@ -1,56 +1,114 @@
 //! Whether results are of the system, size and benchmark that a recipe's figures were published on,
 //! by their path in a submission tree and the description of their system.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::app::failure::Failure;
 use crate::plan::Plan;
 use crate::results::evidence::result_path::ResultPath;
+use crate::results::evidence::training;
 use crate::results::evidence::tree::description;
+use crate::results::verdict::{Qualifier, QualifierKind};
 use retrial_mlperf::rounds::Rounds;
 
-/// Names what differs: `system 87xMI355X (recipe: 8xMI355X)`. Nothing where the results lie in no
-/// submission tree.
-#[must_use]
-pub fn differences(plan: &Plan, place: &ResultPath, rounds: &Rounds) -> Vec<String> {
-    let found = place.submission();
-    let Some(system) = &found.system else {
-        return Vec::new();
-    };
-    let published = &plan.submission;
-    let official = |name: &str| {
-        let round = published.round.as_ref();
-        let round = round.and_then(|round| rounds.get(&published.suite, round));
-        let known = round.and_then(|round| round.benchmark(name));
-        let name = known.map_or(name, |(official, _)| official);
-        // A result is submitted as -99 and as -99.9 with the same logs.
-        let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
-        name.to_owned()
-    };
-    let mut differences = Vec::new();
-    let mut different = |what: &str, found: &str, published: &str| {
-        differences.push(format!("{what} {found} (recipe: {published})"));
-    };
-    if official(&found.benchmark) != official(&published.benchmark) {
-        different("benchmark", &found.benchmark, &published.benchmark);
+/// What a submission tree says of results in it.
+pub struct Origin {
+    folder: PathBuf,
+    benchmark: String,
+    system: String,
+    accelerators: Option<u64>,
+}
+
+impl Origin {
+    /// Of inference results; nothing where they lie in no submission tree.
+    pub fn of_inference(place: &ResultPath) -> Option<Self> {
+        let found = place.submission();
+        let system = found.system?;
+        Some(Self {
+            accelerators: accelerators(place.group.ancestors().nth(3)?, &system),
+            folder: place.group.clone(),
+            benchmark: found.benchmark,
+            system,
+        })
     }
-    let other = published.system.as_ref().filter(|known| *known != system);
-    if let Some(known) = other {
-        different("system", system, known);
+
+    /// Of the logs of one training result; nothing where they lie in no submission tree.
+    pub fn of_training(folder: &Path) -> Option<Self> {
+        let found = training::find(folder).ok()??.results;
+        let [one] = &found[..] else {
+            return None;
+        };
+        Some(Self {
+            accelerators: accelerators(&one.root.join(&one.submitter), &one.system),
+            folder: folder.to_owned(),
+            benchmark: one.benchmark.clone(),
+            system: one.system.clone(),
+        })
     }
-    let published = plan.requires.gpus.as_ref().map(|gpus| gpus.count);
-    if let (Some(found), Some(published)) = (accelerators(&place.group, system), published)
-        && found != u64::from(published)
-    {
-        different("accelerators", &found.to_string(), &published.to_string());
+
+    /// That they are of another system than the recipe's figures, if they are.
+    ///
+    /// # Errors
+    /// Where they are, and the comparison is not forced.
+    pub fn modified(
+        &self,
+        plan: &Plan,
+        rounds: &Rounds,
+        force: bool,
+    ) -> Result<Vec<Qualifier>, Failure> {
+        let differences = self.differences(plan, rounds);
+        if differences.is_empty() {
+            return Ok(Vec::new());
+        }
+        let because = differences.join(", ");
+        if force {
+            return Ok(vec![Qualifier::new(QualifierKind::Modified, because)]);
+        }
+        Err(Failure::usage(format!(
+            "{} is not what the recipe's figures were published on: {because}\n  \
+             compare anyway, as `modified`: --force",
+            self.folder.display(),
+        )))
     }
-    differences
+
+    /// Names what differs: `system 87xMI355X (recipe: 8xMI355X)`.
+    fn differences(&self, plan: &Plan, rounds: &Rounds) -> Vec<String> {
+        let published = &plan.submission;
+        let official = |name: &str| {
+            let round = published.round.as_ref();
+            let round = round.and_then(|round| rounds.get(&published.suite, round));
+            let known = round.and_then(|round| round.benchmark(name));
+            let name = known.map_or(name, |(official, _)| official);
+            // A result is submitted as -99 and as -99.9 with the same logs.
+            let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
+            name.to_owned()
+        };
+        let mut differences = Vec::new();
+        let mut different = |what: &str, found: &str, published: &str| {
+            differences.push(format!("{what} {found} (recipe: {published})"));
+        };
+        if official(&self.benchmark) != official(&published.benchmark) {
+            different("benchmark", &self.benchmark, &published.benchmark);
+        }
+        if let Some(known) = &published.system
+            && *known != self.system
+        {
+            different("system", &self.system, known);
+        }
+        let published = plan.requires.gpus.as_ref().map(|gpus| gpus.count);
+        if let (Some(found), Some(published)) = (self.accelerators, published)
+            && found != u64::from(published)
+        {
+            different("accelerators", &found.to_string(), &published.to_string());
+        }
+        differences
+    }
 }
 
 /// How many accelerators the system's description counts, over all nodes.
-fn accelerators(group: &Path, system: &str) -> Option<u64> {
-    let submitter = group.ancestors().nth(3)?;
+fn accelerators(submitter: &Path, system: &str) -> Option<u64> {
     let described = description(submitter, system).ok()?;
     let count = |name: &str| match described.get(name)? {
         Value::String(text) => text.trim().parse().ok(),

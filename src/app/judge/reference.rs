@@ -94,10 +94,11 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
             path.display()
         )));
     };
+    let (judge_context, _) = basis.context(&found);
     let judge_context = JudgeContext {
         benchmark: None,
         require_accuracy: false,
-        ..basis.context(&found)
+        ..judge_context
     };
     let judged = found
         .benchmarks

@@ -24,8 +24,7 @@ impl Basis<'_> {
             None => training::round_of(found),
         };
         let round = round.ok_or_else(|| {
-            let known: Vec<&str> = rounds().iter().map(|round| round.round.as_str()).collect();
-            let known = known.join(", ");
+            let known = known_rounds();
             Failure::usage(match &request.round {
                 Some(name) => format!("no rules of MLPerf Training {name}; there are {known}"),
                 None => format!(
@@ -72,6 +71,12 @@ impl Basis<'_> {
         }
         Ok((exit, faults))
     }
+}
+
+/// `v5.0, v5.1, v6.0`
+pub fn known_rounds() -> String {
+    let known: Vec<&str> = rounds().iter().map(|round| round.round.as_str()).collect();
+    known.join(", ")
 }
 
 fn named(name: &str) -> Option<&'static TrainingRound> {

@@ -1,12 +1,22 @@
 //! The audit's tests in their folders, `TEST01/` … `TEST09/`, against what a round asks of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::accuracy;
+use super::{accuracy, folder};
+use crate::results::verdict::RuleCheck;
 use crate::store::open;
 use retrial_mlperf::compliance::{self, ComplianceResult, Files, Test, TestRequirements};
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::rounds::{Rules, check_audit};
 
+/// Where the log of a test's run lies.
+pub const RUN: &str = "performance/run_1";
+/// What the tests' scripts write.
+const VERIFIED: [&str; 3] = [
+    "verify_accuracy.txt",
+    "verify_performance.txt",
+    "verify_output_len.txt",
+];
 /// The largest text that is read: the longest that was published has 140 kB.
 const CAP: u64 = 16 << 20;
 /// More names than this are no folder of a test.
@@ -31,6 +41,31 @@ pub fn asked(test: Test, rules: &Rules, always_logs: bool) -> TestRequirements {
     }
 }
 
+/// Every folder in or below a directory in which the script of a test left what it found.
+#[must_use]
+pub fn find_all(directory: &Path) -> Vec<PathBuf> {
+    folder::find(directory, folder::DEEP, |name| {
+        VERIFIED.iter().any(|verified| name == *verified)
+    })
+}
+
+/// Checks a test that is in no submission tree, where the round need not be known: what its script
+/// found, and the settings of its run.
+#[must_use]
+pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
+    let requirements = rules.map_or_else(
+        || TestRequirements::new(test),
+        |rules| asked(test, rules, false),
+    );
+    let mut checks = read(folder, &requirements).checks;
+    let mut known = rules.iter().flat_map(|rules| &rules.compliance);
+    let known = known.find(|(name, _)| name == test.name());
+    if let (Some((_, known)), true) = (known, run.detail.is_some()) {
+        checks.extend(check_audit(known, &run.run_settings()));
+    }
+    checks
+}
+
 /// Reads a test's folder and looks at it.
 #[must_use]
 pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
@@ -45,13 +80,13 @@ pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
             files.verify_accuracy = text("verify_accuracy.txt");
             files.verify_performance = text("verify_performance.txt");
             files.accuracy = names(&folder.join("accuracy"));
-            files.performance = names(&folder.join("performance/run_1"));
+            files.performance = names(&folder.join(RUN));
             files.baseline = accuracy("baseline_accuracy.txt");
             files.compliance = accuracy("compliance_accuracy.txt");
         }
         Test::Test04 | Test::Test05 => {
             files.verify_performance = text("verify_performance.txt");
-            files.performance = names(&folder.join("performance/run_1"));
+            files.performance = names(&folder.join(RUN));
         }
         Test::Test06 | Test::Test07 | Test::Test08 => {
             files.verify_accuracy = text("verify_accuracy.txt");

@@ -1,5 +1,6 @@
 //! One result folder: `LoadGen`'s summary and detail log.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
 const SUMMARY_CAP: u64 = 4 << 20;
 /// How deep below a result folder a summary is looked for.
 const DEPTH: usize = 4;
+/// How deep below a directory results are looked for.
+pub(crate) const DEEP: usize = 16;
 
 /// The name of `LoadGen`'s summary.
 pub const SUMMARY: &str = "mlperf_log_summary.txt";
@@ -45,7 +48,7 @@ pub enum FolderError {
 /// # Errors
 /// Where there is none, there are several, or it cannot be read.
 pub fn read(folder: &Path) -> Result<Run, FolderError> {
-    let relative = match &find(folder, DEPTH)[..] {
+    let relative = match &find(folder, DEPTH, |name| name == SUMMARY)[..] {
         [] => return Err(FolderError::NoSummary),
         [one] => one.clone(),
         several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
@@ -132,7 +135,7 @@ pub fn is_missing(error: &StoreError) -> bool {
 /// Every folder in or below a directory that holds a summary, sorted; links are not followed.
 #[must_use]
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
-    find(directory, 16)
+    find(directory, DEEP, |name| name == SUMMARY)
 }
 
 /// Reads a detail log of any length in bounded memory.
@@ -142,18 +145,19 @@ fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
     Ok(parser.finish())
 }
 
-/// The folders with a summary, sorted; links are not followed.
-fn find(directory: &Path, depth: usize) -> Vec<PathBuf> {
+/// The folders with files of some name, sorted; links are not followed.
+pub(crate) fn find(directory: &Path, depth: usize, is_name: fn(&OsStr) -> bool) -> Vec<PathBuf> {
     let entries = WalkDir::new(directory).max_depth(depth + 1);
-    let summaries = entries
+    let files = entries
         .into_iter()
         .flatten()
-        .filter(|entry| entry.file_name() == SUMMARY && !entry.file_type().is_dir());
-    let folders = summaries.filter_map(|entry| {
+        .filter(|entry| is_name(entry.file_name()) && !entry.file_type().is_dir());
+    let folders = files.filter_map(|entry| {
         let folder = entry.path().parent()?.strip_prefix(directory).ok()?;
         Some(folder.to_owned())
     });
     let mut folders: Vec<PathBuf> = folders.collect();
     folders.sort();
+    folders.dedup();
     folders
 }

@@ -6,6 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::tree::{DIVISIONS, is_test};
+use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_recipe::model::{Mode, Submission};
 
@@ -22,6 +23,8 @@ pub struct ResultPath {
     pub mode: Option<Mode>,
     /// Other trials of the same lie beside it: `run_1`, `run_2`.
     pub is_trial: bool,
+    /// The test of the audit that it is a run of, and that test's folder.
+    pub test: Option<(Test, PathBuf)>,
 }
 
 impl ResultPath {
@@ -35,22 +38,24 @@ impl ResultPath {
         let mode = names.pop_if(|name| mode_of(name).is_some());
         let mode = mode.as_ref().and_then(mode_of);
         // `TEST01/performance/run_1` is a test of the audit, whatever it ran.
-        let is_test = names.pop_if(|name| is_test(name)).is_some();
+        let folder_of_test = path.components().count() - (all - names.len());
+        let test = names.pop_if(|name| is_test(name));
         let scenario_of = |name: &String| Scenario::from_word(&name.replace(['-', '_'], ""));
         let scenario = names.pop_if(|name| scenario_of(name).is_some());
         let taken = path.components().count() - (all - names.len());
+        let first = |count| path.components().take(count).collect::<PathBuf>();
         Self {
-            group: path.components().take(taken).collect(),
+            group: first(taken),
             scenario: scenario
                 .as_ref()
                 .and_then(scenario_of)
                 .map(|scenario| scenario.to_string()),
-            mode: if is_test {
-                Some(Mode::Compliance)
-            } else {
-                mode
-            },
+            mode: test.as_ref().map(|_| Mode::Compliance).or(mode),
             is_trial,
+            test: test.and_then(|name| {
+                let test = name.to_ascii_uppercase().parse().ok()?;
+                Some((test, first(folder_of_test)))
+            }),
         }
     }
 
@@ -119,6 +124,11 @@ mod tests {
         ));
         assert_eq!(accuracy.group, place.group);
         assert!(!accuracy.is_trial);
+        let folder = "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/TEST06";
+        let audit = ResultPath::of(&Path::new(folder).join("performance/run_1"));
+        assert_eq!(audit.group, place.group);
+        assert_eq!(audit.mode, Some(Mode::Compliance));
+        assert_eq!(audit.test, Some((Test::Test06, folder.into())));
     }
 
     #[test]

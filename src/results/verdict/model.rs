@@ -145,7 +145,7 @@ pub struct Judgement {
     pub normalised_by: Option<f64>,
     /// The noise of one trial.
     pub noise: Noise,
-    /// Where an assumed noise is from: `the recipe`, `10 published pairs of llama2-70b Offline`.
+    /// Where an assumed noise is from: `the recipe`, `16 published pairs of llama2-70b Offline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_basis: Option<String>,
     /// How many trials it was judged on.

@@ -40,7 +40,7 @@ impl Checked {
 /// Checks all trials.
 pub(crate) fn check(evidence: &Evidence) -> Checked {
     let mut checked = Checked::default();
-    check_outside(&mut checked, &evidence.checks);
+    check_outside(&mut checked, evidence);
     if evidence.trials.is_empty() && checked.invalid.is_empty() {
         checked.fail(None, "step", "no trial".to_owned(), "a trial");
         checked.failed.push("it never ran".to_owned());
@@ -50,21 +50,35 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
         let before = checked.failed.len() + checked.invalid.len();
         check_trial(&mut checked, evidence, trial);
         let passed = checked.failed.len() + checked.invalid.len() == before;
-        checked.valid_trials.push(passed);
+        let is_broken = |check: &RuleCheck| !check.passed && check.trial == Some(trial.trial);
+        let found_outside = evidence.checks.iter().any(is_broken);
+        checked.valid_trials.push(passed && !found_outside);
     }
     check_convergence(&mut checked, evidence);
     checked
 }
 
 /// What was checked where the files are: it is told as it was found.
-fn check_outside(checked: &mut Checked, checks: &[RuleCheck]) {
-    for check in checks.iter().filter(|check| !check.passed) {
+fn check_outside(checked: &mut Checked, evidence: &Evidence) {
+    for check in evidence.checks.iter().filter(|check| !check.passed) {
+        let which = check.trial.map(|trial| which(evidence, trial));
         checked.invalid.push(format!(
-            "{}: {}; required {}",
-            check.rule, check.measured, check.required
+            "{}{}: {}; required {}",
+            which.unwrap_or_default(),
+            check.rule,
+            check.measured,
+            check.required
         ));
     }
-    checked.rules.extend_from_slice(checks);
+    checked.rules.extend_from_slice(&evidence.checks);
+}
+
+/// `trial 2: `, where there are several.
+fn which(evidence: &Evidence, trial: u32) -> String {
+    let is_told = evidence.trials.len() > 1;
+    is_told
+        .then(|| format!("trial {trial}: "))
+        .unwrap_or_default()
 }
 
 /// MLPerf Training: not faster than chance explains.
@@ -91,11 +105,7 @@ fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
 }
 
 fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence) {
-    let which = if evidence.trials.len() > 1 {
-        format!("trial {}: ", trial.trial)
-    } else {
-        String::new()
-    };
+    let which = which(evidence, trial.trial);
     let number = Some(trial.trial);
     let (found, is_failure) = match &trial.outcome {
         StepOutcome::Finished => {

@@ -44,7 +44,7 @@ const KEYS: &[Key] = &[
     ),
     key(
         "pattern",
-        T::Text(formats::REGEX),
+        T::Text(retrial_readings::formats::REGEX),
         "A regular expression that a line of the command's or its check's output matches.",
     ),
 ];

@@ -9,7 +9,7 @@ use super::inferred;
 use super::layout::is_test;
 use super::performance::missing;
 use super::submission::{Part, ScenarioFolder};
-use crate::results::evidence::compliance;
+use crate::results::evidence::compliance::{self, RUN};
 use crate::results::evidence::folder::{self, Logs};
 use crate::results::evidence::loadgen::loadgen_evidence;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity, number};
@@ -18,8 +18,6 @@ use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::{ComplianceTest, Rules, check_audit};
 use retrial_recipe::model::Mode;
 
-/// The run of a test whose speed counts.
-const RUN: &str = "performance/run_1";
 /// How much more than a limit a ratio of two rounded figures may be.
 const ROUNDING: f64 = 2e-5;
 

@@ -58,7 +58,7 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
             .chain(&accuracy)
             .chain(tested)
             .collect();
-        let differences = one_result::differences(&all);
+        let differences = one_result::differences(&all, rules.as_ref());
         performance.checks.extend(differences);
         let is_open = place.submitter.is_open();
         let tokens = accuracy.as_ref();

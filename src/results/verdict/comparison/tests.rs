@@ -84,7 +84,7 @@ fn what_is_invalid_is_not_compared_and_passes_no_limit() {
 
 /// What an interval stands on: the noise of the benchmark, and trials that are not as it takes them.
 #[rstest]
-#[case(&[100.0], &[101.2], "(one trial each, assumed noise 0.3 % from 10 published pairs of llama2-70b Offline)")]
+#[case(&[100.0], &[101.2], "(one trial each, assumed noise 0.3 % from 16 published pairs of llama2-70b Offline)")]
 #[case(&[100.0, 100.3], &[109.0, 111.0], "of which two are further apart than the assumed noise allows")]
 #[case(&[100.0, 100.3, 99.8], &[100.1, 99.9, 100.2], "(geometric means of 3 trials each)")]
 #[case(&[100.0, 101.0, 102.0, 103.0], &[100.0, 101.1, 99.0, 100.5], "trials each, which depend on their order and count as one)")]

@@ -47,7 +47,7 @@ fn the_sentence_states_the_bound_that_was_achieved() {
         sentence(&verdict),
         "tokens_per_second: 101,000 tokens/s is 0.976 of the published 103,480 tokens/s \
          (6.0-0002); at 95 % confidence at most 2.9 % below the published figure; 5 % is allowed \
-         (one trial, assumed noise 0.3 % from 10 published pairs of llama2-70b Offline)."
+         (one trial, assumed noise 0.3 % from 16 published pairs of llama2-70b Offline)."
     );
 }
 

@@ -64,7 +64,7 @@ fn two_trials_have_the_assumed_noise() {
     assert!(matches!(near.noise, Some(Noise::Assumed(_))));
     assert!(
         near.sentence
-            .contains("2 trials, assumed noise 0.3 % from 10 published pairs")
+            .contains("2 trials, assumed noise 0.3 % from 16 published pairs")
     );
     let far = of(&[99.0, 101.0]);
     let says = "2 trials, which are further apart than the assumed noise of 0.3 % allows; it takes at \

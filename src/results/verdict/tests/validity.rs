@@ -3,7 +3,9 @@
 use rstest::rstest;
 
 use super::build::*;
-use crate::results::verdict::{Evidence, Outcome, StepOutcome, Validity, Verdict, judge};
+use crate::results::verdict::{
+    Evidence, Outcome, RuleCheck, StepOutcome, Validity, Verdict, judge,
+};
 use retrial_recipe::model::{Limit, Mode};
 
 fn verdict(evidence: Evidence) -> Verdict {
@@ -278,4 +280,17 @@ fn all_trials_are_kept_and_outliers_are_shown() {
         assert!(result.judgements[0].slow.is_empty());
         assert_eq!(result.outcome, Outcome::Inconclusive);
     }
+}
+
+/// What was checked where the files are belongs to the trial that it was found in.
+#[test]
+fn a_check_of_one_trial_names_it() {
+    let mut evidence = offline(&[100.0, 100.5, 101.0]);
+    let check = RuleCheck::failed("mode", "AccuracyOnly", "PerformanceOnly");
+    evidence.checks.push(check.on(Some(2)));
+    let found = judge(&context(), &[evidence]).results.remove(0);
+    let valid: Vec<bool> = found.trials.iter().map(|trial| trial.valid).collect();
+    assert_eq!(valid, [true, false, true]);
+    let says = "trial 2: mode: AccuracyOnly; required PerformanceOnly";
+    assert!(found.sentence.contains(says), "{}", found.sentence);
 }

@@ -1,0 +1,126 @@
+//! Results that are not `LoadGen`'s: what a recipe's own figures find in a directory.
+
+use std::path::Path;
+
+use super::Gathered;
+use super::folders::OUTPUT;
+use super::other_system::Origin;
+use crate::app::failure::Failure;
+use crate::app::options::JudgeRequest;
+use crate::plan::Plan;
+use crate::plan::measurement::MeasurementPlan;
+use crate::results::evidence::figures::Text;
+use crate::results::evidence::readings::readings;
+use crate::results::verdict::{Context, Evidence, TrialEvidence};
+use retrial_mlperf::mllog::TIME_TO_TRAIN;
+use retrial_mlperf::rounds::Rounds;
+use retrial_recipe::model::{FigureSource, Find};
+
+/// Where MLCommons keeps the logs of a submission's runs.
+const TRAINING_LOGS: &str = "result_*.txt";
+
+/// What the recipe's own figures find in a directory; `context` is what holds for all results of
+/// the recipe.
+pub fn gather(
+    directory: &Path,
+    plan: &Plan,
+    request: &JudgeRequest,
+    rounds: &Rounds,
+    mut context: Context,
+) -> Result<Gathered, Failure> {
+    let mut found: Vec<Evidence> = plan
+        .measurements
+        .iter()
+        .filter(|one| !one.loadgen && !one.figures.is_empty())
+        .filter(|one| {
+            let named = request.scenario.as_ref();
+            named.is_none_or(|name| one.is_named(name))
+        })
+        .map(|one| one_folder(directory, one))
+        .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
+        .collect();
+    if found.is_empty() {
+        return Err(Failure::usage(format!(
+            "{} contains none of the figures of {}\n  the output of its command is read from \
+             {OUTPUT}, training logs from {TRAINING_LOGS}",
+            directory.display(),
+            plan.recipe
+        )));
+    }
+    if let Some(origin) = Origin::of_training(directory) {
+        context.qualifiers = origin.modified(plan, rounds, request.force)?;
+    }
+    for evidence in &mut found {
+        for name in leave_out_of_others(evidence) {
+            let why = "no log has it: it is no event of MLCommons', and was not compared";
+            context.warnings.push(format!("{name}: {why}"));
+        }
+    }
+    Ok(Gathered {
+        path: directory.to_owned(),
+        context,
+        evidence: found,
+    })
+}
+
+/// Leaves out the figures that are not of `MLCommons`' events where no training log has them: what a
+/// program prints or tracks besides, another submitter's does not. Where some logs have them, the
+/// others are incomplete. Returns their names.
+fn leave_out_of_others(evidence: &mut Evidence) -> Vec<String> {
+    let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
+    let of_program = |figure: &FigureSource| match &figure.find {
+        Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
+        Find::Pattern(_) => true,
+        Find::Json { .. } | Find::Csv(_) => false,
+    };
+    if !evidence.figures.iter().any(|(_, figure)| is_timed(figure)) {
+        return Vec::new();
+    }
+    let trials = &evidence.trials;
+    let nowhere = |name: &str| trials.iter().all(|trial| trial.figure(name).is_none());
+    let own = evidence
+        .figures
+        .iter()
+        .filter(|(_, figure)| of_program(figure));
+    let names: Vec<String> = own
+        .map(|(name, _)| name.clone())
+        .filter(|name| nowhere(name))
+        .collect();
+    evidence
+        .plan
+        .figures
+        .retain(|(name, _)| !names.contains(name));
+    evidence
+        .plan
+        .expect
+        .retain(|(name, _)| !names.contains(name));
+    for trial in &mut evidence.trials {
+        trial.missing.retain(|name, _| !names.contains(name));
+    }
+    names
+}
+
+fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
+    let mut evidence = Evidence::from(measured.clone());
+    evidence.path = directory.display().to_string();
+    let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
+    let trained = measured
+        .figures
+        .iter()
+        .any(|(_, figure)| is_trained(figure));
+    let usual = if trained { TRAINING_LOGS } else { OUTPUT };
+    let read = readings(&measured.figures, &|source| {
+        let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
+        vec![Text {
+            directory: directory.to_owned(),
+            file: file.into(),
+        }]
+    });
+    for (number, reading) in (1..).zip(read) {
+        let path = directory.display().to_string();
+        let mut trial = TrialEvidence::finished(number, path);
+        reading.add_to(&mut trial);
+        evidence.trials.push(trial);
+    }
+    evidence
+}
