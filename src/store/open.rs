@@ -23,7 +23,9 @@ pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreErro
 pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u8>, StoreError> {
     let file = open_beneath(directory, relative)?;
     let path: PathBuf = directory.join(relative);
-    let mut bytes = Vec::new();
+    // A reader that is cut off has no length to tell, and would begin with a few bytes.
+    let length = file.metadata().map_or(0, |known| known.len().min(cap));
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(cap + 1)
         .read_to_end(&mut bytes)
         .map_err(StoreError::io("read", &path))?;
@@ -43,7 +45,9 @@ pub fn read_text_beneath(
     relative: &Path,
     cap: u64,
 ) -> Result<String, StoreError> {
-    read_beneath(directory, relative, cap).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = read_beneath(directory, relative, cap)?;
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 #[cfg(test)]

@@ -64,6 +64,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::rounds::rounds;
 
     fn said(same: bool, unique: bool, logged: u64) -> RunSettings {
         RunSettings {
@@ -104,6 +105,21 @@ mod tests {
             ..ComplianceTest::default()
         };
         assert_eq!(violated(&check_audit(&test, &said)), expected);
+    }
+
+    /// MLCommons asked for each sample once only after v6.0: no published log of it has that.
+    #[rstest]
+    #[case("v6.0", &[])]
+    #[case("v6.1", &["performance_issue_unique"])]
+    fn answers_of_repeated_samples(#[case] round: &str, #[case] expected: &[&str]) {
+        let rounds = rounds();
+        let rules = rounds.rules("mlperf-inference", round, "gpt-oss-120b", "Offline");
+        let rules = rules.unwrap();
+        let (_, test) = rules.compliance.first().unwrap();
+        assert_eq!(
+            violated(&check_audit(test, &said(false, false, 990))),
+            expected
+        );
     }
 
     #[test]
