@@ -76,10 +76,7 @@ fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
         let violated = rules.iter().filter(|rule| !rule.passed);
         violations.extend(violated.map(|rule| Violation {
             path: path.to_owned(),
-            rule: format!(
-                "{}: {}; required {}",
-                rule.rule, rule.measured, rule.required
-            ),
+            rule: rule.to_string(),
         }));
     };
     let (_, faults) = judge::judge_trees(&found, &request, |judged| {

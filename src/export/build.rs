@@ -326,9 +326,7 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
                 for rule in &violated {
                     let trial = rule.trial.map(|trial| format!(", trial {trial}"));
                     let trial = trial.unwrap_or_default();
-                    let (name, measured, required) = (&rule.rule, &rule.measured, &rule.required);
-                    let text = format!("{mode}{trial}: {name}: {measured}; required {required}");
-                    add(*scenario, false, text);
+                    add(*scenario, false, format!("{mode}{trial}: {rule}"));
                 }
                 if violated.is_empty() {
                     add(*scenario, false, format!("{mode}: {}", verdict.sentence));

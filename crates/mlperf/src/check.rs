@@ -1,5 +1,7 @@
 //! A rule that was checked: its measured and its required value.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +21,9 @@ pub struct RuleCheck {
     /// It passed, and a reader should know: nothing that the round forbids, and nothing usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
+    /// What it asks for is not there; `required` says who asks for it.
+    #[serde(skip)]
+    pub absent: bool,
     /// `LoadGen`'s own statement on validity rests on it: where that is INVALID, it says no more.
     #[serde(skip)]
     pub rests_on_loadgen: bool,
@@ -39,6 +44,7 @@ impl RuleCheck {
             required: required.into(),
             passed,
             warning: false,
+            absent: false,
             rests_on_loadgen: false,
         }
     }
@@ -59,6 +65,14 @@ impl RuleCheck {
         required: impl Into<String>,
     ) -> Self {
         Self::new(rule, measured, required, false)
+    }
+
+    /// Returns a check of something that must be there, and is not: `this benchmark requires it`.
+    pub fn missing(rule: impl Into<String>, required: impl Into<String>) -> Self {
+        Self {
+            absent: true,
+            ..Self::failed(rule, "missing", required)
+        }
     }
 
     /// Returns a check that violates nothing, and that is shown.
@@ -83,5 +97,17 @@ impl RuleCheck {
     #[must_use]
     pub fn on(self, trial: Option<u32>) -> Self {
         Self { trial, ..self }
+    }
+}
+
+/// `min_duration: 5 s; required at least 600 s`
+impl fmt::Display for RuleCheck {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rule, measured, required) = (&self.rule, &self.measured, &self.required);
+        if self.absent {
+            write!(formatter, "{rule} is missing; {required}")
+        } else {
+            write!(formatter, "{rule}: {measured}; required {required}")
+        }
     }
 }

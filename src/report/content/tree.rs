@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::marks;
-use super::verdict::{self, rule_text};
+use super::verdict;
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Document, Item, Line, Mark, Section};
@@ -124,7 +124,7 @@ impl Tree {
         self.counts.systems += usize::from(is_new);
         let notable = benchmark.rules.iter().filter(|rule| rule.is_notable());
         let notable = notable
-            .map(|rule| Item::keyed(&benchmark.benchmark, rule_text(rule)).marked(rule.into()));
+            .map(|rule| Item::keyed(&benchmark.benchmark, rule.to_string()).marked(rule.into()));
         let mut items: Vec<Item> = notable.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
@@ -207,7 +207,7 @@ impl Tree {
                 let mark = Mark::from(rule);
                 (
                     format!("{} {title}", mark.sign).into(),
-                    rule_text(rule).into(),
+                    rule.to_string().into(),
                 )
             })
             .collect();

@@ -5,9 +5,7 @@ use super::figures::{self, MANY};
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Conclusion, Document, Item, Line, Section, Text};
-use crate::results::verdict::{
-    Judgement, Outcome, QualifierKind, ResultVerdict, RuleCheck, Verdict, number,
-};
+use crate::results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number};
 
 /// A verdict by itself.
 #[must_use]
@@ -39,7 +37,7 @@ pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     let reasons = reasons.map(|(outcome, text)| Item::new(text).marked(outcome.into()));
     let notable = verdict.results.iter().flat_map(notable_rules);
     let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
-    let of_benchmark = of_benchmark.map(|rule| Item::new(rule_text(rule)).marked(rule.into()));
+    let of_benchmark = of_benchmark.map(|rule| Item::new(rule.to_string()).marked(rule.into()));
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
     blocks.extend(notice(verdict.notice.as_deref()));
     blocks
@@ -55,16 +53,8 @@ fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
     shown.map(move |rule| {
         let trial = rule.trial.filter(|_| result.trials.len() > 1);
         let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
-        Item::new(format!("{title}{trial}: {}", rule_text(rule))).marked(rule.into())
+        Item::new(format!("{title}{trial}: {}", rule)).marked(rule.into())
     })
-}
-
-/// A rule with its measured and its required value.
-pub(super) fn rule_text(rule: &RuleCheck) -> String {
-    format!(
-        "{}: {}; required: {}",
-        rule.rule, rule.measured, rule.required
-    )
 }
 
 /// A notice, if there is one.

@@ -473,15 +473,7 @@ fn hostile(with: &str) -> String {
     let mut value = serde_json::to_value(verdict()).unwrap();
     replaced(&mut value, with);
     let verdict: Verdict = serde_json::from_value(value).unwrap();
-    let rule = crate::results::verdict::RuleCheck {
-        rule: with.to_owned(),
-        trial: None,
-        measured: with.to_owned(),
-        required: with.to_owned(),
-        passed: false,
-        warning: false,
-        rests_on_loadgen: false,
-    };
+    let rule = crate::results::verdict::RuleCheck::failed(with, with, with);
     let subject = Subject {
         entry: Entry {
             rules: &[rule],

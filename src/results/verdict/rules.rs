@@ -62,13 +62,8 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
 fn check_outside(checked: &mut Checked, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
         let which = check.trial.map(|trial| which(evidence, trial));
-        checked.invalid.push(format!(
-            "{}{}: {}; required {}",
-            which.unwrap_or_default(),
-            check.rule,
-            check.measured,
-            check.required
-        ));
+        let which = which.unwrap_or_default();
+        checked.invalid.push(format!("{which}{check}"));
     }
     checked.rules.extend_from_slice(&evidence.checks);
 }

@@ -37,14 +37,8 @@ fn nothing_is_no_pass() {
 #[test]
 fn rules_of_the_whole() {
     let verdict = judge(&context(), &[offline(&[1.0])]);
-    let rule = |passed| crate::results::verdict::RuleCheck {
-        rule: "scenarios".to_owned(),
-        trial: None,
-        measured: "Offline".to_owned(),
-        required: "Offline, Server".to_owned(),
-        passed,
-        warning: false,
-        rests_on_loadgen: false,
+    let rule = |passed| {
+        crate::results::verdict::RuleCheck::new("scenarios", "Offline", "Offline, Server", passed)
     };
     let entry = |passed| {
         render(&verdicts(&[Entry {
@@ -55,7 +49,7 @@ fn rules_of_the_whole() {
     assert!(entry(true).contains(r#"tests="2" skipped="0" failures="0""#));
     let broken = entry(false);
     assert!(
-        broken.contains(r#"message="Offline; required: Offline, Server" type="invalid""#),
+        broken.contains(r#"message="Offline; required Offline, Server" type="invalid""#),
         "{broken}"
     );
 }

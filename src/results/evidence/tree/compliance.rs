@@ -214,7 +214,7 @@ pub(crate) fn passed(
     asked
         .map(|(name, _)| {
             let Some(test) = tests.iter().find(|test| test.name == *name) else {
-                return RuleCheck::failed(name, "missing", "by this benchmark");
+                return RuleCheck::missing(name, "this benchmark requires it");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
             let said = test

@@ -66,7 +66,7 @@ impl fmt::Display for Fault {
             required,
             ..
         } = self;
-        write!(formatter, "{path}: {actual}; required: {required}")
+        write!(formatter, "{path}: {actual}; required {required}")
     }
 }
 
