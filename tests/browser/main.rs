@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod chromium;
+#[path = "../flow/lab/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "it is the flow tests' own")]
+mod lab;
 #[path = "../many_runs/mod.rs"]
 mod many_runs;
 
@@ -11,10 +14,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use chromium::{Chromium, Page};
+use lab::Lab;
 use many_runs::Many;
 
-/// As wide as a telephone, and as a desk.
-const WIDTHS: [u32; 2] = [360, 1440];
+/// As wide as a telephone, a tablet, and two desks.
+const WIDTHS: [u32; 4] = [360, 800, 1300, 1600];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -56,6 +60,46 @@ fn hostile(home: &Path) -> PathBuf {
     home.join("hostile")
 }
 
+/// Trials of less than a second in a container of a few MiB, with latencies, claims and long names.
+fn batch() -> Option<(Lab, String)> {
+    let recipe = "schema: 1
+title: A library in two releases
+submission: { suite: own, benchmark: counting }
+image: debian:bookworm-slim
+variants:
+  release: { \"1.0\": { container: { env: { R: '0' } } }, \"2.0\": { container: { env: { R: '120' } } } }
+  backend: { own: {}, 'another-one-with-a-long-name': { container: { env: { K: '40' } } } }
+default: { release: '2.0', backend: own }
+scenarios:
+  offline:
+    performance:
+      run: 'sleep 0.4; echo \"rate: $((1000 + R + K + $$ % 10)) p99: $((50 - $$ % 3))\"'
+      figures:
+        rate: { pattern: 'rate: ([0-9.]+)', unit: lines/s }
+        p99: { pattern: 'p99: ([0-9.]+)', unit: ms, better: lower }
+      expect:
+        rate: { value: 1050, kind: official, source: made up }
+        p99: { value: 47, kind: official, source: made up }
+";
+    let batch = "schema: 1
+title: Is the new release faster?
+recipe: ./recipe.yaml
+vary: { release: ['1.0', '2.0'], backend: [own, another-one-with-a-long-name] }
+baseline: { release: '1.0' }
+trials: 2
+claims:
+  - 2.0 + own is faster than 1.0 + own by 5%
+  - another-one-with-a-long-name is not slower than own
+";
+    let lab = Lab::new()?.recipe(recipe).beside("batch.yaml", batch);
+    let done = lab.retrial(&["batch", "./batch.yaml", "--quiet"]);
+    assert!(matches!(done.code, Some(0 | 1 | 5)), "{}", done.err);
+    let batches = fs::read_dir(lab.home_path().join("batches")).unwrap();
+    let name = batches.map(|entry| entry.unwrap().file_name()).next();
+    let name = name.unwrap().into_string().unwrap();
+    Some((lab, name))
+}
+
 fn pages(home: &Path) -> Vec<(&'static str, String)> {
     Many::new().plant(home, 0..30);
     let ids: Vec<String> = (0..6).map(Many::id).collect();
@@ -70,6 +114,10 @@ fn pages(home: &Path) -> Vec<(&'static str, String)> {
         ("hostile", report(home, &[hostile(home).to_str().unwrap()])),
     ];
     pages.extend(failed.map(|id| ("a run that failed", report(home, &[&id]))));
+    if let Some((lab, name)) = batch() {
+        pages.push(("a batch", report(lab.home_path(), &[&name])));
+        pages.push(("short trials", report(lab.home_path(), &["last"])));
+    }
     pages
 }
 

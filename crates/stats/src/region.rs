@@ -69,6 +69,12 @@ impl AcceptanceRegion {
         }
     }
 
+    /// Returns its edges as ratios: the lower one is 0 and the upper one infinite where there is none.
+    #[must_use]
+    pub fn edges(&self) -> (f64, f64) {
+        (self.low.exp(), self.high.exp())
+    }
+
     /// Returns the distance of a log ratio from the nearest edge of the region.
     #[must_use]
     pub fn distance(&self, center: f64) -> f64 {

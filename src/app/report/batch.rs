@@ -16,6 +16,7 @@ use crate::report::{Entry, html, junit, markdown, terminal as text};
 use crate::results::evidence::environment;
 use crate::results::verdict::Verdict;
 use crate::results::verdict::comparison::{Fact, FactGroup, environments};
+use crate::store::journal::{Event, Journal};
 use crate::store::{Home, Record, RunDirectory};
 
 /// Environments of more cells side by side are no table that anybody reads.
@@ -53,6 +54,8 @@ impl<'a> Batch<'a> {
     fn page(&self, from: Option<&Path>) -> String {
         let mut subjects = Vec::new();
         let mut facts: Vec<Vec<Fact>> = Vec::new();
+        let mut events: Vec<Event> = Vec::new();
+        let mut recipes: Vec<String> = Vec::new();
         for (cell, verdict) in self.measured() {
             let mut subject = Subject {
                 runs: self.runs(cell, from),
@@ -66,18 +69,26 @@ impl<'a> Batch<'a> {
                 all = environment::of_run(&first);
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
-                let plan: Option<Plan> = first.read_json("plan.json").ok();
-                subject.commands = plan.map(|plan| shell::script(&plan));
+                if let Ok(plan) = first.read_json::<Plan>("plan.json") {
+                    subject.commands = Some(shell::script(&plan));
+                    recipes.extend(Some(plan.recipe).filter(|name| !recipes.contains(name)));
+                }
             }
+            let runs = cell.runs.iter().filter(|run| !run.run.is_empty());
+            let runs = runs.map(|run| RunDirectory::at(self.home.runs().join(&run.run)));
+            events.extend(runs.flat_map(|run| Journal::read(&run.journal()).unwrap_or_default()));
             facts.push(all);
             subjects.push(subject);
         }
         let names = subjects.iter().map(|one| one.name.clone());
         let names: Vec<String> = names.take(CELLS).collect();
+        let host = facts.first().cloned().unwrap_or_default();
         let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).take(CELLS).collect();
         let groups = environments(&names, &facts);
+        events.sort_by_key(|event| event.time);
         html::render(&page::document(&Page {
             made: super::made(),
+            about: super::about(&recipes.join(", "), &host, &events),
             subjects,
             batch: Some(&self.verdict),
             environments: (names.len() > 1).then_some(Environments { names, groups }),

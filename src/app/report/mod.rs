@@ -10,8 +10,12 @@ use std::path::Path;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
+use crate::format;
 use crate::report::charts::Chart;
+use crate::report::document::{Line, Text};
+use crate::results::verdict::comparison::Fact;
 use crate::store::Record;
+use crate::store::journal::Event;
 
 /// A report, before it is written in a format.
 pub trait Report {
@@ -61,6 +65,29 @@ pub fn open<'a>(
              with other runs",
         )),
     }
+}
+
+/// What was run, on which machine and when.
+fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Text)> {
+    let mut about = vec![("recipe".into(), Text::code(recipe))];
+    // The facts of `results::evidence::environment` that name a machine.
+    let machine = ["host", "GPUs", "processor"]
+        .into_iter()
+        .filter_map(|what| {
+            let fact = environment.iter().find(|fact| fact.what == what)?;
+            Some(fact.value.as_str())
+        });
+    let machine: Vec<&str> = machine.collect();
+    if !machine.is_empty() {
+        about.push(("host".into(), machine.join(", ").into()));
+    }
+    if let (Some(first), Some(last)) = (events.first(), events.last()) {
+        let lasted = last.time.duration_since(first.time).as_secs_f64();
+        let started = first.time.strftime("%Y-%m-%d %H:%M UTC");
+        let text = format!("{started}, took {}", format::duration(lasted));
+        about.push(("measured".into(), text.into()));
+    }
+    about
 }
 
 /// `retrial 0.1.0, 2026-11-21 18:40:02 UTC`

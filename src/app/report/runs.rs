@@ -177,6 +177,7 @@ impl Results {
             return subject;
         };
         Subject {
+            about: super::about(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
             commands: Some(shell::script(&run.plan)),
@@ -187,10 +188,7 @@ impl Results {
 
     /// The charts of its results and of telemetry.
     fn charts(&self) -> Vec<Chart> {
-        let results = self.verdict.results.iter();
-        let mut charts: Vec<Chart> = results
-            .flat_map(|result| charts::of_result(&self.verdict, result))
-            .collect();
+        let mut charts = charts::of_verdict(&self.verdict);
         if let Some(run) = &self.run {
             charts.extend(charts::of_telemetry(&run.telemetry));
         }

@@ -12,7 +12,7 @@ mod scale;
 pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
 pub use of_telemetry::of_telemetry;
-pub use of_verdict::of_result;
+pub use of_verdict::of_verdict;
 pub(super) use scale::{Scale, extent};
 
 use super::document::clean;
@@ -35,7 +35,7 @@ pub struct Chart {
 pub enum Kind {
     /// Figures of one unit, from zero.
     Bars(Bars),
-    /// Ratios around 1, with their intervals.
+    /// Ratios around 1, with their intervals and what is required of them.
     Ratios(Ratios),
     /// Figures over releases, percentiles or time.
     Lines(Lines),
@@ -48,8 +48,6 @@ pub struct Bars {
     pub unit: String,
     /// The bars, from top to bottom.
     pub bars: Vec<Bar>,
-    /// A value that all are compared with, and its name.
-    pub mark: Option<(f64, String)>,
     /// The meaning of the whiskers: `95 % confidence`.
     pub whiskers: String,
 }
@@ -76,8 +74,6 @@ pub enum Origin {
     Measured,
     /// Published, and compared with.
     Published,
-    /// Published by others.
-    Other,
 }
 
 /// Ratios around 1.
@@ -89,6 +85,8 @@ pub struct Ratios {
     pub rows: Vec<Ratio>,
     /// The meaning of the whiskers.
     pub whiskers: String,
+    /// The meaning of the edges: `margin 5 %`.
+    pub edge: String,
 }
 
 /// One ratio.
@@ -100,8 +98,10 @@ pub struct Ratio {
     pub value: f64,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
-    /// The least that is required.
-    pub least: Option<f64>,
+    /// The edges of what is required: the least ratio, and for an equivalence the greatest.
+    pub edges: Vec<f64>,
+    /// The ratios of the trials behind it, if there are several.
+    pub trials: Vec<f64>,
     /// A word next to the number: `reproduced`, `faster`.
     pub word: String,
     /// Whether that is bad news.

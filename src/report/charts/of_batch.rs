@@ -1,26 +1,121 @@
-//! Charts of a batch: every cell's figure, its ratio to the baseline's, and lines over releases.
+//! Charts of a batch: a row for each claim, for each cell's published figures and for its difference to
+//! the baseline; lines over releases, or else bars.
 
 mod over;
 
-use super::of_comparison::{row, whiskers};
+use super::of_comparison::{row, trial_ratios, whiskers};
+use super::of_verdict::{edges, published, rows, usable};
 use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios};
-use crate::batch::verdict::{BatchVerdict, CellVerdict};
+use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
 use crate::report::document::clean;
 use crate::results::verdict::number;
 use retrial_recipe::model::Mode;
+use retrial_stats::AcceptanceRegion;
 
 /// The most bars or rows of a chart: the table has them all.
 const ROWS: usize = 24;
 
-/// The charts of a batch, by benchmark and scenario.
+/// The charts of a batch: those that decide first, then by benchmark and scenario. Absolute values are
+/// drawn once, over releases if there are some.
 #[must_use]
 pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
     let shown = figures(batch);
-    let charts = shown.iter().flat_map(|shown| {
-        let charts = [shown.ratios(), shown.bars(), over::lines(shown)];
-        charts.into_iter().flatten()
+    let absolute = |shown: &Shown<'_>| over::lines(shown).or_else(|| shown.bars());
+    let of_figures = shown
+        .iter()
+        .flat_map(|shown| [shown.ratios(), absolute(shown)]);
+    let charts = [claims(batch), cells(batch)].into_iter().chain(of_figures);
+    charts.flatten().collect()
+}
+
+/// A row for each part of each claim.
+fn claims(batch: &BatchVerdict) -> Option<Chart> {
+    let parts = batch.claims.iter().flat_map(|claim| {
+        let parts = claim.parts.iter();
+        parts.filter_map(|part| claimed(&claim.claim, part))
     });
-    charts.collect()
+    let rows: Vec<Ratio> = parts.take(ROWS).collect();
+    let sentences = batch.claims.iter().map(|claim| claim.sentence.as_str());
+    let description = sentences.collect::<Vec<_>>().join(" ");
+    let ratios = Ratios {
+        of: "the other side of each claim".to_owned(),
+        whiskers: format!(
+            "bounds at {} confidence each",
+            number::percent(batch.confidence)
+        ),
+        edge: "required".to_owned(),
+        rows,
+    };
+    let is_drawn = !ratios.rows.is_empty();
+    is_drawn.then(|| {
+        Chart::new(
+            "",
+            "The ratio of each claim",
+            &description,
+            Kind::Ratios(ratios),
+        )
+    })
+}
+
+/// Right is better: a gap is drawn as how many times as large it was.
+fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
+    let is_gap = !part.gaps.is_empty();
+    let (ratio, bounds) = (part.ratio?, part.bounds.and_then(usable));
+    let (value, interval) = if is_gap {
+        let interval = bounds.map(|(lower, upper)| (upper.recip(), lower.recip()));
+        (ratio.recip(), interval)
+    } else {
+        (ratio, bounds)
+    };
+    let region = part.required.claim;
+    let region = region.map(|claim| AcceptanceRegion::of(claim, part.required.margin));
+    let of = match part.of.as_str() {
+        "" => String::new(),
+        of => format!(" ({of})"),
+    };
+    let baseline = part.baseline.as_ref().filter(|_| !is_gap);
+    Some(Ratio {
+        label: clean(&format!("{claim}{of}: {} {}", part.scenario, part.figure)),
+        value: Some(value).filter(|value| value.is_finite())?,
+        interval: interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite()),
+        edges: region.map(edges).unwrap_or_default(),
+        trials: baseline.map_or_else(Vec::new, |baseline| {
+            trial_ratios(&part.candidate, baseline, part.better, part.paired)
+        }),
+        word: part.outcome.word().to_owned(),
+        bad: part.outcome == ClaimOutcome::Contradicted,
+    })
+}
+
+/// A row for each published figure of each cell; the title has the figure if it is the same in all.
+fn cells(batch: &BatchVerdict) -> Option<Chart> {
+    let measured = batch.cells.iter();
+    let measured = measured.filter_map(|cell| Some((cell, cell.verdict.as_ref()?)));
+    let all = measured.flat_map(|(cell, verdict)| {
+        let rows = verdict.results.iter().flat_map(rows);
+        rows.map(move |row| (cell.name.as_str(), row))
+    });
+    let all: Vec<(&str, Ratio)> = all.collect();
+    let (_, first) = all.first()?;
+    let (count, figure) = (all.len(), first.label.clone());
+    let is_one = all.iter().all(|(_, row)| row.label == figure);
+    let shown = all.into_iter().take(ROWS).map(|(cell, row)| Ratio {
+        label: if is_one {
+            clean(cell)
+        } else {
+            clean(&format!("{cell}: {}", row.label))
+        },
+        ..row
+    });
+    let what = if is_one { figure.as_str() } else { "Figures" };
+    let some = if count > ROWS {
+        format!(", the first {ROWS} of {count}")
+    } else {
+        String::new()
+    };
+    let title = format!("{what} of each cell, relative to the published value{some}");
+    let kind = Kind::Ratios(published(shown.collect(), batch.confidence));
+    Some(Chart::new("", &title, &batch.sentence, kind))
 }
 
 /// A figure that cells of a batch have.
@@ -138,7 +233,6 @@ impl Shown<'_> {
         let bars = Bars {
             unit: self.unit.to_owned(),
             bars,
-            mark: published.map(|value| (value, "published value".to_owned())),
             ..Bars::default()
         };
         (count > 0).then(|| self.chart(&what, &values, Kind::Bars(bars)))
@@ -175,6 +269,7 @@ impl Shown<'_> {
             },
             rows,
             whiskers: whiskers(self.batch.confidence),
+            ..Ratios::default()
         };
         let what = ", compared with the baseline";
         has_rows.then(|| self.chart(what, &sentences, Kind::Ratios(ratios)))

@@ -3,9 +3,9 @@
 use super::of_verdict::usable;
 use super::{Chart, Kind, Ratio, Ratios};
 use crate::report::document::clean;
-use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison};
+use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison, MeasuredSide};
 use crate::results::verdict::number;
-use retrial_recipe::model::Mode;
+use retrial_recipe::model::{Better, Mode};
 
 /// More rows are several charts.
 const ROWS: usize = 24;
@@ -37,6 +37,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
             of: format!("{letter}, the baseline"),
             rows: rows.collect(),
             whiskers: whiskers(comparison.confidence),
+            ..Ratios::default()
         };
         let description = sentences.join(" ");
         Chart::new(&first.benchmark, &title, &description, Kind::Ratios(ratios))
@@ -54,8 +55,42 @@ pub(super) fn row(label: &str, figure: &ComparedFigure) -> Option<Ratio> {
         label: clean(label),
         value: figure.ratio?,
         interval: figure.interval.and_then(usable),
-        least: None,
+        edges: Vec::new(),
+        trials: trial_ratios(
+            &figure.candidate,
+            &figure.baseline,
+            figure.better,
+            figure.paired,
+        ),
         word: figure.change.word().to_owned(),
         bad: matches!(figure.change, Change::Slower | Change::Worse),
     })
+}
+
+/// The ratio of each trial to the baseline's trial of the same round, or else to all of the baseline,
+/// if there are several.
+pub(super) fn trial_ratios(
+    candidate: &MeasuredSide,
+    baseline: &MeasuredSide,
+    better: Better,
+    paired: bool,
+) -> Vec<f64> {
+    let is_paired = paired && candidate.trials.len() == baseline.trials.len();
+    if candidate.trials.len() < 2 {
+        return Vec::new();
+    }
+    let trials = candidate.trials.iter().enumerate();
+    let ratios = trials.filter_map(|(at, trial)| {
+        let of = if is_paired {
+            baseline.trials[at]
+        } else {
+            baseline.value?
+        };
+        let ratio = match better {
+            Better::Higher => trial / of,
+            Better::Lower => of / trial,
+        };
+        Some(ratio).filter(|ratio| ratio.is_finite())
+    });
+    ratios.collect()
 }

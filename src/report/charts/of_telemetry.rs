@@ -28,14 +28,29 @@ const SENSORS: [Sensor; 5] = [
     ("Temperature of each GPU", "°C", false, |gpu| {
         gpu.temperature_c
     }),
-    ("Memory in use on each GPU", "GiB", true, |gpu| {
-        gpu.vram.map(gibibytes)
+    ("Memory in use on each GPU", BYTES, true, |gpu| {
+        gpu.vram.map(real)
     }),
 ];
 
+/// Shown in the binary unit that fits the largest sample.
+const BYTES: &str = "B";
+
 #[expect(clippy::cast_precision_loss, reason = "bytes, shown with three digits")]
-fn gibibytes(bytes: u64) -> f64 {
-    bytes as f64 / (1_u64 << 30) as f64
+fn real(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+/// The unit in which an axis up to so many bytes has even numbers, and its size.
+fn binary(most: f64) -> (&'static str, f64) {
+    const UNITS: [(&str, f64); 4] = [
+        ("GiB", 1_073_741_824.0),
+        ("MiB", 1_048_576.0),
+        ("KiB", 1024.0),
+        (BYTES, 1.0),
+    ];
+    let fits = UNITS.into_iter().find(|(_, size)| most >= *size);
+    fits.unwrap_or(UNITS[3])
 }
 
 /// A sample: its time, the time until the next one was due, its step, and the value.
@@ -69,10 +84,10 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let of_container = |samples| vec![("container".to_owned(), samples)];
     add("CPUs in use", "CPUs", true, of_container(busy(&container)));
     let memory = container.iter();
-    let memory = memory.filter_map(|(row, one)| Some(sample(row, gibibytes(one.memory?))));
+    let memory = memory.filter_map(|(row, one)| Some(sample(row, real(one.memory?))));
     add(
         "Memory of the container",
-        "GiB",
+        BYTES,
         true,
         of_container(memory.collect()),
     );
@@ -113,6 +128,23 @@ fn chart(
     if all.iter().all(|(_, samples)| samples.len() < 2) {
         return None;
     }
+    let values = all.iter().flat_map(|(_, samples)| samples);
+    let (_, most) = extent(values.map(|sample| sample.3));
+    let (unit, size) = if unit == BYTES {
+        binary(most)
+    } else {
+        (unit, 1.0)
+    };
+    let samples = |of: &[Sample]| -> Vec<Sample> {
+        let samples = of.iter();
+        samples
+            .map(|(at, pause, step, value)| (*at, *pause, *step, value / size))
+            .collect()
+    };
+    let all: Vec<(&str, Vec<Sample>)> = all
+        .iter()
+        .map(|(name, of)| (name.as_str(), samples(of)))
+        .collect();
     let samples = || all.iter().flat_map(|(_, samples)| samples.iter().copied());
     let (least, most) = extent(samples().map(|sample| sample.3));
     let series = if all.len() > FEW {
@@ -121,7 +153,7 @@ fn chart(
         vec![Series { name, ..line }]
     } else {
         let series = all.iter().map(|(name, samples)| Series {
-            name: name.clone(),
+            name: (*name).to_owned(),
             band: Vec::new(),
             ..line(samples.clone())
         });

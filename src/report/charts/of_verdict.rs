@@ -1,12 +1,11 @@
-//! Charts of a verdict's results: measured next to published figures, and latencies.
+//! Charts of a verdict's results: ratios to the published figures, figures without one, and latencies.
 
 use super::{Bar, Bars, Chart, Kind, Lines, Origin, Ratio, Ratios, Series, extent};
 use crate::report::document::clean;
 use crate::results::verdict::{Bounds, Judgement, Outcome, ResultVerdict, Verdict, number};
-use retrial_recipe::model::{ExpectationKind, Mode};
+use retrial_recipe::model::Mode;
+use retrial_stats::AcceptanceRegion;
 
-/// More figures of one result are one chart of ratios, not a chart each.
-const FEW: usize = 3;
 /// The most rows of a chart.
 const ROWS: usize = 40;
 /// Latencies by the stem of their figures' names: those to the first token and those between tokens
@@ -18,25 +17,21 @@ const LATENCIES: [(&str, &str); 4] = [
     ("tpot", "time per output token"),
 ];
 
-/// The charts of one result.
+/// The charts of a verdict. The first is the one that decides: the ratio of each judged figure to the
+/// published one. Bars are for figures that nothing was published of.
 #[must_use]
-pub fn of_result(verdict: &Verdict, result: &ResultVerdict) -> Vec<Chart> {
-    let judged = &result.judgements;
-    let mut charts: Vec<Chart> = match judged.len() {
-        0 => measured(result).into_iter().collect(),
-        1..=FEW => {
-            let charts = judged.iter();
-            charts
-                .filter_map(|one| bars(verdict, result, one))
-                .collect()
-        }
-        _ => ratios(verdict, result).into_iter().collect(),
-    };
-    if result.mode == Mode::Performance {
-        let latencies = LATENCIES.iter();
-        charts.extend(latencies.filter_map(|(stem, what)| percentiles(result, stem, what)));
-    }
-    charts
+pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
+    let results = || verdict.results.iter();
+    let latencies = results()
+        .filter(|result| result.mode == Mode::Performance)
+        .flat_map(|result| {
+            let latencies = LATENCIES.iter();
+            latencies.filter_map(move |(stem, what)| percentiles(result, stem, what))
+        });
+    let unpublished = results().filter(|result| result.judgements.is_empty());
+    let charts = ratios(verdict).into_iter();
+    let charts = charts.chain(unpublished.filter_map(measured));
+    charts.chain(latencies).collect()
 }
 
 fn chart(result: &ResultVerdict, what: &str, description: &str, kind: Kind) -> Chart {
@@ -45,62 +40,98 @@ fn chart(result: &ResultVerdict, what: &str, description: &str, kind: Kind) -> C
 }
 
 /// Two one-sided bounds are not a two-sided interval.
-fn whiskers(verdict: &Verdict) -> String {
-    format!(
-        "bounds at {} confidence each",
-        number::percent(verdict.confidence)
-    )
+fn whiskers(confidence: f64) -> String {
+    format!("bounds at {} confidence each", number::percent(confidence))
 }
 
-/// One judged figure next to everything that was published of it.
-fn bars(verdict: &Verdict, result: &ResultVerdict, judgement: &Judgement) -> Option<Chart> {
-    let measured = judgement.measured.as_ref()?;
-    let decides = judgement.references.iter().find(|one| one.decides)?;
-    let mut bars = vec![Bar {
-        interval: interval(judgement, measured.value, decides.value),
-        trials: trials(result, &judgement.figure),
-        ..Bar::new("measured", measured.value, Origin::Measured)
-    }];
-    bars.extend(judgement.references.iter().map(|reference| {
-        let kind = match reference.kind {
-            ExpectationKind::Official => "published",
-            ExpectationKind::Guide => "vendor's guide",
-            ExpectationKind::ThirdParty => "third party",
-        };
-        let source = reference.source.as_deref().map(clean);
-        let label = source.filter(|source| !source.is_empty());
-        let label = label.map_or(kind.to_owned(), |source| format!("{kind} ({source})"));
-        let origin = if reference.decides {
-            Origin::Published
-        } else {
-            Origin::Other
-        };
-        Bar::new(label, reference.value, origin)
-    }));
-    bars.truncate(ROWS);
-    let bars = Bars {
-        unit: measured.unit.clone(),
-        bars,
-        mark: Some((decides.value, "published value".to_owned())),
-        whiskers: whiskers(verdict),
-    };
-    let (figure, sentence) = (&judgement.figure, &judgement.sentence);
-    Some(chart(result, figure, sentence, Kind::Bars(bars)))
-}
-
-/// The bounds of the ratio as bounds of the figure. A ratio above 1 is better whichever direction the
-/// figure has: the quotient that the ratio equals tells the direction.
-fn interval(judgement: &Judgement, measured: f64, published: f64) -> Option<(f64, f64)> {
-    let (ratio, bounds) = (judgement.ratio?, judgement.bounds?);
-    if bounds.upper <= bounds.lower || bounds.lower <= 0.0 {
-        return None;
-    }
-    let up = (measured / published - ratio).abs() <= (published / measured - ratio).abs();
-    Some(if up {
-        (published * bounds.lower, published * bounds.upper)
+/// A row for each judged figure: throughput, latency and accuracy alike.
+fn ratios(verdict: &Verdict) -> Option<Chart> {
+    let results = verdict.results.iter();
+    let mut rows: Vec<Ratio> = results.flat_map(rows).collect();
+    let count = rows.len();
+    let title = if count > ROWS {
+        rows.sort_by(|one, other| one.value.total_cmp(&other.value));
+        rows.truncate(ROWS);
+        format!("The lowest {ROWS} of {count} figures, relative to the published ones")
     } else {
-        (published / bounds.upper, published / bounds.lower)
-    })
+        "Measured figures, relative to the published ones".to_owned()
+    };
+    let ratios = published(rows, verdict.confidence);
+    let benchmark = &verdict.submission.benchmark;
+    (count > 0).then(|| Chart::new(benchmark, &title, &verdict.sentence, Kind::Ratios(ratios)))
+}
+
+/// Ratios to published figures. The legend has the margin if all have the same one.
+pub(super) fn published(rows: Vec<Ratio>, confidence: f64) -> Ratios {
+    let mut least = rows.iter().filter_map(|row| row.edges.first().copied());
+    let first = least.next();
+    let same = least.all(|edge| Some(edge.to_bits()) == first.map(f64::to_bits));
+    let margin = first.filter(|edge| same && *edge <= 1.0);
+    Ratios {
+        of: "published".to_owned(),
+        rows,
+        whiskers: whiskers(confidence),
+        edge: margin.map_or("margin".to_owned(), |edge| {
+            format!("margin {}", number::percent(1.0 - edge))
+        }),
+    }
+}
+
+/// A row for each judged figure of a result.
+pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
+    let mode = match result.mode {
+        Mode::Performance => String::new(),
+        mode => format!("{mode} "),
+    };
+    let rows = result.judgements.iter().filter_map(|judgement| {
+        let outcome = if result.valid {
+            judgement.outcome
+        } else {
+            result.outcome
+        };
+        let label = format!("{} {mode}{}", result.scenario, judgement.figure);
+        Some(Ratio {
+            label: clean(&label),
+            value: judgement.ratio?,
+            interval: judgement.bounds.and_then(usable),
+            edges: edges(AcceptanceRegion::of(judgement.claim, judgement.margin)),
+            trials: trial_ratios(result, judgement),
+            word: outcome.word().to_owned(),
+            bad: outcome > Outcome::Inconclusive,
+        })
+    });
+    rows.collect()
+}
+
+/// The edges of a region that can be drawn.
+pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
+    let (low, high) = region.edges();
+    let edges = [low, high].into_iter();
+    edges
+        .filter(|edge| edge.is_finite() && *edge > 0.0)
+        .collect()
+}
+
+/// The ratio of each trial to the published figure, if there are several. A ratio above 1 is better
+/// whichever direction the figure has: the quotient that the ratio of all equals tells the direction.
+fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Vec<f64> {
+    let decides = judgement.references.iter().find(|one| one.decides);
+    let (Some(ratio), Some(measured), Some(published)) = (
+        judgement.ratio,
+        &judgement.measured,
+        decides.map(|one| one.value),
+    ) else {
+        return Vec::new();
+    };
+    let quotient = measured.value / published;
+    let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
+    let factor = judgement.normalised_by.unwrap_or(1.0);
+    let trials = trials(result, &judgement.figure).into_iter();
+    let ratios = trials.map(|trial| {
+        let quotient = trial * factor / published;
+        if is_up { quotient } else { quotient.recip() }
+    });
+    ratios.filter(|ratio| ratio.is_finite()).collect()
 }
 
 /// The figure of each trial, if there are several.
@@ -111,34 +142,6 @@ fn trials(result: &ResultVerdict, figure: &str) -> Vec<f64> {
     });
     let values: Vec<f64> = figures.map(|(_, figure)| figure.value).collect();
     if values.len() > 1 { values } else { Vec::new() }
-}
-
-fn ratios(verdict: &Verdict, result: &ResultVerdict) -> Option<Chart> {
-    let rows = result.judgements.iter().filter_map(|judgement| {
-        Some(Ratio {
-            label: clean(&judgement.figure),
-            value: judgement.ratio?,
-            interval: judgement.bounds.and_then(usable),
-            least: Some(1.0 - judgement.margin),
-            word: String::new(),
-            bad: judgement.outcome > Outcome::Inconclusive,
-        })
-    });
-    let mut rows: Vec<Ratio> = rows.collect();
-    let count = rows.len();
-    let what = if count > ROWS {
-        rows.sort_by(|one, other| one.value.total_cmp(&other.value));
-        rows.truncate(ROWS);
-        format!("the lowest {ROWS} of {count} figures, compared with the published ones")
-    } else {
-        "compared with the published figures".to_owned()
-    };
-    let ratios = Ratios {
-        of: "published".to_owned(),
-        rows,
-        whiskers: whiskers(verdict),
-    };
-    (count > 0).then(|| chart(result, &what, &result.sentence, Kind::Ratios(ratios)))
 }
 
 /// Bounds that can be drawn.

@@ -38,10 +38,7 @@ fn all() -> Vec<Chart> {
             .expecting(&name, official(published));
     }
     let verdict = judge(&context(), &[offline, table]);
-    let results = verdict.results.iter();
-    results
-        .flat_map(|result| of_result(&verdict, result))
-        .collect()
+    of_verdict(&verdict)
 }
 
 #[test]
@@ -90,19 +87,84 @@ fn a_file_stands_alone() {
     }
 }
 
-/// The bounds are told as bounds of the figure: of a ratio they are no length.
+/// The chart that decides has a row for each judged figure, with bounds, trials and margin as ratios.
 #[test]
-fn whiskers_are_of_the_figure() {
+fn the_first_chart_decides() {
     let charts = all();
-    let Kind::Bars(bars) = &charts[0].kind else {
+    let Kind::Ratios(ratios) = &charts[0].kind else {
         panic!("{charts:?}");
     };
-    let measured = &bars.bars[0];
-    let (lower, upper) = measured.interval.unwrap();
-    assert!(lower < measured.value && measured.value < upper);
-    assert!((lower * upper).sqrt() - measured.value < 0.01);
-    assert_eq!(measured.trials, [100.0, 101.0, 99.5]);
-    assert!((bars.mark.as_ref().unwrap().0 - 102.0).abs() < 1e-9);
+    assert_eq!(ratios.rows.len(), 5);
+    assert_eq!(ratios.edge, "margin 5 %");
+    let row = &ratios.rows[0];
+    let (lower, upper) = row.interval.unwrap();
+    assert!(lower < row.value && row.value < upper);
+    assert_eq!(row.trials.len(), 3);
+    assert!((row.trials[0] - 100.0 / 102.0).abs() < 1e-9);
+    assert!((row.edges[0] - 0.95).abs() < 1e-9);
+    assert!(!charts.iter().any(|one| matches!(one.kind, Kind::Bars(_))));
+}
+
+/// Right is better: a latency of twice the published one is at a half.
+#[test]
+fn a_latency_is_as_good_as_it_is_low() {
+    let latency = loadgen("Server", "latency_p99_ns", "ns", &[2e9, 2.2e9, 2.1e9])
+        .expecting("latency_p99_ns", official(1e9));
+    let verdict = judge(&context(), &[latency]);
+    let Kind::Ratios(ratios) = &of_verdict(&verdict)[0].kind else {
+        panic!();
+    };
+    let row = ratios.rows.iter().find(|row| row.label.contains("latency"));
+    let row = row.unwrap();
+    assert!((row.trials[0] - 0.5).abs() < 1e-9, "{row:?}");
+    assert!(row.value < 0.5, "{row:?}");
+}
+
+fn sampled(seconds: f64, step: u32, memory: u64) -> crate::telemetry::Row {
+    crate::telemetry::Row {
+        seconds,
+        time: jiff::Timestamp::UNIX_EPOCH,
+        pause_s: 1.0,
+        measured: crate::telemetry::Measured {
+            step,
+            scenario: "Offline".to_owned(),
+            mode: "performance".to_owned(),
+            trial: step,
+        },
+        of: crate::telemetry::Of::Container(crate::telemetry::ContainerReading {
+            cpu_s: Some(seconds),
+            memory: Some(memory),
+        }),
+    }
+}
+
+/// Trials of less than a second have a sample or two each: points, no lines.
+#[test]
+fn telemetry_of_short_trials_is_drawn() {
+    let rows: Vec<_> = (1..4_u32)
+        .flat_map(|step| {
+            let at = f64::from(step) * 10.0;
+            [
+                sampled(at, step, 1_300_000),
+                sampled(at + 0.4, step, 1_310_000),
+            ]
+        })
+        .collect();
+    let charts = of_telemetry(&rows);
+    let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+    assert_eq!(titles, ["CPUs in use", "Memory of the container"]);
+    let cpus = standalone(&charts[0]);
+    let places: Vec<&str> = cpus.split("<path class=\"f1\"").skip(1).collect();
+    assert!(places.len() >= 3, "{cpus}");
+    let Kind::Lines(memory) = &charts[1].kind else {
+        panic!();
+    };
+    assert_eq!(memory.unit, "MiB");
+    let drawn = standalone(&charts[1]);
+    assert!(
+        drawn.contains(">MiB<") && drawn.contains(">1.25<"),
+        "{drawn}"
+    );
 }
 
 #[test]

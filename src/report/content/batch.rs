@@ -38,15 +38,18 @@ pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Do
 
 pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Vec<Block> {
     let full = detail == Detail::Full;
-    let charts = full
-        .then(|| charts::of_batch(batch))
-        .and_then(Block::charts);
+    let charts = full.then(|| charts::of_batch(batch));
+    let mut charts = charts.into_iter().flatten();
+    let conclusion = Conclusion {
+        chart: charts.next().map(Box::new),
+        ..conclusion(batch, evidence)
+    };
     let differences = full.then(|| differences(batch)).into_iter().flatten();
     let notes = batch.notes.iter().map(Item::new);
     let blocks = [
-        Some(Block::Conclusion(conclusion(batch, evidence))),
+        Some(Block::Conclusion(conclusion)),
         Section::of("Claims", claims(batch, full)),
-        Section::of("Charts", charts),
+        Section::of("Charts", Block::charts(charts.collect())),
         Section::of("Cells", cells(batch, full)),
         Section::of("Compared with the baseline", differences),
         Section::of("Not run", not_run(batch, full)),

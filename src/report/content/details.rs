@@ -5,7 +5,7 @@ use super::figures::NOTHING;
 use super::marks::{self, BAD};
 use super::page::{RunOfCell, Step, Subject};
 use crate::format;
-use crate::report::charts;
+use crate::report::charts::{self, Chart};
 use crate::report::document::{Block, Cell, Column, Group, Section, Table, Tone};
 use crate::results::verdict::comparison::Fact;
 use crate::results::verdict::{
@@ -23,12 +23,10 @@ const RULES: usize = 200;
 const FEW: usize = 30;
 const FACTS: usize = 5000;
 
-/// The sections of a subject; without charts, trials and passed rules if a page has very many.
-pub(super) fn sections(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
-    let verdict = one.entry.verdict;
-    let results = &verdict.results;
-    let shown = || results.iter().filter(move |_| in_full);
-    let charts = shown().flat_map(|result| charts::of_result(verdict, result));
+/// The sections of a subject; without trials and passed rules if a page has very many.
+pub(super) fn sections(one: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> Vec<Block> {
+    let results = &one.entry.verdict.results;
+    let shown = results.iter().filter(move |_| in_full);
     let mut rules: Vec<Block> = results
         .iter()
         .flat_map(|result| self::rules(result, in_full))
@@ -38,17 +36,17 @@ pub(super) fn sections(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     }
     let commands = one.commands.as_ref().map(|commands| {
         let lines = commands.lines().map(Into::into).collect();
-        let script = Block::Verbatim(format!("Commands of {}", one.name).into(), lines);
+        let script = Block::Verbatim("Commands".into(), lines);
         Block::Folded("The run as a shell script".into(), vec![script])
     });
     let sections = [
-        Section::of("Charts", Block::charts(charts.collect())),
-        Section::of("Trials", shown().flat_map(trials)),
+        Section::of("Trials", shown.flat_map(trials)),
+        Section::of("Charts", Block::charts(charts)),
         Section::of("Rules", rules),
         Section::of("Telemetry", telemetry(one, in_full)),
-        Section::of("Steps", steps(one)),
         Section::of("Environment", environment(one)),
         Section::of("Commands", commands),
+        Section::of("Steps", steps(one)),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -237,7 +235,7 @@ fn environment(one: &Subject<'_>) -> Vec<Block> {
             rows: rows.collect(),
         }
     };
-    let table = |caption: String, groups: Vec<Group>| {
+    let table = |caption: &str, groups: Vec<Group>| {
         let columns = vec![Column::head("property"), Column::text("value")];
         let table = Table::new(caption, columns, []);
         Block::Table(Table { groups, ..table })
@@ -245,11 +243,11 @@ fn environment(one: &Subject<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     if !short.is_empty() {
         let groups = short.into_iter().map(group).collect();
-        blocks.push(table(format!("Environment of {}", one.name), groups));
+        blocks.push(table("Environment", groups));
     }
     blocks.extend(long.into_iter().map(|facts| {
         let word = facts[0].group.word();
-        let table = table(format!("{word} of {}", one.name), vec![group(facts)]);
+        let table = table(word, vec![group(facts)]);
         Block::Folded(format!("{} {word}", facts.len()).into(), vec![table])
     }));
     blocks
@@ -268,7 +266,7 @@ fn steps(one: &Subject<'_>) -> Vec<Block> {
         }
     };
     let duration = |step: &Step| step.seconds.map_or(NOTHING.to_owned(), format::duration);
-    let table = Table::of(format!("Steps of {}", one.name), &one.steps)
+    let table = Table::of("Steps", &one.steps)
         .head("step", |step| {
             Cell::from(name(step)).linked(step.log.clone())
         })
@@ -294,7 +292,7 @@ pub(super) fn runs(one: &Subject<'_>) -> Option<Block> {
         None => "used".into(),
         Some(reason) => Cell::status(BAD, reason),
     };
-    let table = Table::of(format!("Runs of {}", one.name), &one.runs)
+    let table = Table::of("Runs", &one.runs)
         .head("run", |run| Cell::from(&run.name).linked(run.path.clone()))
         .number("trial", |run| run.trial.to_string())
         .status("evidence", |run| evidence(run));

@@ -195,7 +195,7 @@ fn row(
     ]
 }
 
-fn source(reference: &Reference) -> String {
+pub(super) fn source(reference: &Reference) -> String {
     let kind = match reference.kind {
         ExpectationKind::Official => "official",
         ExpectationKind::Guide => "guide",

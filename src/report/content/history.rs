@@ -189,7 +189,6 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
             unit: unit.to_owned(),
             bars,
             whiskers: "lowest and highest run".to_owned(),
-            ..Bars::default()
         };
         Chart::new("", &title, &description, Kind::Bars(bars))
     });

@@ -4,8 +4,8 @@ use super::figures::{columns, rows};
 use super::{Detail, batch, comparison, details, environment, verdict};
 use crate::batch::verdict::BatchVerdict;
 use crate::format;
-use crate::report::Entry;
-use crate::report::document::{Block, Cell, Document, Group, Section, Table};
+use crate::report::document::{Block, Cell, Document, Group, Line, Section, Table, Text};
+use crate::report::{Entry, charts};
 use crate::results::verdict::comparison::{Comparison, EnvironmentGroup, Fact};
 use crate::telemetry;
 use retrial_recipe::model::Mode;
@@ -26,6 +26,8 @@ pub struct Page<'a> {
     pub comparison: Option<&'a Comparison>,
     /// The batch whose cells they are.
     pub batch: Option<&'a BatchVerdict>,
+    /// What the batch ran, where and when.
+    pub about: Vec<(Line, Text)>,
     /// The differences between the environments of a batch's cells.
     pub environments: Option<Environments>,
 }
@@ -46,6 +48,8 @@ pub struct Subject<'a> {
     pub name: String,
     /// Its verdict, with the path of its evidence.
     pub entry: Entry<'a>,
+    /// What was run, where and when: shown next to the verdict.
+    pub about: Vec<(Line, Text)>,
     /// Samples of GPUs and container.
     pub telemetry: Vec<telemetry::Row>,
     /// Its environment.
@@ -65,6 +69,7 @@ impl<'a> Subject<'a> {
         Self {
             name: name.into(),
             entry,
+            about: Vec::new(),
             telemetry: Vec::new(),
             environment: Vec::new(),
             commands: None,
@@ -121,6 +126,9 @@ pub fn document(page: &Page<'_>) -> Document {
         }
         (Some(batch), _) => {
             blocks = batch::blocks(batch, "", Detail::Full);
+            if let Some(Block::Conclusion(conclusion)) = blocks.first_mut() {
+                conclusion.remarks.splice(0..0, page.about.iter().cloned());
+            }
             batch.title.clone()
         }
     };
@@ -155,9 +163,20 @@ fn each<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Block> + 'a {
 }
 
 fn of_one(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
+    let judged = one.entry.verdict;
+    let charts = in_full.then(|| charts::of_verdict(judged));
+    let mut charts = charts.into_iter().flatten();
+    let mut conclusion = verdict::conclusion(&one.entry);
+    conclusion.remarks.splice(0..0, one.about.iter().cloned());
+    conclusion.chart = charts.next().map(Box::new);
+    if conclusion.sentence.is_empty() {
+        // The answer comes first, although the only reason says it again.
+        conclusion.sentence = judged.sentence.as_str().into();
+    }
     let mut blocks: Vec<Block> = details::runs(one).into_iter().collect();
-    blocks.extend(verdict::blocks(&one.entry));
-    blocks.extend(details::sections(one, in_full));
+    blocks.push(Block::Conclusion(conclusion));
+    blocks.extend(verdict::evidence(&one.entry));
+    blocks.extend(details::sections(one, charts.collect(), in_full));
     blocks
 }
 

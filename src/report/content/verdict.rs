@@ -29,12 +29,17 @@ pub fn documents(entries: &[Entry<'_>]) -> Document {
 }
 
 /// Its outcome, figures, reasons and notice.
-pub(super) fn blocks(entry: &Entry<'_>) -> Vec<Block> {
-    let verdict = entry.verdict;
+fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Conclusion(conclusion(entry))];
-    blocks.extend(figures::tables(verdict));
+    blocks.extend(evidence(entry));
+    blocks
+}
+
+/// Its figures, reasons and notice.
+pub(super) fn evidence(entry: &Entry<'_>) -> Vec<Block> {
+    let verdict = entry.verdict;
+    let mut blocks = figures::tables(verdict);
     let reasons = verdict.results.iter().flat_map(reasons);
-    let reasons = reasons.map(|(outcome, text)| Item::new(text).marked(outcome.into()));
     let notable = verdict.results.iter().flat_map(notable_rules);
     let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
     let of_benchmark = of_benchmark.map(|rule| Item::new(rule.to_string()).marked(rule.into()));
@@ -62,7 +67,8 @@ pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
     notice.map(|notice| Block::Notice(notice.into()))
 }
 
-fn conclusion(entry: &Entry<'_>) -> Conclusion {
+/// Its outcome in a word and a sentence, with its qualifiers.
+pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
     let verdict = entry.verdict;
     let (word, sentence) = headline(verdict);
     // Figures of idle GPUs are not theirs, whatever the outcome.
@@ -90,6 +96,7 @@ fn conclusion(entry: &Entry<'_>) -> Conclusion {
         word: word.into(),
         sentence: sentence.into(),
         alerts: alerts.collect(),
+        chart: None,
         remarks,
     }
 }
@@ -121,13 +128,18 @@ fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
 }
 
 /// One sentence for each published figure, or one for a result without them.
-fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
+fn reasons(result: &ResultVerdict) -> Vec<Item> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
+    let item =
+        |outcome: Outcome, text: &str| Item::new(format!("{title}: {text}")).marked(outcome.into());
     if of_result || result.judgements.is_empty() {
-        return vec![(result.outcome, format!("{title}: {}", result.sentence))];
+        return vec![item(result.outcome, &result.sentence)];
     }
-    let sentence = |one: &Judgement| (one.outcome, format!("{title}: {}", one.sentence));
+    let sentence = |one: &Judgement| Item {
+        details: others(one),
+        ..item(one.outcome, &one.sentence)
+    };
     if result.judgements.len() <= MANY {
         return result.judgements.iter().map(sentence).collect();
     }
@@ -136,9 +148,25 @@ fn reasons(result: &ResultVerdict) -> Vec<(Outcome, String)> {
         .judgements
         .iter()
         .partition(|judgement| judgement.outcome == Outcome::Reproduced);
-    let mut reasons: Vec<(Outcome, String)> = others.into_iter().map(sentence).collect();
-    reasons.extend(together(&hold).map(|text| (Outcome::Reproduced, format!("{title}: {text}"))));
+    let mut reasons: Vec<Item> = others.into_iter().map(sentence).collect();
+    reasons.extend(together(&hold).map(|text| item(Outcome::Reproduced, &text)));
     reasons
+}
+
+/// The values that others published of a figure, which decide nothing.
+fn others(judgement: &Judgement) -> Vec<(Line, Line)> {
+    let (Some(measured), Some(decides)) = (
+        judgement.measured.as_ref(),
+        judgement.references.iter().position(|one| one.decides),
+    ) else {
+        return Vec::new();
+    };
+    let all = judgement.references.iter().enumerate();
+    let others = all.filter(|(at, _)| *at != decides).map(|(_, other)| {
+        let value = number::figure_like(other.value, &measured.unit, measured.value);
+        (figures::source(other).into(), value.into())
+    });
+    others.collect()
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`

@@ -84,6 +84,8 @@ pub struct Conclusion {
     pub sentence: Line,
     /// Warnings that must not be overlooked.
     pub alerts: Vec<Line>,
+    /// The chart that shows it, on a page.
+    pub chart: Option<Box<Chart>>,
     /// Further information, each with its label.
     pub remarks: Vec<(Line, Text)>,
 }

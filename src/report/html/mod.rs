@@ -1,10 +1,11 @@
 //! Documents as one self-contained HTML page without scripts. Its content security policy forbids loading
 //! or running anything, whatever text it contains.
 
-use std::cell::Cell as Counter;
+use std::cell::{Cell as Counter, RefCell};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::charts::Chart;
 use super::document::{
     Block, Cell, Column, ColumnKind, Conclusion, Document, Item, Line, Mark, Section, Span, Table,
     Text, Tone,
@@ -65,7 +66,9 @@ struct Page {
     /// The number of charts, for their ids.
     charts: Counter<usize>,
     /// Notices that were shown: each is shown once in its place, and at the end.
-    notices: std::cell::RefCell<Vec<Line>>,
+    notices: RefCell<Vec<Line>>,
+    /// The heading above: a caption that is the same is not shown again.
+    heading: RefCell<String>,
 }
 
 impl Page {
@@ -76,20 +79,12 @@ impl Page {
 
     fn block(&self, block: &Block, level: u8) -> Markup {
         match block {
-            Block::Conclusion(one) => conclusion(one),
+            Block::Conclusion(one) => self.conclusion(one),
             Block::Paragraph(text) => html! { p { (spans(text)) } },
             Block::List(items) => list(items),
-            Block::Table(table) => grid(table),
+            Block::Table(table) => grid(table, &self.heading.borrow()),
             Block::Charts(charts) => html! {
-                div.charts {
-                    @for chart in charts {
-                        figure {
-                            figcaption { (Line::from(&chart.title).as_str()) }
-                            (svg::inline(chart, &format!("c{}", self.charts.replace(self.charts.get() + 1))))
-                        }
-                        "\n"
-                    }
-                }
+                div.charts { @for chart in charts { (self.figure(chart)) "\n" } }
             },
             Block::Verbatim(label, lines) => html! {
                 pre tabindex="0" role="region" aria-label=(label.as_str()) {
@@ -111,8 +106,39 @@ impl Page {
         }
     }
 
+    fn figure(&self, chart: &Chart) -> Markup {
+        let number = self.charts.replace(self.charts.get() + 1);
+        html! {
+            figure class=[svg::is_wide(chart).then_some("full")] {
+                figcaption { (Line::from(&chart.title).as_str()) }
+                (svg::inline(chart, &format!("c{number}")))
+            }
+        }
+    }
+
+    fn conclusion(&self, one: &Conclusion) -> Markup {
+        let tone = one.mark.map_or(Tone::Plain, |mark| mark.tone);
+        html! {
+            div class=(format!("verdict {}", class(tone))) {
+                p.word { @if let Some(mark) = one.mark { (mark.sign) " " } (one.word.as_str()) }
+                @if !one.sentence.is_empty() { p { (one.sentence.as_str()) } }
+                @for alert in &one.alerts { p { span.bad { "! " (alert.as_str()) } } }
+            }
+            @if let Some(chart) = &one.chart { div.charts { (self.figure(chart)) } }
+            @if !one.remarks.is_empty() {
+                dl.remarks {
+                    @for (label, text) in &one.remarks {
+                        dt { (label.as_str()) }
+                        dd { (spans(text)) }
+                    }
+                }
+            }
+        }
+    }
+
     fn section(&self, section: &Section, level: u8) -> Markup {
         let title = section.title.as_str();
+        title.clone_into(&mut self.heading.borrow_mut());
         let id = section.id.as_deref();
         html! {
             section aria-labelledby=[id] {
@@ -135,22 +161,6 @@ fn spans(text: &Text) -> Markup {
                 Span::Plain(line) => (line.as_str()),
                 Span::Code(line) => code { (line.as_str()) },
                 Span::Faint(line) => span.faint { (line.as_str()) },
-            }
-        }
-    }
-}
-
-fn conclusion(one: &Conclusion) -> Markup {
-    let tone = one.mark.map_or(Tone::Plain, |mark| mark.tone);
-    html! {
-        div class=(format!("verdict {}", class(tone))) {
-            p.word { @if let Some(mark) = one.mark { (mark.sign) " " } (one.word.as_str()) }
-            @if !one.sentence.is_empty() { p { (one.sentence.as_str()) } }
-            @for alert in &one.alerts { p { span.bad { "! " (alert.as_str()) } } }
-        }
-        @if !one.remarks.is_empty() {
-            dl.remarks {
-                @for (label, text) in &one.remarks { dt { (label.as_str()) } dd { (spans(text)) } }
             }
         }
     }
@@ -184,14 +194,14 @@ const STACKED: usize = 3;
 const SHORT: usize = 16;
 
 /// A table in a region that scrolls by itself if it is too wide.
-fn grid(table: &Table) -> Markup {
+fn grid(table: &Table, heading: &str) -> Markup {
     let used = table.used();
     let caption = table.caption.as_str();
     let is_stacked = used.len() > STACKED;
     html! {
         div.table role="region" tabindex="0" aria-label=(caption) {
             table class=[is_stacked.then_some("stacked")] {
-                caption { (caption) }
+                caption class=[(caption == heading).then_some("hidden")] { (caption) }
                 thead { tr { @for at in &used { (head(&table.columns[*at])) } } }
                 @for group in &table.groups {
                     tbody {

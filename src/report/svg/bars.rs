@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::drawing::{BOLD, Drawing, HATCHED, WIDTH, real, text_width};
+use super::drawing::{BOLD, Drawing, HATCHED, real, text_width};
 use super::legend::{self, Sign};
 use crate::report::charts::{Bar, Bars, Origin, Scale};
 use crate::results::verdict::number;
@@ -19,11 +19,12 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
     });
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let (factor, unit) = number::scale(&bars.unit, like);
-    let mark = bars.mark.iter().map(|(value, _)| *value);
-    let scale = Scale::of(values.chain(mark).map(|value| value * factor), true, 5);
-    let (left, right) = (4.0, WIDTH - 14.0);
+    let scale = Scale::of(values.map(|value| value * factor), true, 5);
+    let (left, right) = (4.0, drawing.width - 14.0);
     let at = |value: f64| left + scale.place(value * factor) * (right - left);
-    patterns(drawing);
+    if bars.bars.iter().any(|bar| bar.origin == Origin::Published) {
+        pattern(drawing);
+    }
 
     let top = drawing.height;
     let bottom = top + real(bars.bars.len()) * ROW + 4.0;
@@ -47,9 +48,6 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
             let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
             legend::point(drawing, at(*trial), y + BAR / 2.0 + shift);
         }
-        if let Some((value, _)) = &bars.mark {
-            drawing.line("k", (at(*value), y - 3.0), (at(*value), y + BAR + 5.0));
-        }
         if let Some((lower, upper)) = bar.interval {
             drawing.whisker(y + BAR / 2.0, at(lower), at(upper));
         }
@@ -59,36 +57,32 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
 
 fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
     let value = number::figure_like(bar.value, unit, like);
-    drawing.text("t e", WIDTH - 4.0, y + 16.0, &value);
-    let room = WIDTH - 24.0 - text_width(&value, BOLD);
+    drawing.text("t e", drawing.width - 4.0, y + 16.0, &value);
+    let room = drawing.width - 24.0 - text_width(&value, BOLD);
     drawing.cut("", 4.0, y + 16.0, &bar.label, room);
 }
 
 fn class(origin: Origin) -> &'static str {
     match origin {
         Origin::Measured => "f1",
-        Origin::Published => "h",
-        Origin::Other => "o",
+        Origin::Published => HATCHED,
     }
 }
 
-fn patterns(drawing: &mut Drawing) {
-    for (class, turn) in HATCHED {
-        let id = format!("{}-{class}", drawing.id);
-        drawing.draw(html! {
-            pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
-                patternTransform=(turn) {
-                line class=(class) x1="0" y1="0" x2="0" y2="6" {}
-            }
-        });
-    }
+fn pattern(drawing: &mut Drawing) {
+    let id = format!("{}-{HATCHED}", drawing.id);
+    drawing.draw(html! {
+        pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)" {
+            line class=(HATCHED) x1="0" y1="0" x2="0" y2="6" {}
+        }
+    });
 }
 
 fn entries(bars: &Bars) -> Vec<(Sign, String)> {
     let origins = [
         (Origin::Measured, "measured"),
         (Origin::Published, "published"),
-        (Origin::Other, "published by others"),
     ];
     let origins = origins.into_iter();
     let origins = origins.filter(|(origin, _)| bars.bars.iter().any(|bar| bar.origin == *origin));
@@ -101,7 +95,5 @@ fn entries(bars: &Bars) -> Vec<(Sign, String)> {
     if bars.bars.iter().any(|bar| bar.interval.is_some()) {
         entries.push((Sign::Whisker, bars.whiskers.clone()));
     }
-    let mark = bars.mark.iter();
-    entries.extend(mark.map(|(_, name)| (Sign::Dashed, name.clone())));
     entries
 }

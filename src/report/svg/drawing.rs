@@ -8,32 +8,35 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::report::charts::Scale;
 use crate::report::document::clean;
 
-/// The width of a drawing, in its own units.
+/// The width of a drawing for any screen, and of one for a wide screen, in its own units.
 pub(super) const WIDTH: f64 = 440.0;
+pub(super) const WIDE: f64 = 960.0;
 /// Mean width of a letter of the body's size: a generous guess, since fonts differ.
-const LETTER: f64 = 8.4;
+pub(super) const LETTER: f64 = 8.4;
 /// The same, bold.
 pub(super) const BOLD: f64 = 9.2;
 /// The same of the small size.
 pub(super) const SMALL: f64 = 7.3;
 
-/// Classes of areas with an outline and hatching, and the angle of the hatching: colour alone does not
-/// tell areas apart for everybody.
-pub(super) const HATCHED: [(&str, &str); 2] = [("h", "rotate(45)"), ("o", "rotate(-45)")];
+/// The class of areas with an outline and hatching: colour alone does not tell areas apart for
+/// everybody.
+pub(super) const HATCHED: &str = "h";
 
 /// A drawing that grows downwards.
 pub(super) struct Drawing {
     pub body: String,
     /// Unique in the page.
     pub id: String,
+    pub width: f64,
     pub height: f64,
 }
 
 impl Drawing {
-    pub fn new(id: &str, height: f64) -> Self {
+    pub fn new(id: &str, width: f64, height: f64) -> Self {
         Self {
             body: String::new(),
             id: id.to_owned(),
+            width,
             height,
         }
     }
@@ -73,8 +76,7 @@ impl Drawing {
 
     /// A rectangle, filled by its class.
     pub fn rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        let hatched = HATCHED.iter().any(|(name, _)| *name == class);
-        let style = hatched.then(|| format!("fill:url(#{}-{class})", self.id));
+        let style = (class == HATCHED).then(|| format!("fill:url(#{}-{class})", self.id));
         self.draw(html! {
             rect class=(class) style=[style] x=(At(x)) y=(At(y))
                 width=(At(width.max(0.0))) height=(At(height)) {}
@@ -95,17 +97,20 @@ impl Drawing {
     pub fn axis_below(&mut self, scale: &Scale, top: f64, (left, right): (f64, f64), named: &str) {
         let bottom = self.height;
         let at = |value: f64| left + scale.place(value) * (right - left);
-        // Numbers that would touch the one before are omitted.
-        let mut free = f64::NEG_INFINITY;
-        for tick in &scale.ticks {
+        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.shown(*tick)).collect();
+        let widest = shown.iter().map(|shown| text_width(shown, SMALL));
+        let needed = widest.fold(0.0, f64::max) + 5.0;
+        let room = (right - left) / real(scale.ticks.len().saturating_sub(1).max(1));
+        // Of numbers that would touch, every second or third is shown: all are equally far apart.
+        let every = (1..scale.ticks.len()).find(|every| real(*every) * room >= needed);
+        let every = every.unwrap_or(scale.ticks.len().max(1));
+        for (number, (tick, shown)) in scale.ticks.iter().zip(&shown).enumerate() {
             let x = at(*tick);
             self.line("g", (x, top), (x, bottom + 4.0));
-            let shown = scale.shown(*tick);
-            let half = text_width(&shown, SMALL) / 2.0;
-            let middle = x.clamp(half, WIDTH - half);
-            if middle - half >= free {
-                self.text("s m", middle, bottom + 17.0, &shown);
-                free = middle + half + 5.0;
+            if number % every == 0 {
+                let half = text_width(shown, SMALL) / 2.0;
+                let middle = x.clamp(half, (self.width - half).max(half));
+                self.text("s m", middle, bottom + 17.0, shown);
             }
         }
         self.line("a", (left, bottom), (right, bottom));
@@ -137,7 +142,7 @@ pub(super) fn cut(text: &str, width: f64) -> String {
     shown.trim_end().to_owned() + "…"
 }
 
-/// Lines of a title.
+/// Lines of a title or a label.
 pub(super) fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in clean(text).split(' ') {

@@ -1,6 +1,6 @@
 //! The legend below a drawing.
 
-use super::drawing::{At, Drawing, SMALL, WIDTH, text_width};
+use super::drawing::{At, Drawing, SMALL, text_width};
 
 /// A sign that is explained.
 pub(super) enum Sign {
@@ -12,8 +12,8 @@ pub(super) enum Sign {
     Point,
     /// A dashed line.
     Dashed,
-    /// The bracket of a required value.
-    Required,
+    /// The edge of what is required.
+    Edge,
     /// A line of a series, by its number.
     Line(usize),
 }
@@ -24,12 +24,13 @@ pub(super) fn draw(drawing: &mut Drawing, entries: &[(Sign, String)]) {
     let mut y = drawing.height + 12.0;
     for (sign, name) in entries {
         let width = 24.0 + text_width(name, SMALL) + 12.0;
-        if x > 4.0 && x + width > WIDTH {
+        if x > 4.0 && x + width > drawing.width {
             x = 4.0;
             y += 18.0;
         }
         one(drawing, sign, x, y);
-        drawing.cut("s", x + 24.0, y + 4.0, name, (WIDTH - x - 24.0) * 1.15);
+        let room = (drawing.width - x - 24.0) * 1.15;
+        drawing.cut("s", x + 24.0, y + 4.0, name, room);
         x += width;
     }
     if !entries.is_empty() {
@@ -43,7 +44,7 @@ fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
         Sign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
         Sign::Point => point(drawing, x + 9.0, y),
         Sign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),
-        Sign::Required => required(drawing, x + 9.0, y),
+        Sign::Edge => drawing.line("q", (x, y), (x + 18.0, y)),
         Sign::Line(number) => {
             super::lines::stroke(drawing, *number, &format!("M{} {y}h18", At(x)));
             super::lines::marker(drawing, *number, x + 9.0, y);
@@ -54,9 +55,4 @@ fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
 /// A trial.
 pub(super) fn point(drawing: &mut Drawing, x: f64, y: f64) {
     drawing.circle("d", (x, y), 3.0);
-}
-
-/// The least that is required: a bracket.
-pub(super) fn required(drawing: &mut Drawing, x: f64, y: f64) {
-    drawing.path("w", &format!("M{} {}h-5v14h5", At(x + 2.5), At(y - 7.0)));
 }

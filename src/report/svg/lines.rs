@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::html;
 
-use super::drawing::{At, Drawing, SMALL, WIDTH, real, text_width};
+use super::drawing::{At, Drawing, SMALL, real, text_width};
 use super::legend::{self, Sign};
 use crate::report::charts::{Lines, Scale, Series};
 use crate::results::verdict::number;
@@ -28,7 +28,7 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
         .iter()
         .map(|tick| text_width(&scale.shown(*tick), SMALL));
     let left = widest.fold(20.0, f64::max) + 10.0;
-    let right = WIDTH - 14.0;
+    let right = drawing.width - 14.0;
     let begin = if scale.least > 0.0 {
         format!(" (axis starts at {})", scale.shown(scale.least))
     } else {
@@ -126,8 +126,8 @@ fn places(drawing: &mut Drawing, lines: &Lines, x: &impl Fn(f64) -> f64, ends: (
         drawing.line("a", (at, bottom), (at, bottom + 4.0));
         let level = number % levels;
         let most = room * real(levels) - 6.0;
-        let half = (text_width(name, SMALL).min(most) / 2.0).min(WIDTH / 2.0);
-        let at = at.clamp(half, WIDTH - half);
+        let half = (text_width(name, SMALL).min(most) / 2.0).min(drawing.width / 2.0);
+        let at = at.clamp(half, drawing.width - half);
         let y = bottom + 17.0 + real(level) * 16.0;
         drawing.cut("s m", at, y, name, most * 1.15);
     }
@@ -150,8 +150,13 @@ fn one(
     });
     let points: Vec<Option<(f64, f64)>> = points.collect();
     stroke(drawing, number, &path(points.iter().copied()));
-    for (x, y) in points.into_iter().flatten().filter(|_| series.marked) {
-        marker(drawing, number, x, y);
+    let is_drawn = |at: usize| points.get(at).is_some_and(Option::is_some);
+    for (at, point) in points.iter().enumerate() {
+        // A point between gaps is no line.
+        let is_alone = !is_drawn(at + 1) && !at.checked_sub(1).is_some_and(is_drawn);
+        if let Some((x, y)) = point.filter(|_| series.marked || is_alone) {
+            marker(drawing, number, x, y);
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Charts as SVG: 440 units wide, so that letters stay readable on a narrow screen.
+//! Charts as SVG: 440 units wide, so that letters stay readable on a narrow screen. Ratios, which decide,
+//! have a second drawing for wide screens.
 
 mod bars;
 mod drawing;
@@ -8,7 +9,7 @@ mod ratios;
 
 use maud::{Markup, PreEscaped, html};
 
-use self::drawing::{Drawing, WIDTH, real, wrapped};
+use self::drawing::{Drawing, WIDE, WIDTH, real, wrapped};
 use super::charts::{Chart, Kind};
 use super::document::clean;
 
@@ -21,18 +22,28 @@ const TITLE: f64 = 19.0;
 /// A file of its own.
 #[must_use]
 pub fn render(chart: &Chart) -> String {
-    let title = wrapped(&chart.title, WIDTH - 8.0);
-    let drawn = draw(chart, "chart", &title).into_string();
+    let width = if is_wide(chart) { WIDE } else { WIDTH };
+    let title = wrapped(&chart.title, width - 8.0);
+    let drawn = draw(chart, "chart", width, &title).into_string();
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{drawn}\n")
 }
 
-/// A part of a page, whose caption has the title; `id` is unique in it.
-pub(super) fn inline(chart: &Chart, id: &str) -> Markup {
-    draw(chart, id, &[])
+/// Whether a chart takes all of a wide screen.
+pub(super) fn is_wide(chart: &Chart) -> bool {
+    matches!(chart.kind, Kind::Ratios(_))
 }
 
-fn draw(chart: &Chart, id: &str, title: &[String]) -> Markup {
-    let mut drawing = Drawing::new(id, real(title.len()) * TITLE);
+/// A part of a page, whose caption has the title; `id` is unique in it. The page's style shows one of
+/// two drawings.
+pub(super) fn inline(chart: &Chart, id: &str) -> Markup {
+    html! {
+        (draw(chart, id, WIDTH, &[]))
+        @if is_wide(chart) { (draw(chart, &format!("{id}w"), WIDE, &[])) }
+    }
+}
+
+fn draw(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
+    let mut drawing = Drawing::new(id, width, real(title.len()) * TITLE);
     for (line, top) in title.iter().zip(0..) {
         drawing.text("t", 4.0, 15.0 + f64::from(top) * TITLE, line);
     }
@@ -44,10 +55,12 @@ fn draw(chart: &Chart, id: &str, title: &[String]) -> Markup {
     let height = drawing.height.ceil();
     let is_file = !title.is_empty();
     let size = |units: f64| is_file.then(|| format!("{:.0}", units * 2.0));
+    let class = if width < WIDE { "chart" } else { "chart wide" };
     html! {
-        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH:.0} {height:.0}"))
+        svg class=(class) xmlns="http://www.w3.org/2000/svg"
+            viewBox=(format!("0 0 {width:.0} {height:.0}"))
             role="img" aria-labelledby=(format!("{id}-t {id}-d"))
-            width=[size(WIDTH)] height=[size(height)] {
+            width=[size(width)] height=[size(height)] {
             title id=(format!("{id}-t")) { (clean(&chart.title)) }
             desc id=(format!("{id}-d")) { (clean(&chart.description)) }
             @if is_file {

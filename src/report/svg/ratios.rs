@@ -1,40 +1,97 @@
-//! Ratios around 1, each with its interval and the least required one.
+//! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
 
-use super::drawing::{At, BOLD, Drawing, WIDTH, real, text_width};
+use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, real, text_width, wrapped};
 use super::legend::{self, Sign};
-use crate::report::charts::{Ratios, Scale};
+use crate::report::charts::{Ratio, Ratios, Scale};
 use crate::results::verdict::number;
 
-const ROW: f64 = 44.0;
+/// The widest label that is next to its axis.
+const LABEL: f64 = 320.0;
+/// A line of a label, and the most lines.
+const LINE: f64 = 17.0;
+const LINES: usize = 3;
+
+/// Where a row's parts are, below its top.
+struct Layout {
+    /// The ends of the axis.
+    axis: (f64, f64),
+    row: f64,
+    words: f64,
+    /// The lines of the figures that are compared with, the whisker and the trials.
+    marks: f64,
+    whisker: f64,
+    /// The labels, in lines.
+    labels: Vec<Vec<String>>,
+}
+
+impl Layout {
+    /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
+    /// the axis is below.
+    fn of(ratios: &Ratios, width: f64) -> Self {
+        let words = ratios.rows.iter().map(|row| text_width(&words(row), BOLD));
+        let words = words.fold(0.0, f64::max) + 20.0;
+        let labels = ratios.rows.iter().map(|row| text_width(&row.label, LETTER));
+        let widest = labels.fold(0.0, f64::max);
+        let is_beside = width >= WIDE && widest <= LABEL;
+        let trials = ratios.rows.iter().any(|row| !row.trials.is_empty());
+        let room = if trials { 12.0 } else { 0.0 };
+        let in_lines = |room: f64| {
+            let labels = ratios.rows.iter().map(|row| wrapped(&row.label, room));
+            let labels = labels.map(|lines| lines.into_iter().take(LINES).collect());
+            labels.collect::<Vec<Vec<String>>>()
+        };
+        if is_beside {
+            return Self {
+                axis: (widest + 34.0, width - words - 14.0),
+                row: 30.0 + room,
+                words: 20.0,
+                marks: 0.0,
+                whisker: 15.0,
+                labels: in_lines(widest),
+            };
+        }
+        let labels = in_lines(width - 4.0 - words);
+        let lines = labels.iter().map(Vec::len).max().unwrap_or(1);
+        let more = real(lines.saturating_sub(1)) * LINE;
+        Self {
+            axis: (14.0, width - 14.0),
+            row: 48.0 + room + more,
+            words: 15.0,
+            marks: 20.0 + more,
+            whisker: 30.0 + more,
+            labels,
+        }
+    }
+}
 
 pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
+    let layout = Layout::of(ratios, drawing.width);
     let values = ratios.rows.iter().flat_map(|row| {
         let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
-        [row.value, lower, upper, row.least.unwrap_or(1.0)]
+        let others = row.edges.iter().chain(&row.trials).copied();
+        others.chain([row.value, lower, upper])
     });
     let scale = Scale::of(values.chain([1.0]), false, 5);
-    let (left, right) = (14.0, WIDTH - 14.0);
+    let (left, right) = layout.axis;
     let at = |value: f64| left + scale.place(value) * (right - left);
     let top = drawing.height;
-    let bottom = top + real(ratios.rows.len()) * ROW + 4.0;
-    drawing.height = bottom;
+    drawing.height = top + real(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.of);
-    drawing.axis_below(&scale, top + 20.0, (left, right), &named);
+    drawing.axis_below(&scale, top + 4.0, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
-        let y = top + real(number) * ROW;
-        let text = match row.word.as_str() {
-            "" => number::ratio(row.value),
-            word => format!("{} {word}", number::ratio(row.value)),
-        };
-        let class = if row.bad { "bad e" } else { "t e" };
-        drawing.text(class, WIDTH - 4.0, y + 15.0, &text);
-        let room = WIDTH - 24.0 - text_width(&text, BOLD);
-        drawing.cut("", 4.0, y + 15.0, &row.label, room);
-        let y = y + 30.0;
-        drawing.line("k", (at(1.0), y - 9.0), (at(1.0), y + 12.0));
-        if let Some(least) = row.least {
-            legend::required(drawing, at(least), y);
+        let top = top + real(number) * layout.row;
+        let (class, text) = (if row.bad { "bad e" } else { "t e" }, words(row));
+        drawing.text(class, drawing.width - 4.0, top + layout.words, &text);
+        for (line, label) in layout.labels[number].iter().enumerate() {
+            drawing.text("", 4.0, top + layout.words + real(line) * LINE, label);
         }
+        // Next to labels, rows with the same edge have one line.
+        let (from, to) = (top + layout.marks, top + layout.row);
+        drawing.line("k", (at(1.0), from), (at(1.0), to));
+        for edge in &row.edges {
+            drawing.line("q", (at(*edge), from), (at(*edge), to));
+        }
+        let y = top + layout.whisker;
         if let Some((lower, upper)) = row.interval {
             drawing.whisker(y, at(lower), at(upper));
         }
@@ -45,13 +102,9 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         } else {
             drawing.circle("f1", (x, y), 5.5);
         }
-    }
-    let mut entries = vec![(Sign::Dashed, ratios.of.clone())];
-    if ratios.rows.iter().any(|row| row.interval.is_some()) {
-        entries.push((Sign::Whisker, ratios.whiskers.clone()));
-    }
-    if ratios.rows.iter().any(|row| row.least.is_some()) {
-        entries.push((Sign::Required, "required".to_owned()));
+        for trial in &row.trials {
+            legend::point(drawing, at(*trial), y + 12.0);
+        }
     }
     if !(scale.least..=scale.most).contains(&0.0) {
         let begin = format!("axis starts at {}", scale.shown(scale.least));
@@ -59,5 +112,28 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         drawing.text("s", 4.0, drawing.height + 10.0, &begin);
         drawing.height += 14.0;
     }
-    legend::draw(drawing, &entries);
+    legend::draw(drawing, &entries(ratios));
+}
+
+/// The number, and its word.
+fn words(row: &Ratio) -> String {
+    match row.word.as_str() {
+        "" => number::ratio(row.value),
+        word => format!("{} {word}", number::ratio(row.value)),
+    }
+}
+
+fn entries(ratios: &Ratios) -> Vec<(Sign, String)> {
+    let any = |is: fn(&Ratio) -> bool| ratios.rows.iter().any(is);
+    let mut entries = vec![(Sign::Dashed, ratios.of.clone())];
+    if any(|row| !row.edges.is_empty()) {
+        entries.push((Sign::Edge, ratios.edge.clone()));
+    }
+    if any(|row| row.interval.is_some()) {
+        entries.push((Sign::Whisker, ratios.whiskers.clone()));
+    }
+    if any(|row| !row.trials.is_empty()) {
+        entries.push((Sign::Point, "trials".to_owned()));
+    }
+    entries
 }

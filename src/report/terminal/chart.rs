@@ -156,13 +156,14 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
     let rows: Vec<Row<'_>> = rows.collect();
     let values = ratios.rows.iter().flat_map(|row| {
         let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
-        [row.value, lower, upper]
+        let edges = row.edges.iter().copied();
+        edges.chain([row.value, lower, upper])
     });
     let scale = Scale::of(values.chain([1.0]), false, 5);
-    let (good, bad, whisker, one) = if canvas.signs.unicode {
-        ("●", "◆", "─", "│")
+    let (good, bad, whisker, one, edge) = if canvas.signs.unicode {
+        ("●", "◆", "─", "│", "┆")
     } else {
-        ("o", "x", "-", "|")
+        ("o", "x", "-", "|", ":")
     };
     let draw = |at: usize, columns: usize| {
         let row = &ratios.rows[at];
@@ -171,11 +172,20 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
         if let Some((lower, upper)) = row.interval {
             cells[column(lower)..=column(upper)].fill(whisker);
         }
+        for required in &row.edges {
+            cells[column(*required)] = edge;
+        }
         cells[column(1.0)] = one;
         cells[column(row.value)] = if row.bad { bad } else { good };
         (cells.concat(), if row.bad { BAD } else { MEASURED })
     };
-    let note = format!("{one} {}; right is better", ratios.of);
+    let has_edges = ratios.rows.iter().any(|row| !row.edges.is_empty());
+    let edge = if has_edges {
+        format!("{edge} {}; ", ratios.edge)
+    } else {
+        String::new()
+    };
+    let note = format!("{one} {}; {edge}right is better", ratios.of);
     canvas.rows(&rows, draw, Some(&note));
 }
 
