@@ -63,6 +63,16 @@ words! {
     }
 }
 
+/// Whether the script in the container has printed everything.
+#[must_use]
+pub fn is_complete(text: &str) -> bool {
+    let rest = text.strip_suffix('\n').unwrap_or_default();
+    rest.rsplit('\n')
+        .next()
+        .and_then(|line| line.strip_prefix('@'))
+        == Some(END)
+}
+
 /// Reads what the script in the container printed: sections, each after a line `@manager path`.
 #[must_use]
 pub fn read(text: &str) -> Installed {

@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use crate::plan::shell::takes_text;
 use crate::plan::step::{ExecStep, Step};
+use crate::results::packages;
 use crate::store::dir_handle::Directory;
 use crate::store::{RunDirectory, StoreError, open};
 use retrial_container::first_process::DEFAULT_SHELL;
@@ -27,6 +28,12 @@ const SCRIPTS: [(&str, &str); 6] = [
     ("processes", include_str!("control/processes")),
     ("packages", include_str!("control/packages")),
 ];
+
+/// The pipe by which the first process is asked for the installed packages, and its answer.
+const ASK: &str = "ask";
+const LISTED: &str = "listed";
+/// The most bytes of an answer.
+const LONGEST_LIST: u64 = 8 << 20;
 
 /// The container's own time, in seconds, after the longest step: for collecting and judging.
 pub const GRACE_S: u64 = 15 * 60;
@@ -107,6 +114,8 @@ impl Control {
         directory.write("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
         directory.write("seen", b"", 0o666)?;
         directory.write("ended", b"", 0o666)?;
+        directory.write(LISTED, b"", 0o666)?;
+        directory.make_pipe(ASK, 0o644)?;
         if private_pids {
             directory.write("private-pids", b"", 0o644)?;
         } else {
@@ -167,6 +176,24 @@ impl Control {
         self.read("ended")
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty())
+    }
+
+    /// Asks the container's first process to list the installed packages. Whether it listens: once, and
+    /// as root.
+    #[must_use]
+    pub fn ask_for_packages(&self) -> bool {
+        let directory = Directory::open(&self.path);
+        directory.is_ok_and(|directory| directory.write_to_pipe(ASK, b"packages\n").is_ok())
+    }
+
+    /// The answer to [`Self::ask_for_packages`], once it is complete; empty if it is longer than it may
+    /// be, or no file.
+    #[must_use]
+    pub fn listed_packages(&self) -> Option<String> {
+        match open::read_text_beneath(&self.path, Path::new(LISTED), LONGEST_LIST) {
+            Ok(text) => packages::is_complete(&text).then_some(text),
+            Err(_) => Some(String::new()),
+        }
     }
 
     /// When the container ends by itself: so many seconds from now, or never.

@@ -1,7 +1,7 @@
 //! Records what was in the container that measured: packages, environment, labels.
 //!
 //! After the last measurement, so that nothing is disturbed, and out of the container itself, since
-//! setup steps may have installed something. It is evidence for comparisons, and no measurement: what
+//! setup steps may have installed something. The container's first process waits to be asked. It is evidence for comparisons, and no measurement: what
 //! cannot be read is remarked in the file, and fails nothing.
 
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ use retrial_engine::api::ExecSpec;
 
 /// How long a container may take to list its packages: 3,000 take 0.1 s.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Between two looks at the list.
+const PAUSE: Duration = Duration::from_millis(3);
 /// Our own labels begin like this.
 const OURS: &str = "io.retrial.";
 /// The longest value of a variable or a label that is kept.
@@ -29,10 +31,11 @@ pub async fn record(session: &Session) {
     let Some(container) = session.state().container else {
         return;
     };
-    let installed = installed(session, &container).await;
+    let state = session.engine.container(&container);
+    let (installed, found) = tokio::join!(installed(session, &container), state);
     // The verdict, which is written next, reports a full disk.
     let _ = kept::keep(&session.run, &installed);
-    let found = session.engine.container(&container).await.ok().flatten();
+    let found = found.ok().flatten();
     let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
         return;
     };
@@ -51,17 +54,34 @@ pub async fn record(session: &Session) {
     let _ = session.run.write_json("host.json", &host);
 }
 
+/// The container's first process lists them if it can, without the engine; else an exec does.
 async fn installed(session: &Session, container: &str) -> Installed {
-    let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
-    let output = tokio::time::timeout(PATIENCE, session.engine.exec(container, &spec)).await;
-    let remark = match output {
-        Ok(Ok(output)) => return packages::read(&output.stdout),
+    let list = async {
+        if session.control.ask_for_packages() {
+            return Ok(answer(session).await);
+        }
+        let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
+        let output = session.engine.exec(container, &spec).await;
+        output.map(|output| output.stdout)
+    };
+    let remark = match tokio::time::timeout(PATIENCE, list).await {
+        Ok(Ok(text)) => return packages::read(&text),
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("the container did not list them within {PATIENCE:?}"),
     };
     Installed {
         remarks: vec![format!("the installed packages are not known: {remark}")],
         ..packages::read("@end")
+    }
+}
+
+/// What the first process lists, to its end.
+async fn answer(session: &Session) -> String {
+    loop {
+        if let Some(text) = session.control.listed_packages() {
+            return text;
+        }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

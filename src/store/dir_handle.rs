@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, linkat, mkdirat, open,
-    openat, openat2, renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, fchmod, fstat, linkat, mkdirat,
+    mkfifoat, open, openat, openat2, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -94,6 +94,38 @@ impl Directory {
         file.write_all(bytes)
             .map_err(StoreError::io("write", &path))?;
         self.rename(&part, name)
+    }
+
+    /// Makes a named pipe in it, in place of what is there.
+    ///
+    /// # Errors
+    /// Where the file system has no pipes.
+    pub fn make_pipe(&self, name: &str, mode: u32) -> Result<(), StoreError> {
+        let path = self.path.join(name);
+        self.remove(name)?;
+        let mode = Mode::from_raw_mode(mode);
+        mkfifoat(&self.descriptor, name, mode).map_err(fault("create", &path))
+    }
+
+    /// Writes to a named pipe in it that somebody reads, without waiting.
+    ///
+    /// # Errors
+    /// Where nobody reads it, or it is no pipe.
+    pub fn write_to_pipe(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.path.join(name);
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let pipe =
+            openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused("open", &path))?;
+        let status = fstat(&pipe).map_err(fault("open", &path))?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::Fifo {
+            return Err(StoreError::Unusable {
+                path,
+                because: "it is no pipe".to_owned(),
+            });
+        }
+        let mut pipe = File::from(pipe);
+        pipe.write_all(bytes)
+            .map_err(StoreError::io("write", &path))
     }
 
     /// Renames within it.

@@ -176,6 +176,32 @@ fn runs_of_one_image_share_the_list() {
         .says("no run has an axis or a parameter release");
 }
 
+/// The container's first process lists them; as another user than root it could not, and an exec does.
+#[test]
+fn whoever_lists_the_packages_finds_the_same() {
+    let listed = |user: &str, execs: usize| {
+        let lab = Lab::new()?;
+        let keys = format!("container: {{ user: '{user}' }}");
+        let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
+        let since = lab.docker(&["info", "--format", "{{.SystemTime}}"]);
+        lab.run(&[]).expect_exit(0);
+        let until = lab.docker(&["info", "--format", "{{.SystemTime}}"]);
+        let container = format!("container={}", lab.container());
+        let asks = [
+            "events", "--since", &since, "--until", &until, "--filter", &container,
+        ];
+        let events = lab.docker(&[&asks[..], &["--filter", "event=exec_create"]].concat());
+        assert_eq!(events.lines().count(), execs, "{user}: {events}");
+        let kept: Value = serde_json::from_str(&lab.text("packages.json")).unwrap();
+        Some(kept)
+    };
+    let Some(by_root) = listed("0", 1) else {
+        return;
+    };
+    assert!(by_root["databases"][0]["packages"]["bash"].is_string());
+    assert_eq!(listed("1234", 2).unwrap(), by_root);
+}
+
 #[test]
 fn an_image_without_any_package_says_nothing_and_fails_nothing() {
     let Some(lab) = Lab::new() else { return };
