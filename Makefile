@@ -93,6 +93,13 @@ bench: lab ## measure speed, in pairs against docker's command line (best on a q
 	$(call say,cargo bench)
 	@$(LAB); cargo bench --locked --bench startup --bench noop --bench lines --bench summaries --bench detail --bench judge --bench history --bench batch --bench batch_cost --bench report --bench telemetry --bench fetch
 
+FAULTS ?= 1000
+
+.PHONY: faults
+faults: lab tools ## kill runs, batches and engines FAULTS times, and more; the counts go into docs/reliability.md (an hour)
+	$(call say,tests/faults)
+	@$(LAB); tests/faults $(FAULTS)
+
 .PHONY: dist
 dist: lab ## build and check the release for x86_64 Linux, in target/dist (fifteen minutes; root and debootstrap)
 	$(call install,cargo-deb,$(DEB))

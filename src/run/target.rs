@@ -2,6 +2,7 @@
 //! Either way it runs under the same script, in a session of its own, and survives a kill of the tool.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
@@ -16,6 +17,9 @@ use crate::store::journal::StepFault;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::error::{EngineError, Refusal};
+
+/// How long a script may take that ends processes or looks for them, on a host with very many.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where a command runs.
 #[derive(Debug, Clone)]
@@ -77,8 +81,20 @@ impl Target {
         }
     }
 
-    /// Runs one of the control directory's scripts for a step. Returns its output if it succeeded.
+    /// Runs one of the control directory's scripts for a step. Returns its output if it succeeded in
+    /// time: a container may have put a pipe in place of a file that it reads.
     pub async fn script(
+        &self,
+        session: &Session,
+        step: &Step,
+        name: &str,
+        arguments: &[&str],
+    ) -> Option<String> {
+        let script = self.run_script(session, step, name, arguments);
+        tokio::time::timeout(PATIENCE, script).await.ok().flatten()
+    }
+
+    async fn run_script(
         &self,
         session: &Session,
         step: &Step,
@@ -102,6 +118,7 @@ impl Target {
                     .args(command.skip(1))
                     .envs([mark(&session.run, step)]);
                 process.stdin(Stdio::null()).stderr(Stdio::null());
+                process.kill_on_drop(true);
                 let output = process.output().await.ok()?;
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 output.status.success().then_some(text)

@@ -6,11 +6,11 @@ use std::process::Command;
 use crate::lab::{Lab, case, image, recipe_with};
 
 /// A file system of its own.
-struct Small(PathBuf);
+pub struct Small(pub PathBuf);
 
 impl Small {
     /// Mounts one; none, with a printed word, for somebody who may not.
-    fn mount(at: PathBuf, size: &str) -> Option<Self> {
+    pub fn mount(at: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&at).unwrap();
         let status = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
@@ -23,7 +23,7 @@ impl Small {
         None
     }
 
-    fn grow(&self, size: &str) {
+    pub fn grow(&self, size: &str) {
         let status = Command::new("mount")
             .args(["-o", &format!("remount,size={size}")])
             .arg(&self.0)

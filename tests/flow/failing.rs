@@ -243,3 +243,14 @@ fn a_changed_script_runs_no_further_step() {
         );
     }
 }
+
+/// What ends a step's processes reads files of the control directory.
+#[test]
+fn a_pipe_in_place_of_a_script_holds_nothing_up() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "cd /.retrial; rm -r steps/*; rm processes; mkfifo processes; exit 7";
+    let lab = lab.recipe(&recipe_with("", &case("main", commands, "timeout: 3s")));
+    lab.run(&[]).expect_exit(4);
+    assert_eq!(lab.verdict()["outcome"], "failed");
+    assert_eq!(lab.containers(), [""; 0]);
+}

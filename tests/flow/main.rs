@@ -22,6 +22,7 @@ mod images;
 mod killed;
 mod locked;
 mod models;
+mod random;
 mod results;
 mod shared_host;
 mod stopped;

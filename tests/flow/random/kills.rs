@@ -1,0 +1,157 @@
+//! Kills of the tool and of the engine, signals, and a full disk.
+
+use std::fs;
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use super::{Tally, continuing, counted, ended, finish, is_whole, moment, recorded};
+use crate::batch::{Batches, varied};
+use crate::disk::Small;
+use crate::lab::{Lab, PrivateEngine, case, recipe_with};
+
+/// The most kills of one run or batch.
+const EACH: usize = 4;
+
+#[test]
+fn of_a_run() {
+    if Lab::new().is_none() {
+        return;
+    }
+    Tally::of("`kill -9` of a run, then `resume`", 60).run(|chance| {
+        let lab = Lab::new().map(counted).unwrap();
+        let kills = chance.usize(1..=EACH);
+        for _ in 0..kills {
+            let going = lab.start_retrial(continuing(&lab));
+            moment(chance, 1500);
+            going.kill();
+        }
+        finish(&lab);
+        is_whole(&lab);
+        kills
+    });
+}
+
+/// The batches that were recorded, with their journals.
+fn journals(lab: &Lab) -> Vec<String> {
+    let batches = fs::read_dir(lab.home_path().join("batches"));
+    let batches = batches.into_iter().flatten().flatten();
+    let journals = batches.map(|batch| fs::read_to_string(batch.path().join("journal.jsonl")));
+    journals
+        .flatten()
+        .filter(|journal| !journal.is_empty())
+        .collect()
+}
+
+#[test]
+fn of_a_batch() {
+    if Lab::new().is_none() {
+        return;
+    }
+    Tally::of("`kill -9` of a batch, then the same command", 40).run(|chance| {
+        let who = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; sleep 0.2";
+        let lab = Lab::new().unwrap().recipe(&varied("", who));
+        let has_ended = |lab: &Lab| journals(lab).iter().any(|one| one.contains("batch_ended"));
+        let kills = chance.usize(1..=EACH);
+        let mut done = 0;
+        while done < kills && !has_ended(&lab) {
+            let batch = lab.start_batch(&["--trials", "2"]);
+            moment(chance, 3000);
+            batch.kill();
+            done += 1;
+        }
+        // The same command measures a finished batch anew.
+        if !has_ended(&lab) {
+            lab.batch(&["--trials", "2"]).expect_exit(0);
+        }
+        assert_eq!(journals(&lab).len(), 1);
+        let runs = recorded(&lab);
+        assert_eq!(runs.len(), 4, "{runs:?}");
+        for run in runs {
+            let output = fs::read_to_string(run.join("steps/03-main-performance/output.log"));
+            assert_eq!(
+                output.unwrap().matches("uuid ").count(),
+                1,
+                "measured twice"
+            );
+        }
+        assert_eq!(lab.containers(), [""; 0]);
+        done
+    });
+}
+
+#[test]
+fn of_the_engine() {
+    let Some(engine) = PrivateEngine::start("flow-random") else {
+        return;
+    };
+    Tally::of("kill of the engine, which comes back", 5).run(|chance| {
+        let lab = Lab::with_engine(Some(engine.url.clone()))
+            .map(counted)
+            .unwrap();
+        let mut going = lab.start(&[]);
+        moment(chance, 1500);
+        engine.kill();
+        moment(chance, 500);
+        engine.start_again();
+        let done = going.end();
+        // Before its first step a run has nothing to lose, and gives up at once.
+        assert!(matches!(done.code, Some(0 | 3)), "{done:?}");
+        finish(&lab);
+        is_whole(&lab);
+        1
+    });
+}
+
+#[test]
+fn by_signals() {
+    if Lab::new().is_none() {
+        return;
+    }
+    Tally::of("INT or TERM during any step, then `resume`", 10).run(|chance| {
+        let lab = Lab::new().map(counted).unwrap();
+        let mut going = lab.start(&[]);
+        moment(chance, 1500);
+        going.signal(if chance.bool() { "INT" } else { "TERM" });
+        let done = going.end();
+        // A process that has not started yet ends by the signal itself.
+        let is_early = done.code.is_none() && recorded(&lab).is_empty();
+        assert!(is_early || matches!(done.code, Some(0 | 130)), "{done:?}");
+        assert_eq!(lab.containers(), [""; 0]);
+        finish(&lab);
+        is_whole(&lab);
+        1
+    });
+}
+
+/// How the last step of a run ended, for messages.
+fn last_event(lab: &Lab) -> Value {
+    lab.journal().pop().unwrap_or_default()
+}
+
+#[test]
+fn by_a_full_disk() {
+    let Some(lab) = Lab::new() else { return };
+    let Some(small) = Small::mount(lab.path("small"), "1m") else {
+        return;
+    };
+    drop(small);
+    Tally::of("a full disk, then space and `resume`", 5).run(|chance: &mut Rng| {
+        let lab = Lab::new().unwrap();
+        let size = format!("{}k", chance.u32(100..6000));
+        let small = Small::mount(lab.path("small"), &size).unwrap();
+        let commands = "head -c 1m /dev/zero | tr '\\0' 'x' | fold -w 100\nmkdir /results; head -c 2m /dev/urandom >/results/big";
+        let lab = lab
+            .recipe(&recipe_with("", &case("main", commands, "results: /results")))
+            .home(&small.0);
+        let done = lab.run(&[]);
+        ended(&done);
+        assert!(matches!(done.code, Some(0 | 3)), "{size}: {done:?}");
+        small.grow("50m");
+        finish(&lab);
+        let big = recorded(&lab)[0].join("results/main/performance/run_1/big");
+        assert_eq!(fs::metadata(big).unwrap().len(), 2 << 20, "{}", last_event(&lab));
+        assert_eq!(lab.containers(), [""; 0]);
+        1
+    });
+}

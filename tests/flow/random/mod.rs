@@ -1,0 +1,142 @@
+//! Faults at random moments, counted: `make faults` writes the counts into docs/reliability.md.
+//!
+//! `RETRIAL_FAULTS` is the number of kills, of which the other kinds have a share; 40 unless it is set.
+//! `RETRIAL_FAULTS_SEED` repeats a try, `RETRIAL_FAULTS_TO` is the directory of the counts.
+
+mod hostile;
+mod kills;
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use fastrand::Rng;
+use serde_json::Value;
+
+use crate::lab::{Done, Lab, case, recipe_with};
+
+/// Kills of runs and of batches unless more are requested.
+const KILLS: usize = 40;
+
+/// Tries of one kind of fault.
+struct Tally {
+    kind: &'static str,
+    wanted: usize,
+    tries: usize,
+    seed: u64,
+    /// The seeds of those that were not survived, and why.
+    lost: Vec<(u64, String)>,
+}
+
+impl Tally {
+    /// So many tries as a percentage of the kills.
+    fn of(kind: &'static str, share: usize) -> Self {
+        let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+        let kills = number("RETRIAL_FAULTS").map_or(KILLS, |kills| kills.try_into().unwrap());
+        Self {
+            kind,
+            wanted: (kills * share / 100).max(1),
+            tries: 0,
+            seed: number("RETRIAL_FAULTS_SEED").unwrap_or_else(|| fastrand::u64(..)),
+            lost: Vec::new(),
+        }
+    }
+
+    /// Tries until there are as many as wanted; a try gives the number of its faults.
+    fn run(mut self, mut one: impl FnMut(&mut Rng) -> usize) {
+        while self.tries < self.wanted {
+            let seed = self.seed.wrapping_add(self.tries as u64);
+            let mut chance = Rng::with_seed(seed);
+            match catch_unwind(AssertUnwindSafe(|| one(&mut chance))) {
+                Ok(faults) => self.tries += faults,
+                Err(panic) => {
+                    self.tries += 1;
+                    let text = panic.downcast_ref::<String>().cloned();
+                    self.lost.push((seed, text.unwrap_or_default()));
+                }
+            }
+        }
+        let survived = self.tries - self.lost.len();
+        println!("{}: {} tries, {survived} survived", self.kind, self.tries);
+        if let Some(to) = std::env::var_os("RETRIAL_FAULTS_TO") {
+            let row = format!("| {} | {} | {survived} |\n", self.kind, self.tries);
+            let name = self
+                .kind
+                .replace(|letter: char| !letter.is_alphanumeric(), "-");
+            fs::write(PathBuf::from(to).join(name), row).unwrap();
+        }
+        assert!(self.lost.is_empty(), "{}: {:#?}", self.kind, self.lost);
+    }
+}
+
+/// A moment within the next so many milliseconds.
+fn moment(chance: &mut Rng, milliseconds: u64) {
+    std::thread::sleep(Duration::from_micros(chance.u64(..milliseconds * 1000)));
+}
+
+/// A run of a setup step and two measurements with results, each of which says once who it is.
+fn counted(lab: Lab) -> Lab {
+    let who = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"\n";
+    let lines = "for i in $(seq 1 20); do echo \"line $i\"; sleep 0.02; done\n";
+    let cases = ["first", "second"].map(|name| {
+        let results = format!("mkdir /{name}; date >/{name}/when");
+        let keys = format!("results: /{name}");
+        case(name, &format!("{who}{lines}{results}"), &keys)
+    });
+    let setup = "setup:\n  tool:\n    run: sleep 0.1; touch /ready";
+    lab.recipe(&recipe_with(setup, &cases.concat()))
+}
+
+/// Runs that have been recorded; a run that was killed before is none.
+fn recorded(lab: &Lab) -> Vec<PathBuf> {
+    let mut runs = lab.runs();
+    runs.retain(|run| run.join("journal.jsonl").is_file());
+    runs
+}
+
+/// The arguments that continue a lab's run, or start it.
+fn continuing(lab: &Lab) -> &'static [&'static str] {
+    if recorded(lab).is_empty() {
+        &["run", "./recipe.yaml"]
+    } else {
+        &["resume", "last"]
+    }
+}
+
+/// Continues until the run has its verdict.
+fn finish(lab: &Lab) -> Done {
+    lab.retrial(continuing(lab))
+        .expect_exit(0)
+        .says("reproduced")
+}
+
+/// The run is complete, and nothing of it is left behind.
+fn is_whole(lab: &Lab) {
+    let runs = recorded(lab);
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let verdict = fs::read_to_string(runs[0].join("verdict.json")).unwrap();
+    let verdict: Value = serde_json::from_str(&verdict).unwrap();
+    assert_eq!(verdict["outcome"], "reproduced");
+    let expected: Vec<String> = (1..=20).map(|number| format!("line {number}")).collect();
+    for (number, name) in [(4, "first"), (6, "second")] {
+        let log = format!("steps/{number:02}-{name}-performance/output.log");
+        let output = fs::read_to_string(runs[0].join(&log)).unwrap();
+        let lines = output.lines().filter(|line| line.starts_with("line "));
+        assert_eq!(lines.collect::<Vec<_>>(), expected, "{log}");
+        assert_eq!(output.matches("uuid ").count(), 1, "{log}: measured twice");
+        let results = format!("results/{name}/performance/run_1/when");
+        assert!(runs[0].join(&results).is_file(), "{results}");
+    }
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+/// The program ended by itself, with one of its own exit codes, and did not panic.
+fn ended(done: &Done) {
+    assert!(
+        done.code
+            .is_some_and(|code| (0..=5).contains(&code) || code == 130),
+        "{done:?}"
+    );
+    assert!(!done.err.contains("panicked"), "{}", done.err);
+}
