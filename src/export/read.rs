@@ -32,7 +32,7 @@ pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreEr
     let host: HostFile = files.directory.read_json("host.json")?;
     let mut results = Vec::new();
     for (index, measured) in files.plan.measurements.iter().enumerate() {
-        for trial in 1..=measured.trials.max {
+        for trial in measured.judged_trials() {
             let collected = measured.results_directory(trial);
             results.extend(one(files, index, trial, &collected));
         }

@@ -1,5 +1,7 @@
 //! What is measured and how it is judged: the part of a plan that a verdict needs.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::step::Plan;
@@ -19,6 +21,9 @@ pub struct MeasurementPlan {
     pub mode: Mode,
     /// How often, and until when.
     pub trials: Trials,
+    /// How many trials come before these, which are shown but not judged.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub warmup: u32,
     /// The target rate of the published result, queries per second.
     pub target_qps: Option<f64>,
     /// Figures that are not `LoadGen`'s; `file` is rendered.
@@ -43,6 +48,7 @@ impl MeasurementPlan {
             loadgen: false,
             mode,
             trials: Trials::default(),
+            warmup: 0,
             target_qps: None,
             figures: Vec::new(),
             expect: Vec::new(),
@@ -63,11 +69,25 @@ impl MeasurementPlan {
         is_scenario(name, &self.key, Some(&self.scenario))
     }
 
+    /// The numbers of all trials that are judged, needed or not. Those of the warm-up come before.
+    #[must_use]
+    pub fn judged_trials(&self) -> RangeInclusive<u32> {
+        self.warmup + 1..=self.warmup + self.trials.max
+    }
+
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, trial: u32) -> String {
         format!("results/{}/{}/run_{trial}", self.scenario, self.mode)
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Whether a name means a scenario of this key, or of `LoadGen`: `single-stream` is `SingleStream`.

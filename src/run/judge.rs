@@ -91,7 +91,8 @@ pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> O
     };
     // Only whole stages count: the latest one before this trial.
     let mut stages = stages.iter().copied().enumerate().rev();
-    let (decided, seen) = stages.find(|(_, seen)| *seen < trial)?;
+    let warmup = session.plan.measurements.get(measurement)?.warmup;
+    let (decided, seen) = stages.find(|(_, seen)| warmup + *seen < trial)?;
     let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
     let decide = move || {
         let files = RunFiles {
@@ -101,7 +102,9 @@ pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> O
             telemetry: Vec::new(),
         };
         let mut evidence = run::gather_one(&files, measurement);
-        evidence.trials.retain(|earlier| earlier.trial <= seen);
+        evidence
+            .trials
+            .retain(|earlier| earlier.trial <= warmup + seen);
         verdict::decide_stage(&context(&files), &evidence, decided)
     };
     match on_thread(&session.stop, decide).await.ok()? {

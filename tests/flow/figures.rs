@@ -281,3 +281,48 @@ fn judged_without_an_engine() {
         .expect_exit(0)
         .says("1.03472 for its convergence");
 }
+
+/// Its trials are run and shown first, and not judged; the numbers count on.
+#[test]
+fn of_a_warm_up_are_shown_but_not_judged() {
+    let commands = "mkdir /out_${{ trial }}; date >/out_${{ trial }}/when
+echo \"speed: $(( ${{ trial }} <= 2 ? 10 : 100 )) MB/s\"";
+    let keys = "results: /out_*
+warmup: 2
+trials: 2
+figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s, noise: 1% } }
+expect: { speed: { value: 100, kind: official, source: here } }";
+    let Some(lab) = lab(commands, keys) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(0).says("reproduced");
+    let result = &lab.verdict()["results"][0];
+    let values = |trials: &str| -> Vec<(u64, f64)> {
+        let trials = result[trials].as_array().unwrap().iter();
+        let values = trials.map(|one| {
+            let speed = one["figures"]["speed"]["value"].as_f64().unwrap();
+            (one["trial"].as_u64().unwrap(), speed)
+        });
+        values.collect()
+    };
+    assert_eq!(values("warmups"), [(1, 10.0), (2, 10.0)]);
+    assert_eq!(values("trials"), [(3, 100.0), (4, 100.0)]);
+    assert_eq!(lab.count("main-performance-warmup-1", "step_began"), 1);
+    assert_eq!(lab.count("main-performance-3", "step_began"), 1);
+    lab.retrial(&["judge", "last"]).expect_exit(0);
+    let page = lab.retrial(&["report", "last", "--to", "-"]).expect_exit(0);
+    assert!(page.out.contains("2 (warm-up)"), "{}", page.out);
+}
+
+/// One that fails is no measurement, and a failure all the same.
+#[test]
+fn of_a_warm_up_that_fails_there_are_none() {
+    let keys = "warmup: 1
+figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s } }";
+    let commands = "test ${{ trial }} = 2 || exit 3\necho 'speed: 1 MB/s'";
+    let Some(lab) = lab(commands, keys) else {
+        return;
+    };
+    lab.run(&[]).expect_exit(4);
+    assert_eq!(lab.verdict()["outcome"], "failed");
+}

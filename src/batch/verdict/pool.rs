@@ -47,6 +47,10 @@ fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
         trial.trial = if several { next } else { run.trial };
         trial.path = format!("{}/{}", run.run, trial.path);
     }
+    for warmup in &mut more.warmups {
+        warmup.trial = run.trial;
+        warmup.path = format!("{}/{}", run.run, warmup.path);
+    }
     for check in &mut more.checks {
         check.trial = check.trial.map(|_| run.trial);
     }
@@ -62,6 +66,7 @@ fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
                 }
             }
             known.trials.extend(more.trials);
+            known.warmups.extend(more.warmups);
         }
     }
 }

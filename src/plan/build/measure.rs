@@ -26,9 +26,9 @@ impl Builder<'_> {
                 continue;
             }
             let plan = self.measurement(key, loadgen, mode, from)?;
-            let trials = plan.trials;
+            let last = *plan.judged_trials().end();
             self.measurements.push(plan);
-            for trial in 1..=trials.max {
+            for trial in 1..=last {
                 let one = OneTrial::of(self, from, trial);
                 self.trial(&one, &mut shared)?;
             }
@@ -162,12 +162,18 @@ impl Builder<'_> {
             (Mode::Performance, chosen) => chosen.unwrap_or(from.trials),
             _ => Trials::default(),
         };
+        let warmup = if mode == Mode::Performance {
+            from.warmup
+        } else {
+            0
+        };
         Ok(MeasurementPlan {
             key: key.to_owned(),
             scenario: loadgen.unwrap_or(key).to_owned(),
             loadgen: loadgen.is_some() && from.results.is_some(),
             mode,
             trials,
+            warmup,
             target_qps: from.target_qps,
             figures,
             expect: from.expect.clone(),
@@ -269,7 +275,8 @@ impl<'a> OneTrial<'a> {
         scope.scenario = Some(plan.scenario.clone());
         scope.mode = Some(plan.mode);
         scope.trial = Some(trial);
-        let when = if trial > plan.trials.min {
+        let is_warmup = trial <= plan.warmup;
+        let when = if trial > plan.warmup + plan.trials.min {
             Condition::UntilDecided {
                 stages: plan.trials.stages(),
             }
@@ -280,8 +287,12 @@ impl<'a> OneTrial<'a> {
             from,
             index,
             trial,
-            several: plan.trials.max > 1,
-            stem: plan.stem(),
+            several: plan.warmup + plan.trials.max > 1,
+            stem: if is_warmup {
+                format!("{}-warmup", plan.stem())
+            } else {
+                plan.stem()
+            },
             place: format!("scenarios.{}.{}", plan.key, plan.mode),
             scope,
             when,

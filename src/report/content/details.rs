@@ -56,14 +56,22 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
         return Vec::new();
     }
     let caption = format!("{} {}: {}", result.scenario, result.mode, result.path);
-    let table = Table::of(caption, result.trials.iter().take(TRIALS));
-    let table = table.head("trial", |trial| trial.trial.to_string());
+    let warmups = result.warmups.iter().map(|trial| (true, trial));
+    let trials = result.trials.iter().map(|trial| (false, trial));
+    let table = Table::of(caption, warmups.chain(trials).take(TRIALS));
+    let table = table.head("trial", |(is_warmup, trial)| match is_warmup {
+        true => format!("{} (warm-up)", trial.trial),
+        false => trial.trial.to_string(),
+    });
     let names = figure_names(result);
     let table = names.iter().fold(table, |table, name| {
-        table.number(name, |trial| figure(result, trial, name))
+        table.number(name, |(_, trial)| figure(result, trial, name))
     });
-    let table = table.status("status", |trial| status(&trial.step));
-    let table = table.status("rules", |trial| marks::rules(trial.valid));
+    let table = table.status("status", |(_, trial)| status(&trial.step));
+    let table = table.status("rules", |(is_warmup, trial)| match is_warmup {
+        true => "not judged".into(),
+        false => marks::rules(trial.valid),
+    });
     let mut blocks = vec![table.block()];
     let rest = result.trials.len().saturating_sub(TRIALS);
     if rest > 0 {

@@ -2,7 +2,7 @@
 
 use super::trial::Trial;
 use crate::plan::step::Plan;
-use crate::results::verdict::{Evidence, TrialEvidence};
+use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
 use crate::store::RunDirectory;
 use crate::store::journal::State;
 use crate::telemetry::Row;
@@ -36,14 +36,23 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     };
     let mut evidence = Evidence::from(measured.clone());
     evidence.stages = measured.trials.stages();
-    for trial in 1..=measured.trials.max {
-        let one = Trial {
-            files,
-            index,
-            measured,
-            number: trial,
-        };
-        let trials = one.gather(&mut evidence);
+    let trial = |number: u32| Trial {
+        files,
+        index,
+        measured,
+        number,
+    };
+    for number in 1..=measured.warmup {
+        // The rules of a result are not those of its warm-up.
+        let trials = trial(number).gather(&mut Evidence::from(measured.clone()));
+        let (finished, failed): (Vec<_>, Vec<_>) = trials
+            .into_iter()
+            .partition(|one| one.outcome == StepOutcome::Finished);
+        evidence.warmups.extend(finished);
+        evidence.trials.extend(failed);
+    }
+    for number in measured.judged_trials() {
+        let trials = trial(number).gather(&mut evidence);
         evidence.trials.extend(trials);
     }
     // A step that trained several times gave as many trials.

@@ -5,8 +5,8 @@ use super::figures::{aggregated, declared, main_figure, measured_sentence};
 use super::qualifier::{IMPLAUSIBLE, exceeding, explained, merge, of_result};
 use super::rules::{Checked, check};
 use super::{
-    Bounds, Context, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, TrialVerdict,
-    sentence, telemetry,
+    Bounds, Context, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, TrialEvidence,
+    TrialVerdict, sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
 use retrial_stats::Decision;
@@ -84,6 +84,7 @@ impl<'a> Draft<'a> {
             scenario: evidence.scenario.clone(),
             mode: evidence.mode,
             trials: self.trials(named.as_deref()),
+            warmups: self.warmups(named.as_deref()),
             deciding: named,
             telemetry,
             declared: declared(evidence, &figures),
@@ -191,31 +192,17 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Nothing is said of their validity but how their steps ended.
+    fn warmups(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
+        let warmups = self.evidence.warmups.iter();
+        warmups.map(|trial| shown(trial, true, deciding)).collect()
+    }
+
     fn trials(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
-        let mut trials: Vec<TrialVerdict> = self
-            .evidence
-            .trials
-            .iter()
-            .enumerate()
-            .map(|(position, trial)| TrialVerdict {
-                trial: trial.trial,
-                path: trial.path.clone(),
-                step: trial.outcome.clone(),
-                valid: self
-                    .checked
-                    .valid_trials
-                    .get(position)
-                    .copied()
-                    .unwrap_or(false),
-                figures: trial
-                    .figures
-                    .iter()
-                    .filter(|(_, figure)| figure.value.is_finite())
-                    .map(|(name, figure)| (name.clone(), figure.clone().printed(0.0)))
-                    .collect(),
-                outlier_in: Vec::new(),
-                telemetry: telemetry::of_trial(trial, deciding),
-            })
+        let valid = |position: usize| self.checked.valid_trials.get(position).copied();
+        let trials = self.evidence.trials.iter().enumerate();
+        let mut trials: Vec<TrialVerdict> = trials
+            .map(|(position, trial)| shown(trial, valid(position).unwrap_or(false), deciding))
             .collect();
         for compared in &self.compared {
             for position in outliers(&compared.values) {
@@ -223,6 +210,23 @@ impl<'a> Draft<'a> {
             }
         }
         trials
+    }
+}
+
+/// A trial, as it was.
+fn shown(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
+    let figures = trial.figures.iter();
+    let figures = figures.filter(|(_, figure)| figure.value.is_finite());
+    TrialVerdict {
+        trial: trial.trial,
+        path: trial.path.clone(),
+        step: trial.outcome.clone(),
+        valid,
+        figures: figures
+            .map(|(name, figure)| (name.clone(), figure.clone().printed(0.0)))
+            .collect(),
+        outlier_in: Vec::new(),
+        telemetry: telemetry::of_trial(trial, deciding),
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Evidence {
     pub checks: Vec<RuleCheck>,
     /// The trials, in the order in which they ran.
     pub trials: Vec<TrialEvidence>,
+    /// The trials before them, which are not judged.
+    pub warmups: Vec<TrialEvidence>,
 }
 
 impl Deref for Evidence {
@@ -63,6 +65,7 @@ impl From<MeasurementPlan> for Evidence {
             scaling: None,
             checks: Vec::new(),
             trials: Vec::new(),
+            warmups: Vec::new(),
         }
     }
 }

@@ -87,6 +87,9 @@ pub struct ResultVerdict {
     pub telemetry: Option<Summary>,
     /// All trials.
     pub trials: Vec<TrialVerdict>,
+    /// The trials before them, which were not judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warmups: Vec<TrialVerdict>,
     /// One per published figure.
     pub judgements: Vec<Judgement>,
     /// The outcome.

@@ -69,6 +69,18 @@ impl Checks<'_> {
                 "the shared command runs once for all; write it there, under `commands`",
             );
         }
+        if measurement.get("from").is_some() {
+            self.misplaced(
+                measurement,
+                "warmup",
+                "`warmup` needs a command of its own",
+                "write `run` instead of `from`: the shared command runs once for all",
+            );
+        }
+        if mode.key != "performance" {
+            let message = "only performance has a warm-up";
+            self.misplaced(measurement, "warmup", message, "remove it");
+        }
         if measurement.get("check").is_none() {
             self.misplaced(
                 measurement,

@@ -112,6 +112,8 @@ object! {
         target_qps: Option<f64>,
         /// How often it is measured: 3, or {min, max} to continue until the evidence decides.
         trials: Trials [default = "1"],
+        /// How many trials come first that are shown but not judged; they count as trials in `${{ trial }}`.
+        warmup: u32 [default = "0"] = T::Integer(0, 100),
     }
 }
 
