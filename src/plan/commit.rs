@@ -48,8 +48,9 @@ impl NamesCommits for Action {
                 texts
             }
             Self::Exec(command) | Self::Host(command) => command.texts(),
+            Self::StartService(service) => service.texts(),
             Self::Collect { path, .. } => vec![path],
-            Self::Create | Self::Judge | Self::Remove => Vec::new(),
+            Self::StopService(_) | Self::Create | Self::Judge | Self::Remove => Vec::new(),
         }
     }
 }

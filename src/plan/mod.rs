@@ -7,6 +7,7 @@ pub mod measurement;
 pub mod model;
 pub mod options;
 pub mod privilege;
+pub mod service;
 pub mod shell;
 mod sku;
 pub mod step;

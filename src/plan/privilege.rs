@@ -64,7 +64,13 @@ pub fn needed(
     mounts: &[String],
     recipe_directory: Option<&str>,
 ) -> Vec<Privilege> {
-    let mut privileges = of_container(&recipe.container);
+    let mut privileges = of_container(&recipe.container, "container");
+    for (name, service) in &recipe.services {
+        if let Some(own) = &service.own_container {
+            let place = format!("services.{name}.container");
+            privileges.extend(of_container(&own.flags, &place));
+        }
+    }
     for source in mounts {
         let sockets = ["docker.sock", "podman.sock", "containerd.sock"];
         if sockets.iter().any(|socket| source.ends_with(socket)) {
@@ -88,9 +94,20 @@ pub fn needed(
     privileges
 }
 
-/// Removes the privileges of a container that a GPU does not need; returns what is removed.
-pub fn remove(container: &mut Container) -> Vec<Privilege> {
-    let removed = of_container(container);
+/// Removes the privileges of a recipe's containers that a GPU does not need; returns what is removed.
+pub fn remove_all(recipe: &mut Recipe) -> Vec<Privilege> {
+    let mut removed = remove(&mut recipe.container, "container");
+    for (name, service) in &mut recipe.services {
+        if let Some(own) = &mut service.own_container {
+            let place = format!("services.{name}.container");
+            removed.extend(remove(&mut own.flags, &place));
+        }
+    }
+    removed
+}
+
+fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
+    let removed = of_container(container, place);
     container.privileged = false;
     container.cap_add.retain(|name| !is_root_capability(name));
     container
@@ -103,12 +120,13 @@ pub fn remove(container: &mut Container) -> Vec<Privilege> {
     removed
 }
 
-fn of_container(container: &Container) -> Vec<Privilege> {
+/// `place` is the container's key in the recipe.
+fn of_container(container: &Container, place: &str) -> Vec<Privilege> {
     let mut privileges = Vec::new();
     if container.privileged {
         privileges.push(Privilege::new(
             "privileged",
-            "container.privileged",
+            format!("{place}.privileged"),
             "every device of the host, and settings of its kernel and of the GPUs' clocks",
         ));
     }
@@ -117,7 +135,7 @@ fn of_container(container: &Container) -> Vec<Privilege> {
         capabilities
             .filter(|name| is_root_capability(name))
             .map(|name| {
-                let setting = format!("container.cap_add {name}");
+                let setting = format!("{place}.cap_add {name}");
                 Privilege::new("sys-admin", setting, "enough to escape the container")
             }),
     );
@@ -128,7 +146,7 @@ fn of_container(container: &Container) -> Vec<Privilege> {
     {
         privileges.push(Privilege::new(
             "sys-admin",
-            format!("container.security_opt {SYSTEM_PATHS}"),
+            format!("{place}.security_opt {SYSTEM_PATHS}"),
             "the kernel's settings in /proc and /sys",
         ));
     }
@@ -137,13 +155,13 @@ fn of_container(container: &Container) -> Vec<Privilege> {
         devices
             .filter(|device| !is_accelerator_device(device))
             .map(|device| {
-                let setting = format!("container.devices {device}");
+                let setting = format!("{place}.devices {device}");
                 let effect = "not a GPU's device: it may be the host's memory or disks";
                 Privilege::new("dev-mem", setting, effect)
             }),
     );
     if container.pid.as_deref() == Some("host") {
-        let setting = "container.pid host";
+        let setting = format!("{place}.pid host");
         privileges.push(Privilege::new("host-pid", setting, "the host's processes"));
     }
     privileges
@@ -167,12 +185,12 @@ mod tests {
         let resolved =
             retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
         let mut container = resolved.recipe.container;
-        let removed = remove(&mut container);
+        let removed = remove(&mut container, "container");
         assert!(!container.privileged && container.pid.is_none());
         assert_eq!(container.devices, ["/dev/kfd", "/dev/dri"]);
         assert_eq!(container.cap_add, ["SYS_PTRACE"]);
         assert_eq!(container.security_opt, ["seccomp=unconfined"]);
         assert_eq!(removed.len(), 4, "{removed:?}");
-        assert_eq!(remove(&mut container), []);
+        assert_eq!(remove(&mut container, "container"), []);
     }
 }

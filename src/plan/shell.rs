@@ -11,6 +11,7 @@ pub use retrial_recipe::quote::quote;
 
 mod cached;
 mod models;
+mod services;
 
 /// Runs a command in bash where the image has it, else in sh; stops at the first error and,
 /// where the shell can, at an error inside a pipe.
@@ -44,6 +45,7 @@ pub fn script(plan: &Plan) -> String {
     }
     out.push_str(&cached::header(plan));
     out.push_str(&models::header(plan));
+    out.push_str(&services::header(plan, &name));
     for step in &plan.steps {
         let lines = lines_of(plan, step, &name);
         if lines.is_empty() {
@@ -110,6 +112,8 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
         Action::Create => docker_run(&plan.container, name, mounts(plan, step)),
         Action::Exec(exec) => docker_exec(exec, name),
         Action::Host(exec) => cached::host(exec),
+        Action::StartService(service) => services::start(plan, step, service, name),
+        Action::StopService(ending) => services::stop(plan, ending, name),
         Action::Collect {
             measurement,
             trial,
@@ -149,7 +153,14 @@ fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> Str
 }
 
 fn docker_exec(exec: &ExecStep, name: &str) -> String {
-    let mut line = String::from("docker exec");
+    let options = exec_options(exec);
+    let shell = shell_words(exec);
+    format!("docker exec{options} {name} {shell} {}", quote(&exec.run))
+}
+
+/// The options of `docker exec`, each after a space.
+fn exec_options(exec: &ExecStep) -> String {
+    let mut line = String::new();
     for (key, value) in &exec.env {
         let _ = write!(line, " -e {}", quote(&format!("{key}={value}")));
     }
@@ -162,7 +173,7 @@ fn docker_exec(exec: &ExecStep, name: &str) -> String {
     if let Some(user) = &exec.user {
         let _ = write!(line, " -u {}", quote(user));
     }
-    format!("{line} {name} {} {}", shell_words(exec), quote(&exec.run))
+    line
 }
 
 /// The shell that takes the command as its next word.
@@ -175,6 +186,18 @@ fn shell_words(exec: &ExecStep) -> String {
         line.push("-c".to_owned());
     }
     line.join(" ")
+}
+
+/// The words that run a short command by a step's shell.
+#[must_use]
+pub fn inline(shell: Option<&[String]>, run: &str) -> Vec<String> {
+    let default = ["sh", "-c", RUN].map(str::to_owned);
+    let mut words = shell.map_or_else(|| default.to_vec(), <[String]>::to_vec);
+    if shell.is_some() && !takes_text(&words) {
+        words.push("-c".to_owned());
+    }
+    words.push(run.to_owned());
+    words
 }
 
 /// Whether the shell's last word makes it take the command as text (`-c`, `-lc`, `-ilc`).

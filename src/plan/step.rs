@@ -11,6 +11,7 @@ use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
 use super::options::{Keep, PullPolicy};
 use super::privilege::Privilege;
+use super::service::{ServiceStep, StopStep};
 use crate::host::assign::AssignedGpus;
 use crate::host::checks::Check;
 use crate::telemetry::rate::Interval;
@@ -199,6 +200,7 @@ impl Step {
         match &self.action {
             Action::Exec(command) | Action::Host(command) => Some(command),
             Action::Populate(populate) => Some(&populate.command),
+            Action::StartService(service) => Some(&service.command),
             _ => None,
         }
     }
@@ -289,6 +291,10 @@ pub enum Action {
     Exec(ExecStep),
     /// Run a command on the host.
     Host(ExecStep),
+    /// Start a service, and wait until it is ready.
+    StartService(Box<ServiceStep>),
+    /// Stop a service.
+    StopService(StopStep),
     /// Fetch the results out of the container.
     Collect {
         /// Which measurement.
@@ -348,6 +354,9 @@ pub struct ExecStep {
     pub max_log: Option<u64>,
     /// Result directories (paths or globs): what lies there before is moved aside.
     pub results: Vec<String>,
+    /// The steps that start the services which it needs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<u32>,
 }
 
 /// What a command is for.

@@ -7,6 +7,7 @@ mod gpus;
 use super::cached::PopulateStep;
 use super::model::Form;
 use super::options::PullPolicy;
+use super::service::ServiceStep;
 use super::shell::{build_line, pull_line, quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use crate::format::{limit, size};
@@ -165,6 +166,8 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             lines.extend(exec_lines(exec));
             lines
         }
+        Action::StartService(service) => service_lines(service),
+        Action::StopService(ending) => vec![format!("stop {}: {}", ending.service, ending.stop)],
         Action::Collect {
             measurement,
             trial,
@@ -231,9 +234,31 @@ fn populate_lines(populate: &PopulateStep) -> Vec<String> {
     lines
 }
 
+fn service_lines(service: &ServiceStep) -> Vec<String> {
+    let ready = format!(
+        "ready when {}, within {}",
+        service.readiness(),
+        limit(service.command.timeout_s)
+    );
+    let mut lines = vec![service.command.run.clone()];
+    if let Some(container) = &service.own_container {
+        let options = container.options();
+        let options = options.iter().map(|option| quote(&option.to_string()));
+        let words: Vec<String> = options.chain([quote(&container.image)]).collect();
+        lines.insert(0, format!("in a container of its own: {}", words.join(" ")));
+    }
+    lines.push(described(&service.command, ready));
+    lines
+}
+
 fn exec_lines(exec: &ExecStep) -> Vec<String> {
-    let mut lines = vec![exec.run.clone()];
-    let mut about = vec![format!("timeout {}", limit(exec.timeout_s))];
+    let timeout = format!("timeout {}", limit(exec.timeout_s));
+    vec![exec.run.clone(), described(exec, timeout)]
+}
+
+/// What is known of a command besides its text, in brackets.
+fn described(exec: &ExecStep, first: String) -> String {
+    let mut about = vec![first];
     if let Some(silence) = exec.silence_s {
         about.push(format!("silence {}", limit(silence)));
     }
@@ -255,6 +280,5 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
             .map(|(key, value)| quote(&format!("{key}={value}"))),
     );
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
-    lines.push(format!("({})", about.join(", ")));
-    lines
+    format!("({})", about.join(", "))
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::cached::{self, CachedMounts};
 use super::claim::{claim, claim_of};
+use super::control::Control;
 use super::engine_back::with_engine;
 use super::error::{Halt, RunError};
 use super::labels::{CACHE_LABEL, GPU_LABEL, RUN_LABEL, own_labels};
@@ -11,10 +12,10 @@ use super::model_mounts;
 use super::models::with_commits;
 use super::mount_check::{MountCheck, verify_control_mount};
 use super::session::Session;
-use crate::plan::step::Step;
+use crate::plan::step::{Action, Step};
 use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
+use retrial_container::ContainerSpec;
 use retrial_container::first_process;
-use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::api::ExecSpec;
 use retrial_engine::error::{EngineError, Refusal};
 
@@ -24,15 +25,43 @@ pub async fn create(session: &Session, step: &Step) -> Result<(), Halt> {
     create_with(session, step, "", cached).await
 }
 
-/// Creates and starts a container with cached directories, and verifies that it shares our files.
+/// Creates and starts a container of the recipe's with cached directories.
 pub async fn create_with(
     session: &Session,
     step: &Step,
     suffix: &str,
     cached: CachedMounts,
 ) -> Result<(), Halt> {
-    let models = model_mounts::mounts(session, step)?;
-    let spec = with_commits(session, &spec_of(session, suffix, models, cached));
+    let spec = session.plan.container.clone();
+    let spec = spec_of(session, step, spec, suffix, cached)?;
+    // Until the container runs, so that two runs cannot both find the GPUs free.
+    let _guard = claim(session, step).await?;
+    launch(session, step, spec, &session.control).await
+}
+
+/// Creates and starts a service's own container, in the network of the run's.
+pub async fn create_for_service(
+    session: &Session,
+    step: &Step,
+    service: &str,
+    own: &ContainerSpec,
+) -> Result<(), Halt> {
+    let cached = cached::mounts(session, step).await?;
+    let mut own = own.clone();
+    let main = session.container()?;
+    own.network.get_or_insert(format!("container:{main}"));
+    let spec = spec_of(session, step, own, &format!("-{service}"), cached)?;
+    let control = &session.service_controls[service];
+    launch(session, step, spec, control).await
+}
+
+/// Creates and starts a container, and verifies that it shares our files.
+async fn launch(
+    session: &Session,
+    step: &Step,
+    mut spec: ContainerSpec,
+    control: &Control,
+) -> Result<(), Halt> {
     if let Some(missing) = missing_mount(&spec) {
         return Err(Halt::failed(
             StepFault::Request,
@@ -40,13 +69,18 @@ pub async fn create_with(
             "create it or correct the recipe; the engine would mount an empty directory",
         ));
     }
-    // Until the container runs, so that two runs cannot both find the GPUs free.
-    let _guard = claim(session, step).await?;
+    spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
-    let private_pids = session.plan.container.pid.is_none();
-    session.control.lay_out(&nonce, private_pids)?;
-    let create = || create_from_image(session, step, &spec);
+    control.lay_out(&nonce, spec.pid.is_none())?;
+    let is_service = matches!(step.action, Action::StartService(_));
+    let create = async || {
+        if is_service {
+            create_again(session, &spec).await
+        } else {
+            create_from_image(session, step, &spec).await
+        }
+    };
     let created = with_engine(session, step, create).await;
     let id = created.map_err(|error| match error.refusal() {
         Some(Refusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
@@ -57,21 +91,22 @@ pub async fn create_with(
     let what = What::ContainerCreated {
         id: id.clone(),
         name: spec.name.clone(),
+        service: is_service,
     };
     session.record(Some(step), what)?;
     let started = match with_engine(session, step, || session.engine.start(&id)).await {
-        Ok(()) => verify(session, &id, &nonce).await,
+        Ok(()) => verify(session, control, &id, &nonce).await,
         Err(error) => Err(start_error(&error)),
     };
     if matches!(&started, Err(Halt::Ended(StepEnd::Failed { .. }))) {
-        let _ = remove(session).await;
+        let _ = discard(session, &id).await;
     }
     started
 }
 
 /// Verifies that a started container shares the control directory.
-async fn verify(session: &Session, id: &str, nonce: &str) -> Result<(), Halt> {
-    let (because, advice) = match verify_control_mount(session, id, nonce).await {
+async fn verify(session: &Session, control: &Control, id: &str, nonce: &str) -> Result<(), Halt> {
+    let (because, advice) = match verify_control_mount(session, control, id, nonce).await {
         MountCheck::Shared => return Ok(()),
         MountCheck::Stopped => return Err(StepEnd::Stopped.into()),
         MountCheck::NotShared => return Err(not_shared(session)),
@@ -164,36 +199,42 @@ fn missing_mount(container: &ContainerSpec) -> Option<&str> {
         .find(|source| !Path::new(source).exists())
 }
 
-/// The plan's container with what belongs to this run: name, labels, mounts, control directory.
+/// A container of the plan with what belongs to this run: name, labels, mounts.
 fn spec_of(
     session: &Session,
+    step: &Step,
+    mut spec: ContainerSpec,
     suffix: &str,
-    models: Vec<Mount>,
     cached: CachedMounts,
-) -> ContainerSpec {
-    let mut spec = session.plan.container.clone();
+) -> Result<ContainerSpec, Halt> {
     spec.name = format!("retrial-{}{suffix}", session.run.id());
-    spec.mounts.extend(models);
+    spec.mounts.extend(model_mounts::mounts(session, step)?);
     spec.mounts.extend(cached.mounts);
-    spec.control = Some(session.control.path().display().to_string());
     spec.labels = own_labels(session);
     let cached = cached.identities.join("\n");
     let cached = Some(cached).filter(|labels| !labels.is_empty());
     let labels = [(CACHE_LABEL, cached), (GPU_LABEL, claim_of(session))];
     let labels = labels.map(|(name, value)| Some((name.to_owned(), value?)));
     spec.labels.extend(labels.into_iter().flatten());
-    spec
+    Ok(with_commits(session, &spec))
 }
 
-/// Removes the run's container, if there is one.
+/// Removes the run's containers, if there are any.
 pub async fn remove(session: &Session) -> Result<(), RunError> {
-    let Some(id) = session.state().container else {
-        return Ok(());
-    };
-    restore_ownership(session, &id).await;
-    session.engine.remove(&id).await?;
-    session.record(None, What::ContainerRemoved { id })?;
+    let state = session.state();
+    // Those of services first: they use the network of the other one.
+    for id in state.service_containers.values().chain(&state.container) {
+        discard(session, id).await?;
+    }
     Ok(())
+}
+
+/// Removes one container of the run.
+pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
+    restore_ownership(session, id).await;
+    session.engine.remove(id).await?;
+    let id = id.to_owned();
+    Ok(session.record(None, What::ContainerRemoved { id })?)
 }
 
 /// The last step of a plan.
@@ -219,6 +260,9 @@ pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError>
         remove(session).await?;
         return Ok(None);
     };
+    for service in state.service_containers.values() {
+        discard(session, service).await?;
+    }
     restore_ownership(session, id).await;
     session.engine.stop(id, 10).await?;
     let run = session.run.id().to_owned();

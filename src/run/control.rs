@@ -87,6 +87,12 @@ impl Control {
         Self::at(run.join("host/control"))
     }
 
+    /// Of the container of a service.
+    #[must_use]
+    pub fn of_service(run: &RunDirectory, service: &str) -> Self {
+        Self::at(run.join("services").join(service))
+    }
+
     fn at(path: PathBuf) -> Self {
         Self {
             path,
@@ -105,6 +111,7 @@ impl Control {
     /// # Errors
     /// If the disk is full or cannot be written.
     pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
+        self.create()?;
         let directory = Directory::open(&self.path)?;
         directory.set_mode(0o755)?;
         directory.directory("steps")?.set_mode(0o755)?;
@@ -130,8 +137,7 @@ impl Control {
     /// # Errors
     /// If the disk is full or cannot be written.
     pub fn lay_out_for_host(&self) -> Result<(), StoreError> {
-        let steps = self.path.join("steps");
-        std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))?;
+        self.create()?;
         let directory = Directory::open(&self.path)?;
         directory.set_mode(0o700)?;
         for (name, text) in SCRIPTS {
@@ -139,6 +145,11 @@ impl Control {
         }
         *self.scripts() = Some(self.read_scripts());
         Ok(())
+    }
+
+    fn create(&self) -> Result<(), StoreError> {
+        let steps = self.path.join("steps");
+        std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))
     }
 
     /// The first script that was changed since this process laid it out, or asked first.

@@ -87,7 +87,10 @@ impl Course {
 fn is_needed(step: &Step, fault: StepFault) -> bool {
     match &step.action {
         Action::Exec(exec) => exec.purpose == Purpose::Prepare || fault == StepFault::Host,
-        Action::Collect { .. } => fault == StepFault::Host,
+        // The measurements that need a service are skipped without it.
+        Action::Collect { .. } | Action::StartService(_) | Action::StopService(_) => {
+            fault == StepFault::Host
+        }
         Action::Remove | Action::Judge => false,
         _ => true,
     }

@@ -6,13 +6,14 @@ use std::fs;
 use super::control::{GRACE_S, StepExit};
 use super::error::Halt;
 use super::follow::{
-    FORGED, FREE_SPACE, MORE_MEMORY, container_ended, disk_full, follow, resume_advice,
+    FORGED, FREE_SPACE, Followed, MORE_MEMORY, container_ended, disk_full, follow, resume_advice,
 };
 use super::host;
 use super::output;
 use super::session::Session;
-use super::target::Target;
-use super::terminate::{terminate_leftovers, terminate_step};
+use super::target::{Started, Target};
+use super::terminate::{Ending, terminate_leftovers, terminate_step};
+use super::watched::watched;
 use crate::plan::step::{ExecStep, Step};
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
@@ -28,9 +29,9 @@ pub async fn run(
     command: &ExecStep,
     reattach: bool,
 ) -> Result<i64, Halt> {
-    let target = Target::Container(session.container()?);
+    let target = Target::main(session)?;
     let end = run_at(session, step, command, &target, reattach).await;
-    session.control.set_deadline(Some(GRACE_S))?;
+    session.set_deadline(Some(GRACE_S))?;
     end
 }
 
@@ -57,42 +58,64 @@ async fn run_at(
     reattach: bool,
 ) -> Result<i64, Halt> {
     let control = target.control(session).step(&step.directory());
-    if !(reattach && control.exists()) {
-        output::begin(session, step, &control, command)?;
-    }
-    let mut started = None;
-    if !control.started() {
-        check_scripts(session, target)?;
-        match target.start(session, step, command).await {
-            Ok(process) => started = Some(process),
-            Err(halt) => {
-                output::keep(session, step, &control, command).await?;
-                return Err(halt);
-            }
-        }
-    }
-    let followed = follow(session, step, command, &control, target, started).await;
+    let started = start(session, step, command, target, reattach).await?;
+    let mut services = watched(session, command)?;
+    let followed = follow(session, step, command, target, started, &mut services).await;
+    let followed = followed.map(|followed| match followed {
+        Followed::Exited(exit) => exit,
+        Followed::Running(never) => match never {},
+    });
     match &followed {
-        Err(_) => terminate_step(session, step, &control, target).await,
+        Err(_) => drop(terminate_step(session, step, target, Ending::default()).await),
         Ok(exit) if exit.left.is_empty() => {}
         Ok(exit) => {
             let processes = exit.left.iter().map(|process| session.redacted(process));
             let processes = processes.collect();
             session.record(Some(step), What::LeftRunning { processes })?;
-            terminate_leftovers(session, step, target).await;
+            terminate_leftovers(session, step, target, Ending::default()).await;
         }
     }
     output::keep(session, step, &control, command).await?;
     let end = followed.and_then(|exit| {
         check_scripts(session, target)?;
-        verify(session, command, &exit)
+        verify(session, target, command, &exit)
     });
-    end.map_err(|mut end| {
-        if let StepEnd::Failed { last_lines, .. } = &mut end {
-            *last_lines = output::last_lines(&session.run, step, LAST_LINES);
+    end.map_err(|end| with_last_lines(session, step, end).into())
+}
+
+/// Starts a step's command, unless an earlier process has.
+pub async fn start(
+    session: &Session,
+    step: &Step,
+    command: &ExecStep,
+    target: &Target,
+    reattach: bool,
+) -> Result<Option<Started>, Halt> {
+    let control = target.control(session).step(&step.directory());
+    if !(reattach && control.exists()) {
+        output::begin(session, step, &control, command)?;
+    }
+    if control.started() {
+        return Ok(None);
+    }
+    check_scripts(session, target)?;
+    match target.start(session, step, command).await {
+        Ok(process) => Ok(Some(process)),
+        Err(halt) => {
+            output::keep(session, step, &control, command).await?;
+            Err(halt)
         }
-        end.into()
-    })
+    }
+}
+
+/// A failure with the last lines of a step, unless it has those of another one.
+pub fn with_last_lines(session: &Session, step: &Step, mut end: StepEnd) -> StepEnd {
+    if let StepEnd::Failed { last_lines, .. } = &mut end
+        && last_lines.is_empty()
+    {
+        *last_lines = output::last_lines(&session.run, step, LAST_LINES);
+    }
+    end
 }
 
 /// Checks whether the scripts that run steps are still ours.
@@ -105,11 +128,16 @@ fn check_scripts(session: &Session, target: &Target) -> Result<(), StepEnd> {
 }
 
 /// Checks whether a command that wrote its exit code succeeded.
-fn verify(session: &Session, command: &ExecStep, exit: &StepExit) -> Result<i64, StepEnd> {
+pub fn verify(
+    session: &Session,
+    target: &Target,
+    command: &ExecStep,
+    exit: &StepExit,
+) -> Result<i64, StepEnd> {
     if exit.terminated_by_us {
         return Err(StepEnd::failed(
             StepFault::Host,
-            container_ended(session, ""),
+            container_ended(target.control(session), ""),
             resume_advice(session),
         ));
     }

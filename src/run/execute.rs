@@ -10,7 +10,9 @@ use super::interrupt::unless_stopped;
 use super::measurement_lock::{self, Shared};
 use super::session::Session;
 use super::telemetry::TelemetryRecorder;
-use super::{collect, container, copy_out, exec, image, installed, judge, models, populate};
+use super::{
+    collect, container, copy_out, exec, image, installed, judge, models, populate, service,
+};
 use crate::plan::step::{Action, Plan, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
@@ -172,7 +174,7 @@ impl Run<'_> {
     fn may_be_running(&self, step: &Step) -> bool {
         let state = self.session.state();
         let survives = match &step.action {
-            Action::Exec(_) | Action::Host(_) => true,
+            Action::Exec(_) | Action::Host(_) | Action::StartService(_) => true,
             Action::Populate(fill) => fill.on == Place::Host || state.made_by == Some(step.number),
             _ => false,
         };
@@ -187,7 +189,7 @@ impl Run<'_> {
         let even_when_stopped = reattach
             || matches!(
                 step.action,
-                Action::Collect { .. } | Action::Judge | Action::Remove
+                Action::Collect { .. } | Action::StopService(_) | Action::Judge | Action::Remove
             );
         if self.session.stop.is_cancelled() && !even_when_stopped {
             return Err(StepEnd::Stopped.into());
@@ -229,6 +231,10 @@ impl Run<'_> {
                     .await
                     .map(Some);
             }
+            Action::StartService(service) => {
+                Box::pin(service::start(session, step, service, reattach)).await?;
+            }
+            Action::StopService(ending) => Box::pin(service::stop(session, step, ending)).await?,
             Action::Populate(fill) => populate::populate(session, step, fill, reattach).await?,
             Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await?,
             Action::Collect {
@@ -272,6 +278,11 @@ fn doing(step: &Step) -> String {
         Action::Exec(_) | Action::Host(_) | Action::Populate(_) => step
             .command()
             .map_or_else(String::new, |command| first_command(&command.run)),
+        Action::StartService(service) => {
+            let command = first_command(&service.command.run);
+            format!("{command}, until {}", service.readiness())
+        }
+        Action::StopService(ending) => format!("stop {}: {}", ending.service, ending.stop),
         Action::Collect { path, .. } => format!("collect {path}"),
         Action::Judge => "judge".to_owned(),
         Action::Remove => "remove the container".to_owned(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::control::{StepControl, StepExit};
+use super::control::{Control, StepControl, StepExit};
 use super::output::{Output, max_log};
 use super::session::Session;
 use super::target::{Started, Target};
@@ -35,26 +35,50 @@ pub(super) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --
 pub(super) const MORE_MEMORY: &str =
     "give the container or the host more memory, or the benchmark a smaller batch";
 
-/// Follows a step until it writes its exit code. Else returns why it did not.
-pub async fn follow(
+/// What else is waited for, or watched, while a step is followed.
+pub trait Meanwhile {
+    /// What there is to return before the step has ended.
+    type Outcome;
+
+    /// Waits until the step need not be followed any more.
+    async fn outcome(&mut self) -> Result<Self::Outcome, StepEnd>;
+
+    /// Looks at files, often.
+    fn look(&mut self) -> Result<(), StepEnd>;
+
+    /// Asks the engine, now and then.
+    async fn probe(&mut self) -> Result<(), StepEnd>;
+
+    /// The end of a step that ran out of time.
+    fn late(&self, end: StepEnd) -> StepEnd;
+
+    /// Looks once more when the step itself has ended.
+    async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd>;
+}
+
+/// Until when a step was followed.
+pub enum Followed<T> {
+    /// It wrote its exit code.
+    Exited(StepExit),
+    /// It is still running.
+    Running(T),
+}
+
+/// Follows a step until it writes its exit code, or need not be followed any more. Else returns why it
+/// did neither.
+pub async fn follow<M: Meanwhile>(
     session: &Session,
     step: &Step,
     command: &ExecStep,
-    control: &StepControl,
     target: &Target,
     started: Option<Started>,
-) -> Result<StepExit, StepEnd> {
+    meanwhile: &mut M,
+) -> Result<Followed<M::Outcome>, StepEnd> {
+    let control = &target.control(session).step(&step.directory());
     let began = session.state().began.get(&step.number).copied();
     let began = began.unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step);
-    let mut liveness = LivenessProbe {
-        session,
-        step,
-        control,
-        target,
-        started,
-        asked: 0,
-    };
+    let mut liveness = LivenessProbe::new(session, step, target, started);
     let mut watch = Watch::renames(&control.path());
     let mut last_asked = Instant::now();
     let mut last_output = last_asked;
@@ -67,18 +91,22 @@ pub async fn follow(
         check_length(command, &output)?;
         if let Some(exit) = exit {
             output.finish();
-            return liveness.confirm(exit).await;
+            let exit = liveness.confirm(exit).await?;
+            meanwhile.at_the_end(&exit).await?;
+            return Ok(Followed::Exited(exit));
         }
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
-        check_limits(command, began, last_output)?;
+        check_limits(command, began, last_output).map_err(|end| meanwhile.late(end))?;
+        meanwhile.look()?;
         if last_asked.elapsed() > ENGINE_INTERVAL {
             last_asked = Instant::now();
             if let Some(end) = liveness.dead().await {
                 output.finish();
-                return control.exit().ok_or(end);
+                return control.exit().map(Followed::Exited).ok_or(end);
             }
+            meanwhile.probe().await?;
         }
         if grew && session.options.all_output {
             // A step may print faster than it is read: signals must still be seen.
@@ -87,13 +115,20 @@ pub async fn follow(
             tokio::select! {
                 () = watch.change(PAUSE) => {}
                 () = session.stop.cancelled() => {}
+                outcome = meanwhile.outcome() => {
+                    let outcome = outcome?;
+                    if control.exit().is_none() {
+                        output.finish();
+                        return Ok(Followed::Running(outcome));
+                    }
+                }
             }
         }
     }
 }
 
 /// Whether a command's output is within its limit; a sparse file counts in full.
-fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<(), StepEnd> {
+pub(super) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<(), StepEnd> {
     let limit = max_log(command);
     let length = output.length_now();
     if length <= limit {
@@ -121,18 +156,34 @@ fn check_limits(command: &ExecStep, began: Timestamp, last_output: Instant) -> R
 }
 
 /// Checks whether a step can still write its exit code.
-struct LivenessProbe<'a> {
+pub(super) struct LivenessProbe<'a> {
     session: &'a Session,
     step: &'a Step,
-    control: &'a StepControl,
-    target: &'a Target,
+    control: StepControl,
+    target: Target,
     /// None after a kill of the tool, or if the engine forgot it.
     started: Option<Started>,
     /// How often nobody knew its exec.
     asked: u32,
 }
 
-impl LivenessProbe<'_> {
+impl<'a> LivenessProbe<'a> {
+    pub(super) fn new(
+        session: &'a Session,
+        step: &'a Step,
+        target: &Target,
+        started: Option<Started>,
+    ) -> Self {
+        Self {
+            session,
+            step,
+            control: target.control(session).step(&step.directory()),
+            target: target.clone(),
+            started,
+            asked: 0,
+        }
+    }
+
     /// Compares a written exit code with the one that the engine knows, if it knows the process.
     async fn confirm(&mut self, exit: StepExit) -> Result<StepExit, StepEnd> {
         let until = Instant::now() + CONFIRMED;
@@ -149,7 +200,7 @@ impl LivenessProbe<'_> {
                     continue;
                 }
                 Some(ExecStatus::Running)
-                    if probe(self.session, self.step, self.target)
+                    if probe(self.session, self.step, &self.target)
                         .await
                         .is_some_and(|found| found.alive) =>
                 {
@@ -163,8 +214,8 @@ impl LivenessProbe<'_> {
     }
 
     /// Why the step will never write its exit code, if so.
-    async fn dead(&mut self) -> Option<StepEnd> {
-        if let Target::Container(container) = self.target {
+    pub(super) async fn dead(&mut self) -> Option<StepEnd> {
+        if let Target::Container(container, _) = &self.target {
             // An engine that does not answer knows nothing of the container; the files do.
             let state = self.session.engine.container(container).await.ok()?;
             if !state.as_ref().is_some_and(|state| state.running) {
@@ -197,7 +248,7 @@ impl LivenessProbe<'_> {
                 if state.oom_killed {
                     format!("the kernel killed the container, out of memory{code}")
                 } else {
-                    container_ended(self.session, &code)
+                    container_ended(self.target.control(self.session), &code)
                 }
             }
         };
@@ -207,7 +258,7 @@ impl LivenessProbe<'_> {
     /// The known exec has ended, or none is known. If a tool that was killed started another one, that
     /// may be the one that runs the step.
     async fn exited(&mut self, code: i64) -> Option<StepEnd> {
-        let found = probe(self.session, self.step, self.target).await?;
+        let found = probe(self.session, self.step, &self.target).await?;
         if found.alive || self.control.exit().is_some() {
             self.started = None;
             return None;
@@ -237,7 +288,7 @@ impl LivenessProbe<'_> {
         } else {
             let because = format!("the step could not be started (exit code {code})");
             let advice = match self.target {
-                Target::Container(_) => {
+                Target::Container(..) => {
                     "does the image have the step's `workdir:`, and may its `user:` enter it?"
                 }
                 Target::Host => "does this machine have /bin/sh and util-linux' `setsid`?",
@@ -261,8 +312,8 @@ pub(super) fn resume_advice(session: &Session) -> String {
 }
 
 /// Why a container ended while a step was running.
-pub fn container_ended(session: &Session, code: &str) -> String {
-    match session.control.ended().as_deref() {
+pub fn container_ended(control: &Control, code: &str) -> String {
+    match control.ended().as_deref() {
         Some("deadline") => {
             "the container ended at its deadline: no process had followed the step until its time limit"
                 .to_owned()

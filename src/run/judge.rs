@@ -73,7 +73,12 @@ pub(super) async fn record_verdict(session: &Session, step: &Step) -> Result<Ver
 /// Returns why this step's trial is not needed, if the trials so far decide. A run that is stopped
 /// does not wait for the answer.
 pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
-    let (measurement, trial) = match &step.action {
+    let needing = match &step.action {
+        Action::StartService(_) => session.plan.that_need(step.number).next(),
+        Action::StopService(ending) => session.plan.that_need(ending.of).next(),
+        _ => None,
+    };
+    let (measurement, trial) = match &needing.unwrap_or(step).action {
         Action::Exec(exec) => match &exec.purpose {
             Purpose::Measure {
                 measurements,

@@ -31,11 +31,11 @@ impl MeasurementLock {
     }
 }
 
-/// Whether a step measures, or collects what was measured.
+/// Whether a step measures, collects what was measured, or starts or stops a service for it.
 pub(crate) fn measures(step: &Step) -> bool {
     match &step.action {
         Action::Exec(exec) => exec.purpose != Purpose::Prepare,
-        Action::Collect { .. } => true,
+        Action::Collect { .. } | Action::StartService(_) | Action::StopService(_) => true,
         _ => false,
     }
 }

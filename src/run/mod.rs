@@ -35,15 +35,18 @@ mod mount_check;
 mod output;
 mod populate;
 mod progress;
+mod readiness;
 mod reattach;
 mod redact;
 mod seed;
+mod service;
 mod skip;
 mod tail;
 mod target;
 mod telemetry;
 mod terminate;
 mod watch;
+mod watched;
 
 pub use error::RunError;
 pub use execute::{Ended, execute};

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::control::Control;
 use super::follow::with_exit_code;
 use super::session::Session;
 use super::watch::Watch;
@@ -27,12 +28,17 @@ pub enum MountCheck {
 }
 
 /// Waits until the first process has copied the nonce.
-pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> MountCheck {
+pub async fn verify_control_mount(
+    session: &Session,
+    control: &Control,
+    id: &str,
+    nonce: &str,
+) -> MountCheck {
     let since = Instant::now();
     let mut last_asked = since;
-    let mut watch = Watch::writes(session.control.path());
+    let mut watch = Watch::writes(control.path());
     loop {
-        if session.control.seen(nonce) {
+        if control.seen(nonce) {
             return MountCheck::Shared;
         }
         if session.stop.is_cancelled() {
@@ -42,7 +48,7 @@ pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> M
             last_asked = Instant::now();
             if let Ok(Some(state)) = session.engine.container(id).await
                 && !state.running
-                && !session.control.seen(nonce)
+                && !control.seen(nonce)
             {
                 let code = with_exit_code(&state);
                 let log = log(session, id).await;
@@ -50,7 +56,7 @@ pub async fn verify_control_mount(session: &Session, id: &str, nonce: &str) -> M
                     "the container's first process ended at once{code}{log}"
                 ));
             }
-            if sees(session, id, nonce).await == Some(false) && !session.control.seen(nonce) {
+            if sees(session, id, nonce).await == Some(false) && !control.seen(nonce) {
                 return MountCheck::NotShared;
             }
         }

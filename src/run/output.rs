@@ -31,7 +31,7 @@ pub fn path_of(run: &RunDirectory, step: &Step) -> PathBuf {
 }
 
 /// Opens a step's output, following no link.
-fn open_output(run: &RunDirectory, step: &Step) -> Result<File, StoreError> {
+pub fn open_output(run: &RunDirectory, step: &Step) -> Result<File, StoreError> {
     let relative = Path::new(&step.directory()).join("output.log");
     open::open_beneath(&run.steps(), &relative)
 }

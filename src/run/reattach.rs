@@ -1,10 +1,10 @@
 //! Reattaches to the container of a run after a kill.
 
+use super::container;
 use super::error::RunError;
 use super::execute::Run;
 use super::labels::RUN_LABEL;
 use crate::plan::step::{Action, Plan, Purpose, Step};
-use crate::store::journal::What;
 
 impl Run<'_> {
     /// Looks for the run's container. Returns whether it runs and can be used. One that was created but
@@ -18,9 +18,10 @@ impl Run<'_> {
         let label = format!("{RUN_LABEL}={}", session.run.id());
         let mut ours = None;
         for container in session.engine.containers(&label).await? {
+            let mut services = state.service_containers.values();
             if state.container.as_deref() == Some(container.id.as_str()) {
                 ours = Some(container);
-            } else {
+            } else if !services.any(|id| *id == container.id) {
                 session.engine.remove(&container.id).await?;
             }
         }
@@ -35,16 +36,11 @@ impl Run<'_> {
         });
         match (ours, state.container) {
             (Some(container), _) if container.running && (created || filling) => return Ok(true),
-            (Some(container), _) => {
-                if created {
-                    self.salvage().await?;
-                }
-                session.engine.remove(&container.id).await?;
-                session.record(None, What::ContainerRemoved { id: container.id })?;
-            }
-            (None, Some(id)) => session.record(None, What::ContainerRemoved { id })?,
-            (None, None) => {}
+            (Some(_), _) if created => self.salvage().await?,
+            _ => {}
         }
+        // Services have nothing to serve any more.
+        container::remove(session).await?;
         Ok(false)
     }
 

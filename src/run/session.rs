@@ -62,6 +62,8 @@ pub struct Session {
     pub control: Control,
     /// The control directory of steps on the host.
     pub host_control: Control,
+    /// Those of services with containers of their own, by the service's name.
+    pub(super) service_controls: BTreeMap<String, Control>,
     /// Cancelled when the run is to stop.
     pub stop: CancellationToken,
     /// Values of the secrets, by name.
@@ -104,11 +106,17 @@ impl Session {
             because: format!("its secrets cannot be searched for: {error}"),
         })?;
         let (control, host_control) = (Control::of(&run), Control::of_host(&run));
+        let services = plan.own_containers().map(|(service, _)| {
+            let control = Control::of_service(&run, &service.service);
+            (service.service.clone(), control)
+        });
+        let service_controls = services.collect();
         Ok(Self {
             engine,
             plan,
             control,
             host_control,
+            service_controls,
             stop: CancellationToken::new(),
             secrets,
             redactor: redactor.map(Arc::new),
@@ -196,6 +204,18 @@ impl Session {
         Ok(slept.await.ok_or(StepEnd::Stopped)?)
     }
 
+    /// When the run's containers end by themselves: so many seconds from now, or never.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub(super) fn set_deadline(&self, after_s: Option<u64>) -> Result<(), StoreError> {
+        let services = self.service_controls.values();
+        for control in services.filter(|control| control.path().exists()) {
+            control.set_deadline(after_s)?;
+        }
+        self.control.set_deadline(after_s)
+    }
+
     /// Takes the measurement lock to measure. None if the run is stopped meanwhile, or is by itself.
     pub(super) async fn lock_shared(&self) -> Result<Option<Shared>, StoreError> {
         let Some(lock) = &self.options.measurement_lock else {
@@ -209,7 +229,7 @@ impl Session {
                 held = &mut held => return Ok(Some(held)),
                 () = self.stop.cancelled() => return Ok(None),
                 // The container must not end at its deadline while it waits.
-                () = tokio::time::sleep(RENEWAL) => self.control.set_deadline(Some(GRACE_S))?,
+                () = tokio::time::sleep(RENEWAL) => self.set_deadline(Some(GRACE_S))?,
             }
         }
     }

@@ -8,7 +8,7 @@ use super::{collect, container};
 use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition, Purpose, Step};
 use crate::store::StoreError;
-use crate::store::journal::{SkipReason, StepEnd, StepFault};
+use crate::store::journal::{SkipReason, State, StepEnd, StepFault};
 
 impl Run<'_> {
     /// Returns why a step is skipped, if it is.
@@ -28,12 +28,23 @@ impl Run<'_> {
             }
             // Results are collected, whatever happened afterwards.
             Action::Collect { .. } => {}
+            // Nothing that runs is left behind.
+            Action::StopService(ending)
+                if self.session.state().services.contains_key(&ending.of) =>
+            {
+                return Ok(None);
+            }
             Action::Create if !self.is_container_needed().await => {
                 return Ok(Some(SkipReason::NotNeeded));
             }
             _ if self.course.abort_reason().is_some() => return Ok(self.aborted()),
             Action::Exec(exec)
                 if exec.purpose == Purpose::Prepare && !self.is_container_needed().await =>
+            {
+                return Ok(Some(SkipReason::NotNeeded));
+            }
+            Action::StartService(_)
+                if self.decided(step).await?.is_none() && !self.is_service_needed(step).await =>
             {
                 return Ok(Some(SkipReason::NotNeeded));
             }
@@ -45,15 +56,23 @@ impl Run<'_> {
         if let Some(decision) = self.decided(step).await? {
             return Ok(Some(SkipReason::Decided { decision }));
         }
+        let state = self.session.state();
         let of = match &step.action {
             Action::Collect { of, .. } => Some(*of),
+            Action::StopService(ending) => {
+                return Ok(Some(SkipReason::InputMissing { step: ending.of }));
+            }
             Action::Exec(exec) => match exec.purpose {
                 Purpose::Check { of, .. } => Some(of),
-                _ => None,
+                _ if state.open.contains(&step.number) => None,
+                _ => {
+                    let mut needs = exec.needs.iter().copied();
+                    let missing = needs.find(|start| self.is_service_missing(&state, *start));
+                    return Ok(missing.map(|step| SkipReason::InputMissing { step }));
+                }
             },
             _ => None,
         };
-        let state = self.session.state();
         let undone = of.filter(|of| !state.done(*of));
         if let (Some(of), Action::Collect { path, .. }) = (undone, &step.action)
             && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&of)
@@ -69,13 +88,30 @@ impl Run<'_> {
         Some(SkipReason::Aborted { reason })
     }
 
+    /// Whether a service that a step needs does not run. One whose start was skipped by an option is
+    /// the user's own.
+    fn is_service_missing(&self, state: &State, start: u32) -> bool {
+        let started = self.session.plan.service(start);
+        !state.services.contains_key(&start) && started.is_none_or(|(step, _)| !step.is_skipped())
+    }
+
     /// Whether something is left to run in the container: a resumed run may have all measurements from
     /// the process before it.
     async fn is_container_needed(&self) -> bool {
-        for step in &self.session.plan.steps {
-            let measures =
-                matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
-            if !measures || self.completed_steps.contains(&step.number) {
+        let steps = self.session.plan.steps.iter();
+        let measures = |step: &&Step| matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
+        self.is_any_left(steps.filter(measures)).await
+    }
+
+    /// Whether a step that needs the service is left to run.
+    async fn is_service_needed(&self, start: &Step) -> bool {
+        let needing = self.session.plan.that_need(start.number);
+        self.is_any_left(needing).await
+    }
+
+    async fn is_any_left(&self, steps: impl Iterator<Item = &Step>) -> bool {
+        for step in steps {
+            if self.completed_steps.contains(&step.number) {
                 continue;
             }
             let is_skipped = match &step.when {
@@ -119,7 +155,7 @@ impl Run<'_> {
             Keep::Always => true,
         };
         if kept && session.state().container.is_some() {
-            session.control.set_deadline(None)?;
+            session.set_deadline(None)?;
             let run = session.run.id().to_owned();
             return Ok(Some(SkipReason::ContainerKept { run }));
         }

@@ -24,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Where a command runs.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// In this container.
-    Container(String),
+    /// In this container, under this control directory.
+    Container(String, Control),
     /// On this machine.
     Host,
 }
@@ -52,10 +52,21 @@ impl Started {
 }
 
 impl Target {
+    /// The run's container.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn main(session: &Session) -> Result<Self, Halt> {
+        Ok(Self::Container(
+            session.container()?,
+            session.control.clone(),
+        ))
+    }
+
     /// The control directory of the steps there.
-    pub fn control<'a>(&self, session: &'a Session) -> &'a Control {
+    pub fn control<'a>(&'a self, session: &'a Session) -> &'a Control {
         match self {
-            Self::Container(_) => &session.control,
+            Self::Container(_, control) => control,
             Self::Host => &session.host_control,
         }
     }
@@ -67,13 +78,13 @@ impl Target {
         step: &Step,
         command: &ExecStep,
     ) -> Result<Started, Halt> {
-        let Self::Container(container) = self else {
+        let Self::Container(container, _) = self else {
             let child = host::start(session, step, command)?;
             return Ok(Started::Process(Box::new(child)));
         };
         let after = command.timeout_s.saturating_add(GRACE_S);
-        session.control.set_deadline(Some(after))?;
-        let spec = exec_spec(session, step, command);
+        session.set_deadline(Some(after))?;
+        let spec = spec(session, step, command);
         let exec = || session.engine.exec_detached(container, &spec);
         match with_engine(session, step, exec).await {
             Ok(id) => Ok(Started::Exec(id)),
@@ -106,7 +117,7 @@ impl Target {
         let arguments = arguments.iter().map(|argument| (*argument).to_owned());
         let command = words.into_iter().chain([step.directory()]).chain(arguments);
         match self {
-            Self::Container(container) => {
+            Self::Container(container, _) => {
                 let mut spec = ExecSpec::as_root(command);
                 spec.env.push(mark(&session.run, step));
                 let output = session.engine.exec(container, &spec).await.ok()?;
@@ -134,14 +145,14 @@ impl Target {
     /// The control directory as the command sees it.
     fn control_path(&self, session: &Session) -> String {
         match self {
-            Self::Container(_) => CONTROL.to_owned(),
+            Self::Container(..) => CONTROL.to_owned(),
             Self::Host => session.host_control.path().display().to_string(),
         }
     }
 }
 
 /// The exec that starts the container's side of a step.
-fn exec_spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
+pub fn spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
     let mut env = command.env.clone();
     env.push(mark(&session.run, step));
     env.extend(redact::environment(&command.secrets, &session.secrets));

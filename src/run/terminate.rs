@@ -5,44 +5,72 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::control::StepControl;
 use super::session::Session;
 use super::target::Target;
 use crate::plan::step::Step;
+use retrial_recipe::model::StopSignal;
 
-/// How long a process may take to end after TERM.
-const TERM_GRACE: Duration = Duration::from_secs(10);
+/// How processes are ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending {
+    /// What they are sent first.
+    pub signal: StopSignal,
+    /// How long they may take to end after it.
+    pub grace: Duration,
+}
 
-/// Ends a running step, and what it leaves.
-pub async fn terminate_step(
-    session: &Session,
-    step: &Step,
-    control: &StepControl,
-    target: &Target,
-) {
-    for signal in ["TERM", "KILL"] {
-        if target.signal(session, step, signal).await.is_none() {
-            // The engine or the container is gone: there is nothing to wait for.
-            return;
-        }
-        let until = Instant::now() + TERM_GRACE;
-        while Instant::now() < until {
-            if control.exit().is_some() {
-                terminate_leftovers(session, step, target).await;
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+impl Default for Ending {
+    fn default() -> Self {
+        Self {
+            signal: StopSignal::Term,
+            grace: Duration::from_secs(10),
         }
     }
 }
 
+impl Ending {
+    /// The signals, and how long each is waited for.
+    fn signals(self) -> [(String, Duration); 2] {
+        let kill = Self::default().grace;
+        [
+            (self.signal.to_string(), self.grace),
+            (StopSignal::Kill.to_string(), kill),
+        ]
+    }
+}
+
+/// Ends a running step, and what it leaves. Returns false if it did not end by the first signal.
+pub async fn terminate_step(
+    session: &Session,
+    step: &Step,
+    target: &Target,
+    ending: Ending,
+) -> bool {
+    let control = target.control(session).step(&step.directory());
+    for (index, (signal, grace)) in ending.signals().into_iter().enumerate() {
+        if target.signal(session, step, &signal).await.is_none() {
+            // The engine or the container is gone: there is nothing to wait for.
+            return true;
+        }
+        let until = Instant::now() + grace;
+        while Instant::now() < until {
+            if control.exit().is_some() {
+                terminate_leftovers(session, step, target, Ending::default()).await;
+                return index == 0;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    false
+}
+
 /// Ends the processes that a step left running.
-pub async fn terminate_leftovers(session: &Session, step: &Step, target: &Target) {
-    let until = Instant::now() + TERM_GRACE;
+pub async fn terminate_leftovers(session: &Session, step: &Step, target: &Target, ending: Ending) {
+    let until = Instant::now() + ending.grace;
     let mut pause = Duration::from_millis(20);
-    for signal in ["TERM", "KILL"] {
+    for (signal, _) in ending.signals() {
         loop {
-            match target.signal(session, step, signal).await.as_deref() {
+            match target.signal(session, step, &signal).await.as_deref() {
                 None | Some("") => return,
                 Some(_) => {}
             }

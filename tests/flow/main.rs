@@ -24,6 +24,7 @@ mod locked;
 mod models;
 mod random;
 mod results;
+mod services;
 mod shared_host;
 mod stopped;
 mod training;

@@ -118,6 +118,7 @@ fn happening(action: &Action, id: &str) -> Option<What> {
         Action::Create => What::ContainerCreated {
             id: hash(id),
             name: format!("retrial-{id}"),
+            service: false,
         },
         Action::Collect { path, .. } => What::Collected {
             from: path.clone(),

@@ -37,6 +37,11 @@ pub const MOUNT: StringFormat = StringFormat::new(mount).with_expressions();
 /// `owner/name` on the hub.
 pub const HUB: StringFormat = StringFormat::new(hub).pattern("^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$");
 
+/// The address of a service.
+pub const HTTP: StringFormat = StringFormat::new(http)
+    .start(|start| if start.is_empty() { None } else { http(start) })
+    .pattern("^https?://");
+
 /// A range of versions.
 pub const VERSION_RANGE: StringFormat = StringFormat::new(version_range);
 
@@ -50,6 +55,16 @@ fn host_path(text: &str) -> Option<Mismatch> {
     mismatch(
         "a path of the host must be absolute, or begin with `./`",
         "`./x` is next to the recipe; a bare name could be a directory or a volume",
+    )
+}
+
+fn http(text: &str) -> Option<Mismatch> {
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return None;
+    }
+    mismatch(
+        "this is not an address",
+        "write http://localhost:PORT/PATH, as seen in the container",
     )
 }
 

@@ -23,6 +23,7 @@ mod host;
 mod image;
 mod judge;
 mod measurement;
+mod services;
 mod steps;
 
 pub use container::{Container, Entrypoint, GpuAccess, MountRequest};
@@ -34,6 +35,9 @@ pub use host::{GpuRequest, GpuVendor, Requires};
 pub use image::Image;
 pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
 pub use measurement::{Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name};
+pub use services::{
+    OwnContainer, Ready, ReadyWhen, SHARED_NETWORK, Service, ServiceScope, StopRule, StopSignal,
+};
 pub use steps::{
     CacheRequest, CachedFile, CommandOptions, Companion, CopyFromImage, Model, ModelSource, Place,
     Setup, SharedCommand,
@@ -126,6 +130,8 @@ object! {
         setup: Ordered<Setup>,
         /// Commands that several scenarios share: they name them with `from`.
         commands: Ordered<SharedCommand>,
+        /// Long-lived commands, by name: measurements name those that they need with `needs`.
+        services: Ordered<Service>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
         scenarios: Ordered<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
         /// How figures are judged.

@@ -41,6 +41,7 @@ impl Builder<'_> {
             silence_s: options.silence.map(|silence| silence.as_secs()),
             max_log: options.max_log,
             results: Vec::new(),
+            needs: Vec::new(),
         })
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
-use crate::host::assign::{AssignRequest, GpuFlags, assign};
+use crate::host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign};
 use crate::plan::options::PullPolicy;
 use crate::plan::step::{Action, BuildStep, Condition};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
-use retrial_recipe::model::{Entrypoint, Image, ModelSource, Recipe};
+use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
 fn built_tag(recipe: &Recipe, hash: &str) -> String {
@@ -32,17 +32,7 @@ impl Builder<'_> {
         match &self.recipe.image {
             Image::Pull { digest, .. } => {
                 let reference = self.recipe.image.reference().unwrap_or_default();
-                let policy = self.options.pull;
-                let when = if policy == PullPolicy::Missing {
-                    Condition::UnlessPresent
-                } else {
-                    Condition::Always
-                };
-                let action = Action::Pull {
-                    reference: reference.clone(),
-                    policy,
-                };
-                self.step_when("pull", None, when, action);
+                self.pull("pull", None, &reference);
                 (reference, digest.is_some())
             }
             Image::Build {
@@ -65,15 +55,41 @@ impl Builder<'_> {
         }
     }
 
+    /// Adds the pull of an image: the recipe's, or that of a service.
+    pub(super) fn pull(&mut self, name: &str, container: Option<&str>, reference: &str) {
+        let policy = self.options.pull;
+        let when = if policy == PullPolicy::Missing {
+            Condition::UnlessPresent
+        } else {
+            Condition::Always
+        };
+        let action = Action::Pull {
+            reference: reference.to_owned(),
+            policy,
+        };
+        self.step_when(name, container, when, action);
+    }
+
+    /// The container that measures.
     pub(super) fn container(&mut self, image: &str) -> Result<ContainerSpec, PlanError> {
-        let asked = &self.recipe.container;
+        let (spec, assigned) = self.container_of(&self.recipe.container, image)?;
+        self.assigned_gpus = assigned;
+        Ok(spec)
+    }
+
+    /// A container with everything that the recipe provides, and the GPUs that it gets.
+    pub(super) fn container_of(
+        &self,
+        asked: &Container,
+        image: &str,
+    ) -> Result<(ContainerSpec, Option<AssignedGpus>), PlanError> {
         let scope = self.scope();
         let (entrypoint, command) = first_process::command(asked.entrypoint == Entrypoint::Bypass);
         let mut env = render_map("container.env", &asked.env, &scope)?;
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
-        let flags = self.gpus()?;
+        let (flags, assigned) = self.gpus(asked)?;
         env.extend(flags.env);
         env.extend(self.hub_variables(&env)?);
         let directory = self.origin.directory.as_deref().unwrap_or(".");
@@ -110,7 +126,7 @@ impl Builder<'_> {
         extra.runtime = flags.runtime.or(extra.runtime);
         let mut group_add = asked.group_add.clone();
         group_add.extend(flags.groups);
-        Ok(ContainerSpec {
+        let spec = ContainerSpec {
             name: String::new(),
             image: image.to_owned(),
             entrypoint,
@@ -139,12 +155,12 @@ impl Builder<'_> {
             extra,
             labels: BTreeMap::new(),
             control: None,
-        })
+        };
+        Ok((spec, assigned))
     }
 
     /// The GPUs' part of the container.
-    fn gpus(&mut self) -> Result<GpuFlags, PlanError> {
-        let container = &self.recipe.container;
+    fn gpus(&self, container: &Container) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
         let chosen = &self.options.gpus;
         let error = |because: String| PlanError::Gpus {
             gpus: chosen.join(","),
@@ -156,10 +172,11 @@ impl Builder<'_> {
                     "the recipe requires no GPUs (requires.gpus)".to_owned(),
                 ));
             }
-            return Ok(GpuFlags {
+            let flags = GpuFlags {
                 devices: container.devices.clone(),
                 ..GpuFlags::default()
-            });
+            };
+            return Ok((flags, None));
         };
         let request = AssignRequest {
             container,
@@ -168,7 +185,6 @@ impl Builder<'_> {
             host: self.host,
         };
         let (flags, assigned) = assign(&request).map_err(error)?;
-        self.assigned_gpus = Some(assigned);
-        Ok(flags)
+        Ok((flags, Some(assigned)))
     }
 }

@@ -19,12 +19,12 @@ impl Builder<'_> {
                 .map(move |(mode, measurement)| (key, scenario, *mode, measurement))
         });
         self.known_scenarios()?;
+        let wanted: Vec<_> = every
+            .filter(|(key, scenario, mode, _)| self.wanted(key, scenario.loadgen.as_deref(), *mode))
+            .collect();
         let mut shared = Shared::new();
-        for (key, scenario, mode, from) in every {
+        for (index, (key, scenario, mode, from)) in wanted.iter().copied().enumerate() {
             let loadgen = scenario.loadgen.as_deref();
-            if !self.wanted(key, loadgen, mode) {
-                continue;
-            }
             let plan = self.measurement(key, loadgen, mode, from)?;
             let last = *plan.judged_trials().end();
             self.measurements.push(plan);
@@ -32,6 +32,8 @@ impl Builder<'_> {
                 let one = OneTrial::of(self, from, trial);
                 self.trial(&one, &mut shared)?;
             }
+            let later = wanted[index + 1..].iter();
+            self.stop_unneeded(later.map(|(_, _, _, from)| *from));
         }
         if self.measurements.is_empty() {
             return Err(self.nothing_to_measure());
@@ -64,12 +66,7 @@ impl Builder<'_> {
                 };
                 let mut exec = self.exec(purpose, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
-                self.step_when(
-                    &one.name(stem),
-                    Some("main"),
-                    one.when.clone(),
-                    Action::Exec(exec),
-                )
+                self.measuring_step(one, &one.name(stem), exec, &from.needs)?
             }
             MeasurementCommand::From(name) => self.shared(name, one, results.as_ref(), shared)?,
         };
@@ -139,7 +136,7 @@ impl Builder<'_> {
         };
         let exec = self.exec(purpose, run, &command.options, &scope)?;
         let name = one.name(&format!("command-{name}"));
-        Ok(self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec)))
+        self.measuring_step(one, &name, exec, &command.needs)
     }
 
     fn measurement(
@@ -255,15 +252,15 @@ fn below_results(file: &Template, results: Option<&Template>) -> Template {
 type Shared = BTreeMap<(String, u32), u32>;
 
 /// One trial of one measurement, on its way into the plan.
-struct OneTrial<'a> {
+pub(super) struct OneTrial<'a> {
     from: &'a Measurement,
     index: usize,
     trial: u32,
     several: bool,
-    stem: String,
+    pub(super) stem: String,
     place: String,
     scope: Scope,
-    when: Condition,
+    pub(super) when: Condition,
 }
 
 impl<'a> OneTrial<'a> {
@@ -300,7 +297,7 @@ impl<'a> OneTrial<'a> {
     }
 
     /// A step's name: with the trial's number where there are several.
-    fn name(&self, stem: &str) -> String {
+    pub(super) fn name(&self, stem: &str) -> String {
         if self.several {
             format!("{stem}-{}", self.trial)
         } else {

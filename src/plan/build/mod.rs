@@ -5,8 +5,11 @@ mod container;
 mod error;
 mod measure;
 mod models;
+mod services;
 mod setup;
 mod skip;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::commit::commit_later;
 use super::measurement::MeasurementPlan;
@@ -47,7 +50,7 @@ pub fn build(
     let mut recipe = recipe.clone();
     let mut removed_privileges = Vec::new();
     if options.least_privilege {
-        removed_privileges = privilege::remove(&mut recipe.container);
+        removed_privileges = privilege::remove_all(&mut recipe);
     }
     let recipe = &recipe;
     let mut builder = Builder {
@@ -58,6 +61,8 @@ pub fn build(
         steps: Vec::new(),
         measurements: Vec::new(),
         assigned_gpus: None,
+        main_image: String::new(),
+        running: BTreeMap::new(),
         notes: recipe
             .host_notes
             .iter()
@@ -65,16 +70,24 @@ pub fn build(
             .collect(),
     };
     check_secrets(recipe, options)?;
-    let (image, pinned) = builder.image();
+    let (image, mut pinned) = builder.image();
+    builder.main_image.clone_from(&image);
+    pinned &= builder.images_of_services(&image);
     let container = builder.container(&image)?;
     builder.add_steps(&container)?;
-    let sources: Vec<String> = container
-        .mounts
-        .iter()
+    let services = builder.steps.iter().filter_map(|step| match &step.action {
+        Action::StartService(service) => service.own_container.as_ref(),
+        _ => None,
+    });
+    let mut sources: Vec<String> = std::iter::once(&container)
+        .chain(services)
+        .flat_map(|container| &container.mounts)
         // The driver's own files, which cannot be written, are no recipe's wish.
         .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
         .map(|mount| mount.source.clone())
         .collect();
+    let mut seen = BTreeSet::new();
+    sources.retain(|source| seen.insert(source.clone()));
     let assigned = builder.assigned_gpus.as_ref();
     let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
@@ -132,6 +145,10 @@ struct Builder<'a> {
     steps: Vec<Step>,
     measurements: Vec<MeasurementPlan>,
     assigned_gpus: Option<AssignedGpus>,
+    /// The recipe's own.
+    main_image: String,
+    /// Start steps of services that last for the run, by the service's name.
+    running: BTreeMap<String, u32>,
     notes: Vec<String>,
 }
 

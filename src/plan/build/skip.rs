@@ -3,7 +3,7 @@
 use super::Builder;
 use super::error::PlanError;
 use crate::plan::options::Keep;
-use crate::plan::step::{Action, Condition};
+use crate::plan::step::{Action, Condition, Step};
 use retrial_recipe::nearest;
 
 impl Builder<'_> {
@@ -16,15 +16,21 @@ impl Builder<'_> {
         }
         if let Some(name) = &self.options.from {
             let first = self.index_of("--from", name)?;
+            let services: Vec<u32> = self.steps[first..]
+                .iter()
+                .filter_map(Step::command)
+                .flat_map(|command| command.needs.iter().copied())
+                .collect();
             for step in &mut self.steps[..first] {
-                let needed = matches!(
-                    step.action,
-                    Action::Create
-                        | Action::Pull { .. }
-                        | Action::Build(_)
-                        // It costs nothing where it is cached.
-                        | Action::Populate(_)
-                );
+                let needed = services.contains(&step.number)
+                    || matches!(
+                        step.action,
+                        Action::Create
+                            | Action::Pull { .. }
+                            | Action::Build(_)
+                            // It costs nothing where it is cached.
+                            | Action::Populate(_)
+                    );
                 if !needed {
                     let option = format!("--from {name}");
                     step.when = Condition::Skipped { option };

@@ -63,6 +63,12 @@ pub fn note(what: &What) -> Option<String> {
         What::Collected {
             files, bytes: size, ..
         } => format!("{}, {}", count(*files, "file"), format::size(*size)),
+        What::ServiceReady { service, .. } => format!("{service} is ready"),
+        What::ServiceEnded {
+            service,
+            exit_code: Some(code),
+            ..
+        } => format!("{service} ended with exit code {code}"),
         What::Judged { outcome, .. } => outcome.clone(),
         _ => return None,
     };

@@ -70,7 +70,7 @@ impl Trial<'_> {
         let mut trial = TrialEvidence::finished(self.number, path);
         trial.telemetry = self.watched(measure, None);
         let missing = collect.and_then(|collect| self.not_collected(collect));
-        trial.outcome = match (outcome(end), missing) {
+        trial.outcome = match (self.outcome(end), missing) {
             (StepOutcome::Finished, Some(because)) => StepOutcome::NoNewResult { because },
             (outcome, _) => outcome,
         };
@@ -121,6 +121,20 @@ impl Trial<'_> {
     fn end(&self, step: &Step) -> Option<&StepEnd> {
         let (end, _) = self.files.state.ended.get(&step.number)?;
         Some(end)
+    }
+
+    /// How a step ended; one that a service's failure kept from starting failed as that one did.
+    fn outcome(&self, end: Option<&StepEnd>) -> StepOutcome {
+        let Some(StepEnd::Skipped {
+            reason: SkipReason::InputMissing { step },
+        }) = end
+        else {
+            return outcome(end);
+        };
+        match self.files.state.ended.get(step) {
+            Some((failed @ StepEnd::Failed { .. }, _)) => outcome(Some(failed)),
+            _ => outcome(end),
+        }
     }
 
     fn step(&self, wanted: impl Fn(&Step) -> bool) -> Option<&Step> {

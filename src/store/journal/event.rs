@@ -129,11 +129,32 @@ pub enum What {
         /// Its name. The event's own `name` is the step's: two of them could not be read back.
         #[serde(rename = "container_name")]
         name: String,
+        /// It is a service's own.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        service: bool,
     },
     /// The container that was removed.
     ContainerRemoved {
         /// Its id.
         id: String,
+    },
+    /// A service is ready.
+    ServiceReady {
+        /// Its key in the recipe.
+        service: String,
+        /// The engine's name for its process, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exec: Option<String>,
+    },
+    /// A service has ended, or was stopped.
+    ServiceEnded {
+        /// Its key in the recipe.
+        service: String,
+        /// The step that started it.
+        of: u32,
+        /// Its exit code, if it wrote one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
     },
     /// Processes that a step left running, which were ended.
     LeftRunning {

@@ -27,6 +27,11 @@ pub struct State {
     pub container: Option<String>,
     /// The step that made it.
     pub made_by: Option<u32>,
+    /// Services that were ready and have not ended, by the step that started them, each with the
+    /// engine's name for its process, if that is known.
+    pub services: BTreeMap<u32, Option<String>>,
+    /// Containers of services by the step that made them: ids.
+    pub service_containers: BTreeMap<u32, String>,
     /// Registry digests of the image.
     pub digests: Vec<String>,
     /// The image's id.
@@ -81,6 +86,8 @@ impl State {
                 self.open.remove(&step);
                 self.on_host.remove(&step);
             }
+            // A service's own image.
+            (What::Image { .. }, _) if event.container.is_some() => {}
             (What::Image { id, digests, .. }, _) => {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
@@ -88,11 +95,21 @@ impl State {
             (What::ModelResolved { model, commit, .. }, _) => {
                 self.models.insert(model.clone(), commit.clone());
             }
+            (What::ContainerCreated { id, service, .. }, Some(step)) if *service => {
+                self.service_containers.insert(step, id.clone());
+            }
+            (What::ServiceReady { service: _, exec }, Some(step)) => {
+                self.services.insert(step, exec.clone());
+            }
+            (What::ServiceEnded { of, .. }, _) => drop(self.services.remove(of)),
             (What::ContainerCreated { id, .. }, _) => {
                 self.container = Some(id.clone());
                 self.made_by = event.step;
                 self.containers += 1;
                 self.only_open(event.step);
+            }
+            (What::ContainerRemoved { id }, _) if self.of_service(id) => {
+                self.service_containers.retain(|_, known| known != id);
             }
             (What::ContainerRemoved { .. }, _) => {
                 self.container = None;
@@ -107,9 +124,15 @@ impl State {
         }
     }
 
+    fn of_service(&self, id: &str) -> bool {
+        let mut containers = self.service_containers.values();
+        containers.any(|known| known == id)
+    }
+
     /// Nothing runs any more in a container that is gone; what made the new one goes on.
     fn only_open(&mut self, maker: Option<u32>) {
         let Self { open, on_host, .. } = self;
+        self.services.clear();
         open.retain(|step| Some(*step) == maker || on_host.contains(step));
     }
 
@@ -148,6 +171,14 @@ impl State {
         let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
         match &step.action {
             Action::Create => done && here,
+            Action::StartService(_) => {
+                let mut needing = plan.that_need(step.number);
+                self.failed(step.number)
+                    || done
+                        && (self.services.contains_key(&step.number)
+                            || needing.all(|step| self.is_complete(plan, step, container_lives)))
+            }
+            Action::StopService(ending) => done && !self.services.contains_key(&ending.of),
             // Cheap, and right only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {

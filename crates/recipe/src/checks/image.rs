@@ -14,6 +14,14 @@ impl Checks<'_> {
         let Some(image) = self.recipe.get("image") else {
             return;
         };
+        self.reference(image);
+        if let Some(build) = image.get("build") {
+            self.build(build);
+        }
+    }
+
+    /// The reference of an image, and its digest.
+    pub(super) fn reference(&mut self, image: &Node) {
         let pinned = image.get("digest").is_some();
         if image.get("ref").is_none() {
             self.misplaced(
@@ -29,9 +37,6 @@ impl Checks<'_> {
             .filter(|node| node.text().is_some())
         {
             self.floating(reference, pinned);
-        }
-        if let Some(build) = image.get("build") {
-            self.build(build);
         }
     }
 

@@ -5,6 +5,7 @@ mod figures;
 mod host;
 mod image;
 mod scenarios;
+mod services;
 mod steps;
 
 use super::Templates;
@@ -32,6 +33,7 @@ impl Checks<'_> {
         self.host();
         self.steps();
         self.scenarios();
+        self.services();
         self.problems
     }
 

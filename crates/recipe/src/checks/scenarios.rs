@@ -54,7 +54,9 @@ impl Checks<'_> {
         if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
             self.command(from);
         }
-        for key in ["env", "workdir", "user", "shell", "timeout", "silence"] {
+        for key in [
+            "env", "workdir", "user", "shell", "timeout", "silence", "needs",
+        ] {
             let Some(entry) = measurement
                 .entry(key)
                 .filter(|_| measurement.get("from").is_some())

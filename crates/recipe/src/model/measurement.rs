@@ -94,6 +94,8 @@ object! {
         options: CommandOptions = CommandOptions::from_keys,
     }
     keys {
+        /// The services that it needs, by name: each is ready before it starts.
+        needs: Vec<String> = super::services::NEEDS,
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.
         results: Option<Template> = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
         /// The most that the results may hold, all files together; 16 GiB unless stated.

@@ -159,6 +159,10 @@ const SETUP_OPTIONS: &[Key] = &[
     OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6],
 ];
 
+/// A service has limits of its own: `ready.timeout` and `stop.timeout`.
+pub(super) const SERVICE_OPTIONS: &[Key] =
+    &[OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6]];
+
 /// A measured command may name its scenario, mode and trial.
 pub(super) const MEASURED_OPTIONS: &[Key] = &[
     OPTIONS[0],
@@ -252,5 +256,7 @@ object! {
     keys {
         /// The command.
         run: Template [required],
+        /// The services that it needs, by name.
+        needs: Vec<String> = super::services::NEEDS,
     }
 }

@@ -229,6 +229,7 @@ fn prepared() -> Vec<Event> {
         What::ContainerCreated {
             id: "c0ffee".repeat(10),
             name: "retrial-llama2-70b-k3f9".to_owned(),
+            service: false,
         },
     ));
     events.push(at(43_500, Some((3, "create")), done(0.4)));
@@ -436,6 +437,7 @@ pub fn hostile() -> Vec<Event> {
         What::ContainerCreated {
             id: bad.clone(),
             name: bad.clone(),
+            service: false,
         },
         What::LeftRunning {
             processes: vec![bad.clone()],

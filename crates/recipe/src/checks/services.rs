@@ -1,0 +1,90 @@
+//! Services: those that are needed are there, and those that are there are needed.
+
+use super::Checks;
+use crate::model::SHARED_NETWORK;
+use retrial_document::{Entry, Node, did_you_mean};
+
+impl Checks<'_> {
+    pub(super) fn services(&mut self) {
+        let recipe = self.recipe;
+        let scenarios = recipe.entries_at("scenarios").iter();
+        let modes = scenarios.flat_map(|scenario| scenario.value.entries());
+        let commands = recipe.entries_at("commands").iter();
+        let needs: Vec<&Node> = modes
+            .chain(commands)
+            .filter_map(|entry| entry.value.get("needs"))
+            .collect();
+        for list in &needs {
+            self.needs(list);
+        }
+        for service in recipe.entries_at("services") {
+            let is_named = |list: &&Node| {
+                let mut names = list.items().iter();
+                names.any(|name| name.text() == Some(&service.key))
+            };
+            if !self.partial && !needs.iter().any(is_named) {
+                self.problems.warning(
+                    "unused-service",
+                    format!("no measurement needs the service `{}`", service.key),
+                    &service.key_span,
+                    format!("write `needs: [{}]` in a mode, or remove it", service.key),
+                );
+            }
+            self.service_container(service);
+        }
+    }
+
+    fn needs(&mut self, list: &Node) {
+        let services = self.recipe.entries_at("services");
+        let items = list.items();
+        for (index, item) in items.iter().enumerate() {
+            let name = item.text().unwrap_or("");
+            if items[..index]
+                .iter()
+                .any(|other| other.text() == Some(name))
+            {
+                self.problems.error(
+                    "duplicate",
+                    format!("duplicate `{name}`"),
+                    &item.span,
+                    "name each service once",
+                );
+            }
+            if !self.partial && !services.iter().any(|service| service.key == name) {
+                let names = services.iter().map(|service| service.key.as_str());
+                self.problems.error(
+                    "unknown-service",
+                    format!("there is no service `{name}`"),
+                    &item.span,
+                    did_you_mean(name, names, "services"),
+                );
+            }
+        }
+    }
+
+    fn service_container(&mut self, service: &Entry) {
+        let Some(container) = service.value.get("container") else {
+            return;
+        };
+        for key in SHARED_NETWORK {
+            let message = format!("a service's container has no `{key}` of its own");
+            let help = "it shares the network of the recipe's container; write it there";
+            if let Some(entry) = container.entry(key) {
+                self.problems
+                    .error("conflict", message, &entry.key_span, help);
+            }
+        }
+        let Some(image) = container.get("image") else {
+            return;
+        };
+        self.reference(image);
+        if let Some(build) = image.entry("build") {
+            self.problems.error(
+                "conflict",
+                "a service's image cannot be built",
+                &build.key_span,
+                "name an image to pull, or leave `image` out to use the recipe's",
+            );
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Services in a plan: a step starts one and waits until it is ready, a later one stops it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::commit::NamesCommits;
+use super::step::{Action, ExecStep, Plan, Step};
+use retrial_container::ContainerSpec;
+use retrial_recipe::model::{ReadyWhen, StopSignal};
+
+/// The start of a service.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceStep {
+    /// Its key in the recipe.
+    pub service: String,
+    /// Its command; the time limit is that of its readiness.
+    pub command: ExecStep,
+    /// What shows that it is ready.
+    pub ready: ReadyWhen,
+    /// How it is stopped.
+    pub stop: StopPolicy,
+    /// Its own container; none: it runs in the recipe's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_container: Option<ContainerSpec>,
+}
+
+/// How a service is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopPolicy {
+    /// What all its processes are sent.
+    pub signal: StopSignal,
+    /// After so long they are killed, seconds.
+    pub timeout_s: u64,
+}
+
+/// The end of a service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopStep {
+    /// Its key in the recipe.
+    pub service: String,
+    /// The step that started it.
+    pub of: u32,
+    /// How.
+    pub stop: StopPolicy,
+}
+
+/// `TERM, KILL after 60 s`
+impl fmt::Display for StopPolicy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = crate::format::limit(self.timeout_s);
+        match self.signal {
+            StopSignal::Kill => write!(formatter, "{}", self.signal),
+            signal => write!(formatter, "{signal}, KILL after {limit}"),
+        }
+    }
+}
+
+impl ServiceStep {
+    /// What shows that it is ready, as a fragment: `http://localhost:8000/health answers`.
+    #[must_use]
+    pub fn readiness(&self) -> String {
+        match &self.ready {
+            ReadyWhen::Log(pattern) => format!("its output matches '{pattern}'"),
+            ReadyWhen::Port(port) => format!("something listens on port {port}"),
+            ReadyWhen::Http(url) => format!("{url} answers"),
+            ReadyWhen::Command(command) => format!("`{}` succeeds", command.0.trim()),
+        }
+    }
+}
+
+impl NamesCommits for ServiceStep {
+    fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts = self.command.texts();
+        match &mut self.ready {
+            ReadyWhen::Http(text) | ReadyWhen::Command(text) => texts.push(&mut text.0),
+            ReadyWhen::Log(_) | ReadyWhen::Port(_) => {}
+        }
+        if let Some(container) = &mut self.own_container {
+            texts.extend(container.texts());
+        }
+        texts
+    }
+}
+
+impl Plan {
+    /// The service that a step starts.
+    #[must_use]
+    pub fn service(&self, start: u32) -> Option<(&Step, &ServiceStep)> {
+        let step = self.steps.iter().find(|step| step.number == start)?;
+        match &step.action {
+            Action::StartService(service) => Some((step, service)),
+            _ => None,
+        }
+    }
+
+    /// The steps that need the service which a step starts.
+    pub fn that_need(&self, start: u32) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(
+            move |step| matches!(&step.action, Action::Exec(exec) if exec.needs.contains(&start)),
+        )
+    }
+
+    /// The services with containers of their own.
+    pub fn own_containers(&self) -> impl Iterator<Item = (&ServiceStep, &ContainerSpec)> {
+        self.steps.iter().filter_map(|step| match &step.action {
+            Action::StartService(service) => Some((&**service, service.own_container.as_ref()?)),
+            _ => None,
+        })
+    }
+}
+
+/// Asks an address, given as `$0`, with what the image has: exits with 0 where it answers with a
+/// status below 400, with 127 where nothing can ask.
+pub const ASK_HTTP: &str = r#"if command -v curl >/dev/null 2>&1; then exec curl -fsS -m 5 -o /dev/null "$0"; fi
+if command -v wget >/dev/null 2>&1; then exec wget -q -T 5 -O /dev/null "$0"; fi
+case $0 in http://*) ;; *) exit 127 ;; esac
+command -v bash >/dev/null 2>&1 || exit 127
+exec bash -c 'rest=${0#http://}; server=${rest%%/*}; path=${rest#"$server"}; port=80
+case $server in *:*) port=${server##*:} ;; esac
+exec 3<>"/dev/tcp/${server%:*}/$port" || exit 1
+printf "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n" "${path:-/}" "$server" >&3
+read -r -t 5 protocol status rest <&3 && [ "${status:-999}" -lt 400 ]' "$0" 2>/dev/null"#;
+
+/// Exits with 0 where something listens on the port, given as `$0`.
+pub const ASK_PORT: &str =
+    r#"grep -qs ":$(printf %04X "$0") [0-9A-F]*:0000 0A" /proc/net/tcp /proc/net/tcp6"#;

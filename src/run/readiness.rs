@@ -1,0 +1,171 @@
+//! Waits until a service is ready: by its output, by its port, by an address, or by a command. All but
+//! the output is asked in the service's container, where its addresses mean what the recipe says.
+
+use std::fs::File;
+use std::future::Future;
+use std::io::Read;
+use std::pin::Pin;
+use std::time::Duration;
+
+use regex::Regex;
+use tokio::time::{sleep, timeout};
+
+use super::control::{StepExit, mark};
+use super::follow::Meanwhile;
+use super::output;
+use super::session::Session;
+use super::target::{Target, spec};
+use crate::plan::service::{ASK_HTTP, ASK_PORT, ServiceStep};
+use crate::plan::shell::inline;
+use crate::plan::step::Step;
+use crate::store::journal::{StepEnd, StepFault};
+use retrial_engine::api::ExecSpec;
+use retrial_readings::lines::LineSplitter;
+use retrial_recipe::model::ReadyWhen;
+
+/// Between two questions.
+const PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks at the output.
+const LOOK: Duration = Duration::from_millis(100);
+/// The longest that an address or a port may take to answer one question.
+const ANSWER: Duration = Duration::from_secs(10);
+/// Bytes of output read at once.
+const BLOCK: u64 = 256 << 10;
+
+/// A service's readiness, on its way.
+pub struct Readiness<'a> {
+    service: &'a ServiceStep,
+    ready: Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>,
+}
+
+impl<'a> Readiness<'a> {
+    /// Of a service that was started.
+    pub fn new(
+        session: &'a Session,
+        step: &'a Step,
+        service: &'a ServiceStep,
+        target: &'a Target,
+    ) -> Result<Self, StepEnd> {
+        let ready = &service.ready;
+        if let ReadyWhen::Log(pattern) = ready {
+            let pattern = Regex::new(pattern).map_err(|error| {
+                StepEnd::failed(StepFault::Request, error.to_string(), "correct `ready.log`")
+            })?;
+            let ready = Box::pin(until_printed(session, step, pattern));
+            return Ok(Self { service, ready });
+        }
+        let ready = Box::pin(async move {
+            while !answers(session, step, service, target).await? {
+                sleep(PAUSE).await;
+            }
+            Ok(())
+        });
+        Ok(Self { service, ready })
+    }
+}
+
+impl Meanwhile for Readiness<'_> {
+    type Outcome = ();
+
+    async fn outcome(&mut self) -> Result<(), StepEnd> {
+        self.ready.as_mut().await
+    }
+
+    fn look(&mut self) -> Result<(), StepEnd> {
+        Ok(())
+    }
+
+    async fn probe(&mut self) -> Result<(), StepEnd> {
+        Ok(())
+    }
+
+    fn late(&self, mut end: StepEnd) -> StepEnd {
+        let ServiceStep {
+            service, command, ..
+        } = self.service;
+        if let StepEnd::Failed {
+            fault: StepFault::Timeout,
+            because,
+            advice,
+            ..
+        } = &mut end
+        {
+            let limit = crate::format::limit(command.timeout_s);
+            let condition = self.service.readiness();
+            *because = format!(
+                "the service {service} was not ready within {limit}: waited until {condition}"
+            );
+            "read its output; allow more time with `ready.timeout:` in the recipe"
+                .clone_into(advice);
+        }
+        end
+    }
+
+    async fn at_the_end(&mut self, _: &StepExit) -> Result<(), StepEnd> {
+        Ok(())
+    }
+}
+
+/// Waits for a line of the step's output.
+async fn until_printed(session: &Session, step: &Step, pattern: Regex) -> Result<(), StepEnd> {
+    let mut file: Option<File> = None;
+    let mut splitter = LineSplitter::new();
+    let mut block = Vec::new();
+    loop {
+        file = file.or_else(|| output::open_output(&session.run, step).ok());
+        block.clear();
+        let read = file
+            .as_mut()
+            .and_then(|file| file.take(BLOCK).read_to_end(&mut block).ok());
+        let mut found = false;
+        splitter.push(&block, |line| found |= pattern.is_match(&line.text));
+        if found {
+            return Ok(());
+        }
+        if read.is_none_or(|read| read == 0) {
+            sleep(LOOK).await;
+        } else {
+            // Much output must not keep signals from being heard.
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Whether the service answers now.
+///
+/// # Errors
+/// If nothing in the image can ask.
+pub async fn answers(
+    session: &Session,
+    step: &Step,
+    service: &ServiceStep,
+    target: &Target,
+) -> Result<bool, StepEnd> {
+    let (script, asked) = match &service.ready {
+        ReadyWhen::Log(_) => return Ok(false),
+        ReadyWhen::Port(port) => (ASK_PORT, port.to_string()),
+        ReadyWhen::Http(url) => (ASK_HTTP, url.0.clone()),
+        ReadyWhen::Command(command) => {
+            let mut asks = spec(session, step, &service.command);
+            asks.command = inline(service.command.shell.as_deref(), &command.0);
+            return Ok(code_of(session, target, &asks).await == Some(0));
+        }
+    };
+    let mut asks = ExecSpec::as_root(["/bin/sh", "-c", script, &asked]);
+    asks.env.push(mark(&session.run, step));
+    let code = timeout(ANSWER, code_of(session, target, &asks)).await;
+    if code == Ok(Some(127)) {
+        let because = format!("the image has no curl, wget or bash that could ask {asked}");
+        let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
+        return Err(StepEnd::failed(StepFault::Request, because, advice));
+    }
+    Ok(code == Ok(Some(0)))
+}
+
+async fn code_of(session: &Session, target: &Target, asks: &ExecSpec) -> Option<i64> {
+    let Target::Container(container, _) = target else {
+        return None;
+    };
+    let output = session.engine.exec(container, asks).await.ok()?;
+    Some(output.code)
+}

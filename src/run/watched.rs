@@ -1,0 +1,162 @@
+//! Services while a measurement that needs them is followed: one that ends fails the measurement, not
+//! the host.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use super::control::{StepControl, StepExit};
+use super::error::Halt;
+use super::exec::{verify, with_last_lines};
+use super::follow::{LivenessProbe, Meanwhile, check_length};
+use super::output::Output;
+use super::service::target_of;
+use super::session::Session;
+use super::target::{Started, Target};
+use crate::plan::service::ServiceStep;
+use crate::plan::step::{ExecStep, Step};
+use crate::store::journal::{StepEnd, StepFault};
+
+/// How long a service may take to write its exit code after a measurement failed: it may be why.
+const LATE: Duration = Duration::from_secs(1);
+
+/// One service that a measurement needs.
+pub struct Watched<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    service: &'a ServiceStep,
+    target: Target,
+    control: StepControl,
+    output: Output<'a>,
+    liveness: LivenessProbe<'a>,
+    /// When it was seen to have ended by itself with exit code 0.
+    left: Option<Instant>,
+}
+
+/// The services that a command needs, as they run.
+pub fn watched<'a>(session: &'a Session, command: &ExecStep) -> Result<Vec<Watched<'a>>, Halt> {
+    let state = session.state();
+    let needs = command.needs.iter().filter_map(|start| {
+        let exec = state.services.get(start)?;
+        session.plan.service(*start).map(|found| (found, exec))
+    });
+    needs
+        .map(|((step, service), exec)| {
+            let target = target_of(session, step, service)?;
+            let started = exec.clone().map(Started::Exec);
+            Ok(Watched {
+                session,
+                step,
+                service,
+                control: target.control(session).step(&step.directory()),
+                output: Output::open(session, step),
+                liveness: LivenessProbe::new(session, step, &target, started),
+                target,
+                left: None,
+            })
+        })
+        .collect()
+}
+
+impl Watched<'_> {
+    /// Fails if it has ended: at once by an error; by itself, if the measurement goes on for longer
+    /// than the service may take to stop.
+    fn look(&mut self) -> Result<(), StepEnd> {
+        check_length(&self.service.command, &self.output).map_err(|end| self.fault(end))?;
+        let Some(exit) = self.exit() else {
+            return Ok(());
+        };
+        self.check(&exit)?;
+        let grace = Duration::from_secs(self.service.stop.timeout_s);
+        if self.left.get_or_insert_with(Instant::now).elapsed() < grace {
+            return Ok(());
+        }
+        Err(self.ended_by_itself())
+    }
+
+    /// Fails if it can no longer write its exit code.
+    async fn probe(&mut self) -> Result<(), StepEnd> {
+        if self.exit().is_some() {
+            return Ok(());
+        }
+        match self.liveness.dead().await {
+            Some(end) if self.exit().is_none() => Err(self.fault(end)),
+            _ => Ok(()),
+        }
+    }
+
+    /// How it ended, unless its container was stopped.
+    fn exit(&self) -> Option<StepExit> {
+        self.control.exit().filter(|exit| !exit.terminated_by_us)
+    }
+
+    fn check(&self, exit: &StepExit) -> Result<(), StepEnd> {
+        let verified = verify(self.session, &self.target, &self.service.command, exit);
+        verified.map(drop).map_err(|end| self.fault(end))
+    }
+
+    fn ended_by_itself(&self) -> StepEnd {
+        let because = "it ended with exit code 0".to_owned();
+        let advice = "the command of a service stays in the foreground until it is stopped";
+        self.fault(StepEnd::Failed {
+            fault: StepFault::Command,
+            because,
+            exit_code: Some(0),
+            last_lines: Vec::new(),
+            advice: advice.to_owned(),
+        })
+    }
+
+    /// Its fault as that of the measurement.
+    fn fault(&self, end: StepEnd) -> StepEnd {
+        let mut end = with_last_lines(self.session, self.step, end);
+        if let StepEnd::Failed { because, .. } = &mut end {
+            let (name, log) = (&self.service.service, self.step.directory());
+            *because = format!("the service {name} failed during it: {because} (step {log})");
+        }
+        end
+    }
+}
+
+impl Meanwhile for Vec<Watched<'_>> {
+    type Outcome = Infallible;
+
+    async fn outcome(&mut self) -> Result<Infallible, StepEnd> {
+        std::future::pending().await
+    }
+
+    fn look(&mut self) -> Result<(), StepEnd> {
+        self.iter_mut().try_for_each(Watched::look)
+    }
+
+    async fn probe(&mut self) -> Result<(), StepEnd> {
+        for service in self {
+            service.probe().await?;
+        }
+        Ok(())
+    }
+
+    fn late(&self, end: StepEnd) -> StepEnd {
+        end
+    }
+
+    /// If the step failed, a service that has ended is why.
+    async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
+        let failed = exit.code != 0 && !exit.terminated_by_us;
+        let until = Instant::now() + LATE;
+        while !self.is_empty() {
+            let ended = self.iter().filter_map(|one| Some((one, one.exit()?)));
+            let ended: Vec<_> = ended.collect();
+            for (service, exit) in &ended {
+                service.check(exit)?;
+            }
+            if let Some((service, _)) = ended.first().filter(|_| failed) {
+                return Err(service.ended_by_itself());
+            }
+            if !failed || Instant::now() > until {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,408 @@
+//! Services: started before the measurement that needs them, watched during it, stopped after it; and
+//! nothing of them is left, whatever ends first.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::lab::{Lab, case, image, recipe_with};
+
+/// A server in the image's own Perl: it counts its starts, and answers with its own number.
+const SERVER: &str = r#"echo "uuid $(cat /proc/sys/kernel/random/uuid)"
+echo start >>/starts
+exec perl -MIO::Socket::INET -e 'sleep 1; $s = IO::Socket::INET->new(LocalPort => 8000, Listen => 9, ReuseAddr => 1) or die; while ($c = $s->accept) { <$c>; print $c "HTTP/1.0 200 OK\r\n\r\nserved by $$\n"; close $c }'"#;
+
+/// Asks it once.
+const ASK: &str = r"exec 3<>/dev/tcp/localhost/8000; printf 'GET / HTTP/1.0\r\n\r\n' >&3; cat <&3";
+
+const HTTP: &str = "ready: { http: \"http://localhost:8000/\", timeout: 30s }";
+
+fn service(name: &str, run: &str, keys: &str) -> String {
+    let indented = |text: &str, by: &str| text.replace('\n', &format!("\n{by}"));
+    let (run, keys) = (indented(run, "      "), indented(keys, "    "));
+    format!("  {name}:\n    run: |\n      {run}\n    {keys}\n")
+}
+
+fn services(all: &str, cases: &str) -> String {
+    recipe_with(&format!("services:\n{all}"), cases)
+}
+
+/// One case that needs the service `server`.
+fn needing(name: &str, run: &str, keys: &str) -> String {
+    case(name, run, &format!("needs: [server]\n{keys}"))
+}
+
+fn served(lab: Lab, server: &str, ready: &str, run: &str) -> Lab {
+    let server = service("server", server, ready);
+    lab.recipe(&services(&server, &needing("main", run, "")))
+}
+
+#[test]
+fn a_fresh_one_for_each_trial() {
+    let Some(lab) = Lab::new() else { return };
+    let server = service("server", SERVER, HTTP);
+    let cases = needing("main", ASK, "trials: 2");
+    let lab = lab.recipe(&services(&server, &cases));
+    lab.run(&[]).expect_exit(0).says("server is ready");
+    let uuid = |step: &str| lab.output(step).lines().next().unwrap().to_owned();
+    assert_ne!(
+        uuid("03-main-performance-start-server-1"),
+        uuid("06-main-performance-start-server-2")
+    );
+    for trial in ["04-main-performance-1", "07-main-performance-2"] {
+        assert!(lab.output(trial).contains("served by"), "{trial}");
+    }
+    assert_eq!(
+        lab.count("main-performance-stop-server-2", "service_ended"),
+        1
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn one_for_the_run_and_its_children_end_with_it() {
+    let Some(lab) = Lab::new() else { return };
+    let run = format!(
+        "cp /bin/sleep /tmp/holder; setsid -f env -i /tmp/holder 500; setsid -f /tmp/holder 500; trap '' TERM\n{SERVER}"
+    );
+    let server = service(
+        "server",
+        &run,
+        "ready: { port: 8000 }\nscope: run\nstop: { timeout: 1s }",
+    );
+    let cases = needing("one", ASK, "")
+        + &needing("two", &format!("{ASK}; test $(wc -l </starts) = 1"), "")
+        + &case("after", "! grep -ls holder /proc/[0-9]*/comm", "");
+    let lab = lab.recipe(&services(&server, &cases));
+    lab.run(&[])
+        .expect_exit(0)
+        .says("the service server did not end within 1s of TERM: it was killed");
+    let steps = [
+        "start-server",
+        "one-performance",
+        "two-performance",
+        "stop-server",
+        "after-performance",
+    ];
+    let began: Vec<String> = lab
+        .journal()
+        .iter()
+        .filter(|entry| entry["event"] == "step_began")
+        .filter_map(|entry| entry["name"].as_str().map(str::to_owned))
+        .filter(|name| steps.contains(&name.as_str()))
+        .collect();
+    assert_eq!(began, steps);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+/// What a failed start says, and that the measurement was not tried.
+fn fails(server: &str, ready: &str, said: &[&str]) -> Option<Lab> {
+    let lab = served(Lab::new()?, server, ready, ASK);
+    let mut done = lab.run(&[]).expect_exit(4);
+    for text in said {
+        done = done.says(text);
+    }
+    assert_eq!(lab.count("main-performance", "step_began"), 0);
+    assert_eq!(lab.verdict()["outcome"], "failed");
+    let because = lab.verdict()["results"][0]["sentence"].to_string();
+    assert!(because.contains("the service server"), "{because}");
+    assert_eq!(lab.containers(), [""; 0]);
+    Some(lab)
+}
+
+#[test]
+fn one_that_ends_early() {
+    let run = "echo 'no model at /model'; sleep 0.3; exit 3";
+    let Some(lab) = fails(
+        run,
+        HTTP,
+        &[
+            "the service server ended before it was ready: it ended with exit code 3",
+            "no model at /model",
+        ],
+    ) else {
+        return;
+    };
+    assert_eq!(lab.end_of("main-performance-start-server")["exit_code"], 3);
+}
+
+#[test]
+fn one_that_leaves_into_the_background() {
+    fails(
+        "setsid -f sleep 500; echo 'started in the background'",
+        HTTP,
+        &[
+            "it ended with exit code 0",
+            "must stay in the foreground",
+            "started in the background",
+        ],
+    );
+}
+
+#[test]
+fn one_that_is_never_ready() {
+    fails(
+        "echo loading; sleep 500",
+        "ready: { log: '^ready$', timeout: 2s }",
+        &[
+            "the service server was not ready within 2s: waited until its output matches '^ready$'",
+            "loading",
+        ],
+    );
+}
+
+#[test]
+fn one_that_hangs_when_it_is_asked() {
+    let run = "exec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => 8000, Listen => 9) or die; sleep 500'";
+    fails(
+        run,
+        "ready: { http: \"http://localhost:8000/\", timeout: 3s }",
+        &["the service server was not ready within 3s"],
+    );
+    fails(
+        "sleep 500",
+        "ready: { command: sleep 400, timeout: 2s }",
+        &["was not ready within 2s: waited until `sleep 400` succeeds"],
+    );
+}
+
+#[test]
+fn one_that_prints_too_much() {
+    let Some(lab) = Lab::new() else { return };
+    let run = "echo ready; sleep 1; exec yes 'a line of a chatty server'";
+    let lab = served(
+        lab,
+        run,
+        "ready: { log: ready }\nmax_log: 1 MiB",
+        "sleep 60",
+    );
+    lab.run(&[])
+        .expect_exit(4)
+        .says("the service server failed during it: its output has")
+        .says("a line of a chatty server");
+    let log = lab
+        .the_run()
+        .join("steps/03-main-performance-start-server/output.log");
+    assert_eq!(std::fs::metadata(log).unwrap().len(), 1 << 20);
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn one_that_dies_in_the_middle() {
+    let Some(lab) = Lab::new() else { return };
+    let run = "echo ready; sleep 1; echo 'CUDA error: out of memory'; kill -SEGV $$";
+    let cases = needing("main", "echo measuring; sleep 60", "") + &case("other", "true", "");
+    let server = service("server", run, "ready: { log: ready }");
+    let lab = lab.recipe(&services(&server, &cases));
+    lab.run(&[])
+        .expect_exit(4)
+        .says(
+            "the service server failed during it: it was ended by signal 11 (SEGV) (exit code 139)",
+        )
+        .says("CUDA error: out of memory");
+    assert_eq!(lab.end_of("main-performance")["fault"], "command");
+    assert_eq!(lab.end_of("main-performance")["exit_code"], 139);
+    assert_eq!(lab.end_of("other-performance")["end"], "done");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+/// The client notices first; the server is why.
+#[test]
+fn a_client_that_fails_because_its_server_died() {
+    let Some(lab) = Lab::new() else { return };
+    let run = "echo ready; read -r line <>/tmp/pipe || true; echo 'assertion failed'; exit 7";
+    let lab = served(
+        lab,
+        &format!("rm -f /tmp/pipe; mkfifo /tmp/pipe; {run}"),
+        "ready: { log: ready }",
+        "echo >/tmp/pipe; echo 'connection reset'; exit 1",
+    );
+    lab.run(&[])
+        .expect_exit(4)
+        .says("the service server failed during it: it ended with exit code 7")
+        .says("assertion failed");
+}
+
+/// It has nothing more to do when the measurement ends, as workers of a head have.
+#[test]
+fn one_that_leaves_at_the_end() {
+    let Some(lab) = Lab::new() else { return };
+    let run = "echo ready; until [ -e /over ]; do sleep 0.1; done";
+    let lab = served(lab, run, "ready: { log: ready }", "touch /over; sleep 1");
+    lab.run(&[]).expect_exit(0);
+}
+
+#[test]
+fn another_program_serves_there() {
+    let Some(lab) = Lab::new() else { return };
+    let (first, second) = (
+        service("first", SERVER, HTTP),
+        service("server", SERVER, HTTP),
+    );
+    let cases = case("main", ASK, "needs: [first, server]");
+    let lab = lab.recipe(&services(&(first + &second), &cases));
+    lab.run(&[])
+        .expect_exit(3)
+        .says("http://localhost:8000/ answers before the service server was started");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn in_a_container_of_its_own() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!(
+        "{HTTP}\nenv: {{ WHERE: there }}\ncontainer:\n  image: {}\n  env: {{ ITS: own }}",
+        image("entrypoint")
+    );
+    let server = service("server", &format!("echo \"$WHERE $ITS\"; {SERVER}"), &keys);
+    let run = format!("{ASK}; test -z \"$ITS\"; test ! -e /starts");
+    let lab = lab.recipe(&services(&server, &needing("main", &run, "trials: 2")));
+    lab.run(&[]).expect_exit(0);
+    assert!(
+        lab.output("04-main-performance-start-server-1")
+            .starts_with("there own\n")
+    );
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn an_interrupt_stops_it() {
+    for (phase, step) in [
+        ("start", "03-main-performance-start-server"),
+        ("measurement", "04-main-performance"),
+    ] {
+        for own in ["", "\ncontainer: { ipc: private }"] {
+            let Some(lab) = Lab::new() else { return };
+            let run = format!(
+                "trap 'echo tidied up; exit 0' TERM; echo going; until [ -e /{phase} ]; do sleep 0.1; done; echo ready; sleep 500 & wait"
+            );
+            let run = if phase == "start" {
+                run
+            } else {
+                run.replace("until [ -e /measurement ]; do sleep 0.1; done; ", "")
+            };
+            let lab = served(
+                lab,
+                &run,
+                &format!("ready: {{ log: ready }}{own}"),
+                "echo going; sleep 500",
+            );
+            let mut going = lab.start(&[]);
+            lab.until_printed(step, "going");
+            going.signal("INT");
+            going.end().expect_exit(130).says("retrial resume");
+            assert!(
+                lab.output("03-main-performance-start-server")
+                    .contains("tidied up"),
+                "{phase}{own}: it could end by itself"
+            );
+            assert_eq!(lab.containers(), [""; 0], "{phase}{own}");
+        }
+    }
+}
+
+/// Killed at every kind of event of the journal, and resumed each time.
+#[test]
+fn killed_at_any_moment() {
+    for own in ["", "\ncontainer: { ipc: private }"] {
+        let Some(lab) = Lab::new() else { return };
+        let server = service("server", SERVER, &format!("{HTTP}{own}"));
+        let once = if own.is_empty() {
+            "; test $(wc -l </starts) = 1"
+        } else {
+            ""
+        };
+        let cases = needing("main", &format!("{ASK}; sleep 0.5{once}"), "");
+        let lab = lab.recipe(&services(&server, &cases));
+        let kind = |entry: &Value| {
+            let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
+            format!("{} {}", text("name"), text("event"))
+        };
+        let ended = |entry: &Value| entry["event"] == "run_ended";
+        let mut seen = BTreeSet::new();
+        let mut going = lab.start(&[]);
+        loop {
+            lab.until("something new happened", |lab| {
+                lab.journal()
+                    .last()
+                    .is_some_and(|entry| ended(entry) || !seen.contains(&kind(entry)))
+            });
+            let last = lab.journal().pop().unwrap();
+            if ended(&last) {
+                going.end().expect_exit(0).says("reproduced");
+                break;
+            }
+            seen.insert(kind(&last));
+            going.kill();
+            if lab.journal().last().is_some_and(ended) {
+                break;
+            }
+            going = lab.start_retrial(&["resume", "last"]);
+        }
+        assert!(seen.len() >= 12, "killed only at {seen:?}");
+        assert_eq!(lab.containers(), [""; 0]);
+        assert_eq!(lab.verdict()["outcome"], "reproduced");
+        let output = lab.output("03-main-performance-start-server");
+        assert_eq!(output.matches("uuid ").count(), 1, "{output}");
+    }
+}
+
+/// What runs is found again, and used: the same process, once.
+#[test]
+fn killed_in_each_phase() {
+    let start = "03-main-performance-start-server";
+    for phase in ["start", "measurement"] {
+        let Some(lab) = Lab::new() else { return };
+        let run = format!("echo going\n{}", SERVER.replace("sleep 1;", "sleep 3;"));
+        let lab = served(lab, &run, HTTP, &format!("{ASK}; sleep 3; wc -l </starts"));
+        let going = lab.start(&[]);
+        match phase {
+            "start" => lab.until_printed(start, "uuid"),
+            _ => lab.until_printed("04-main-performance", "served by"),
+        }
+        going.kill();
+        lab.retrial(&["resume", "last"])
+            .expect_exit(0)
+            .says("still running, reattached");
+        assert_eq!(lab.count("main-performance-start-server", "step_began"), 1);
+        assert_eq!(lab.output(start).matches("uuid").count(), 1);
+        assert!(lab.output("04-main-performance").contains("\n1\n"));
+        assert_eq!(lab.containers(), [""; 0], "{phase}");
+    }
+}
+
+#[test]
+fn killed_and_the_service_died_meanwhile() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = served(lab, SERVER, HTTP, &format!("{ASK}; sleep 60"));
+    let going = lab.start(&[]);
+    lab.until_printed("04-main-performance", "served by");
+    going.kill();
+    lab.docker(&[
+        "exec",
+        &lab.container(),
+        "sh",
+        "-c",
+        "kill -9 $(grep -ls perl /proc/[0-9]*/comm | cut -d/ -f3)",
+    ]);
+    lab.retrial(&["resume", "last"])
+        .expect_exit(4)
+        .says("the service server failed during it: it was ended by signal 9 (KILL)");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn stopped_by_another_process() {
+    for phase in ["start", "measurement"] {
+        let Some(lab) = Lab::new() else { return };
+        let lab = served(lab, SERVER, HTTP, &format!("{ASK}; sleep 60"));
+        let going = lab.start(&[]);
+        match phase {
+            "start" => lab.until_printed("03-main-performance-start-server", "uuid"),
+            _ => lab.until_printed("04-main-performance", "served by"),
+        }
+        going.kill();
+        lab.retrial(&["stop", "last"]).expect_exit(0);
+        assert_eq!(lab.containers(), [""; 0], "{phase}");
+    }
+}
