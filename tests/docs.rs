@@ -232,19 +232,21 @@ fn check(file: &str) {
     let path = root().join(file);
     let text = std::fs::read_to_string(&path).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    // The example, with this machine's certificates if it has its own.
-    let quickstart = Command::new(root().join("tests/lab/example"))
-        .arg("quickstart")
-        .output()
-        .unwrap();
-    let quickstart = String::from_utf8(quickstart.stdout).unwrap();
+    // Examples with images, with this machine's certificates if it has its own.
     std::fs::create_dir_all(directory.path().join("examples")).unwrap();
-    let copied = Command::new("cp")
-        .arg("-rL")
-        .arg(quickstart.trim())
-        .arg(directory.path().join("examples/quickstart"))
-        .status();
-    assert!(copied.unwrap().success());
+    for name in ["quickstart", "inference-server"] {
+        let example = Command::new(root().join("tests/lab/example"))
+            .arg(name)
+            .output()
+            .unwrap();
+        let example = String::from_utf8(example.stdout).unwrap();
+        let copied = Command::new("cp")
+            .arg("-rL")
+            .arg(example.trim())
+            .arg(directory.path().join("examples").join(name))
+            .status();
+        assert!(copied.unwrap().success());
+    }
     // Small submissions, for pages about judging.
     for tree in ["examples/submission", "examples/training"] {
         let copied = Command::new("cp")
@@ -315,6 +317,11 @@ fn recipe_format() {
 #[test]
 fn runs() {
     check("docs/runs.md");
+}
+
+#[test]
+fn services() {
+    check("docs/services.md");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::choose::Chosen;
 use super::model::{Export, SourceRun};
-use crate::plan::step::{Action, Purpose};
+use crate::plan::step::{Action, Purpose, Step};
 use retrial_recipe::model::Mode;
 
 /// Describes how one scenario was measured.
@@ -22,7 +22,7 @@ pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>
             one.reason
         );
         text.push_str(&trials(one));
-        let _ = write!(text, "\n```sh\n{}```\n", commands(one));
+        let _ = write!(text, "\n```sh\n{}\n```\n", commands(one));
     }
     if let Some(one) = chosen.first() {
         let _ = write!(text, "\n## Environment\n\n{}", environment(one.run));
@@ -48,14 +48,15 @@ fn trials(one: &Chosen<'_>) -> String {
     text
 }
 
-/// The commands of the measurement and its check.
+/// The commands of the measurement, its services and its check.
 fn commands(one: &Chosen<'_>) -> String {
     let measurement = one.files.measurement;
-    let steps = one.run.plan.steps.iter().filter_map(|step| {
+    let plan = &one.run.plan;
+    let is_ours = |step: &Step| {
         let Action::Exec(exec) = &step.action else {
-            return None;
+            return false;
         };
-        let is_ours = match &exec.purpose {
+        match &exec.purpose {
             Purpose::Measure {
                 measurements,
                 trial,
@@ -66,10 +67,15 @@ fn commands(one: &Chosen<'_>) -> String {
                 ..
             } => *of == measurement && *trial == one.files.trial,
             Purpose::Prepare => false,
-        };
-        is_ours.then(|| format!("{}\n", exec.run.trim_end()))
+        }
+    };
+    let steps = plan.steps.iter().filter(|step| match step.action {
+        Action::StartService(_) => plan.that_need(step.number).any(is_ours),
+        _ => is_ours(step),
     });
-    steps.collect()
+    let commands = steps.filter_map(Step::command);
+    let commands: Vec<&str> = commands.map(|command| command.run.trim_end()).collect();
+    commands.join("\n")
 }
 
 /// Image, models, and changed parameters.

@@ -110,8 +110,10 @@ impl Watched<'_> {
     fn fault(&self, end: StepEnd) -> StepEnd {
         let mut end = with_last_lines(self.session, self.step, end);
         if let StepEnd::Failed { because, .. } = &mut end {
-            let (name, log) = (&self.service.service, self.step.directory());
-            *because = format!("the service {name} failed during it: {because} (step {log})");
+            let (name, step) = (&self.service.service, self.step.directory());
+            *because = format!(
+                "its service {name} failed: {because}; its output: steps/{step}/output.log"
+            );
         }
         end
     }

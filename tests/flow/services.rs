@@ -178,7 +178,7 @@ fn one_that_prints_too_much() {
     );
     lab.run(&[])
         .expect_exit(4)
-        .says("the service server failed during it: its output has")
+        .says("its service server failed: its output has")
         .says("a line of a chatty server");
     let log = lab
         .the_run()
@@ -196,9 +196,7 @@ fn one_that_dies_in_the_middle() {
     let lab = lab.recipe(&services(&server, &cases));
     lab.run(&[])
         .expect_exit(4)
-        .says(
-            "the service server failed during it: it was ended by signal 11 (SEGV) (exit code 139)",
-        )
+        .says("its service server failed: it was ended by signal 11 (SEGV) (exit code 139)")
         .says("CUDA error: out of memory");
     assert_eq!(lab.end_of("main-performance")["fault"], "command");
     assert_eq!(lab.end_of("main-performance")["exit_code"], 139);
@@ -219,7 +217,7 @@ fn a_client_that_fails_because_its_server_died() {
     );
     lab.run(&[])
         .expect_exit(4)
-        .says("the service server failed during it: it ended with exit code 7")
+        .says("its service server failed: it ended with exit code 7")
         .says("assertion failed");
 }
 
@@ -387,7 +385,7 @@ fn killed_and_the_service_died_meanwhile() {
     ]);
     lab.retrial(&["resume", "last"])
         .expect_exit(4)
-        .says("the service server failed during it: it was ended by signal 9 (KILL)");
+        .says("its service server failed: it was ended by signal 9 (KILL)");
     assert_eq!(lab.containers(), [""; 0]);
 }
 

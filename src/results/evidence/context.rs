@@ -24,8 +24,16 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let because = format!("{} in place of {}", check.actual, check.required);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
     }
-    let mut actions = plan.steps.iter().map(|step| &step.action);
-    if actions.any(|action| matches!(action, Action::Pull { .. })) && !plan.pinned {
+    let pulled = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Pull { reference, .. } => Some(reference),
+        _ => None,
+    });
+    let mut unpinned: Vec<&String> = pulled
+        .filter(|reference| !plan.pinned && !reference.contains('@'))
+        .collect();
+    let others = unpinned.extract_if(.., |reference| **reference != plan.image);
+    let others: Vec<&String> = others.collect();
+    if !unpinned.is_empty() {
         let digests = &files.state.digests;
         let ran = digests
             .iter()
@@ -33,6 +41,10 @@ pub fn context(files: &RunFiles<'_>) -> Context {
             .or(digests.first())
             .map_or(String::new(), |digest| format!("; ran {digest}"));
         let because = format!("{} may move{ran}", plan.image);
+        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, because));
+    }
+    for reference in others {
+        let because = format!("{reference} may move");
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, because));
     }
     let performance = plan

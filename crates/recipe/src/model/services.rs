@@ -141,7 +141,7 @@ object! {
     pub struct WrittenReady: "a readiness condition", one of "log", "port", "http", "command";
     keys {
         /// A regular expression that a line of its output matches.
-        log: Option<String> = T::Text(formats::REGEX),
+        log: Option<String> = T::Text(retrial_readings::formats::REGEX),
         /// A TCP port on which something listens.
         port: Option<u16> = T::Integer(1, 65_535),
         /// An address that answers with a status below 400: http://localhost:8000/health

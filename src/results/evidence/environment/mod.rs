@@ -109,6 +109,7 @@ fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     }
     let steps = plan.steps.iter().filter_map(|step| match &step.action {
         Action::Exec(exec) if exec.purpose != Purpose::Prepare => Some((&step.name, &exec.env)),
+        Action::StartService(service) => Some((&step.name, &service.command.env)),
         _ => None,
     });
     for (step, env) in steps {
