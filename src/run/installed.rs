@@ -1,8 +1,9 @@
 //! Records what was in the container that measured: packages, environment, labels.
 //!
 //! After the last measurement, so that nothing is disturbed, and out of the container itself, since
-//! setup steps may have installed something. The container's first process waits to be asked. It is evidence for comparisons, and no measurement: what
-//! cannot be read is remarked in the file, and fails nothing.
+//! setup steps may have installed something. The container's first process waits to be asked. The
+//! list is evidence for comparisons, and no measurement: what cannot be read is remarked in the file,
+//! and fails nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
