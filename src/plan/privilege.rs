@@ -193,4 +193,17 @@ mod tests {
         assert_eq!(removed.len(), 4, "{removed:?}");
         assert_eq!(remove(&mut container, "container"), []);
     }
+
+    #[test]
+    fn those_of_a_services_container_are_named_and_removed_too() {
+        let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\nservices: { server: { run: serve, ready: { port: 80 }, container: { privileged: true } } }\nscenarios: { s: { performance: { needs: [server], run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
+        let source = retrial_recipe::Source::new("r.yaml", text);
+        let resolved =
+            retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]).unwrap();
+        let mut recipe = resolved.recipe;
+        let needed = needed(&recipe, &[], None);
+        assert_eq!(needed[0].setting, "services.server.container.privileged");
+        assert_eq!(remove_all(&mut recipe), needed);
+        assert_eq!(super::needed(&recipe, &[], None), []);
+    }
 }

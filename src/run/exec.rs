@@ -58,8 +58,8 @@ async fn run_at(
     reattach: bool,
 ) -> Result<i64, Halt> {
     let control = target.control(session).step(&step.directory());
-    let started = start(session, step, command, target, reattach).await?;
     let mut services = watched(session, command)?;
+    let started = start(session, step, command, target, reattach).await?;
     let followed = follow(session, step, command, target, started, &mut services).await;
     let followed = followed.map(|followed| match followed {
         Followed::Exited(exit) => exit,

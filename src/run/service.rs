@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::control::GRACE_S;
+use super::engine_back::with_engine;
 use super::error::Halt;
 use super::follow::{Followed, follow};
 use super::readiness::{Readiness, answers};
@@ -165,7 +166,7 @@ async fn shut_down(
 ) -> Result<(), Halt> {
     let target = target_of(session, start, service)?;
     let control = target.control(session).step(&start.directory());
-    if control.started() {
+    if control.started() && is_there(session, during, &target).await? {
         let ending = ending_of(session, service.stop);
         if control.exit().is_some() {
             terminate_leftovers(session, start, &target, ending).await;
@@ -178,6 +179,8 @@ async fn shut_down(
             );
             session.warn(during, text)?;
         }
+    }
+    if control.exists() {
         output::keep(session, start, &control, &service.command).await?;
     }
     let exit_code = control.exit().map(|exit| exit.code);
@@ -192,6 +195,16 @@ async fn shut_down(
         exit_code,
     };
     Ok(session.record(Some(during), what)?)
+}
+
+/// Whether there is a container in which it may be running. Waits for an engine that went away: without
+/// it, nothing can be stopped.
+async fn is_there(session: &Session, during: &Step, target: &Target) -> Result<bool, Halt> {
+    let Target::Container(container, _) = target else {
+        return Ok(false);
+    };
+    let found = with_engine(session, during, || session.engine.container(container)).await?;
+    Ok(found.is_some())
 }
 
 /// How a service is ended: as the recipe says; a run that is stopped gives it no more time than any

@@ -108,8 +108,9 @@ impl State {
                 self.containers += 1;
                 self.only_open(event.step);
             }
-            (What::ContainerRemoved { id }, _) if self.of_service(id) => {
-                self.service_containers.retain(|_, known| known != id);
+            (What::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {
+                self.service_containers.remove(&start);
+                self.services.remove(&start);
             }
             (What::ContainerRemoved { .. }, _) => {
                 self.container = None;
@@ -124,9 +125,12 @@ impl State {
         }
     }
 
-    fn of_service(&self, id: &str) -> bool {
-        let mut containers = self.service_containers.values();
-        containers.any(|known| known == id)
+    /// The step that started the service whose own container this is.
+    fn service_of(&self, id: &str) -> Option<u32> {
+        let mut containers = self.service_containers.iter();
+        containers
+            .find(|(_, known)| *known == id)
+            .map(|(start, _)| *start)
     }
 
     /// Nothing runs any more in a container that is gone; what made the new one goes on.

@@ -1,9 +1,7 @@
 //! Services: started before the measurement that needs them, watched during it, stopped after it; and
 //! nothing of them is left, whatever ends first.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
+mod killed;
 
 use crate::lab::{Lab, case, image, recipe_with};
 
@@ -263,148 +261,6 @@ fn in_a_container_of_its_own() {
     assert_eq!(lab.containers(), [""; 0]);
 }
 
-#[test]
-fn an_interrupt_stops_it() {
-    for (phase, step) in [
-        ("start", "03-main-performance-start-server"),
-        ("measurement", "04-main-performance"),
-    ] {
-        for own in ["", "\ncontainer: { ipc: private }"] {
-            let Some(lab) = Lab::new() else { return };
-            let run = format!(
-                "trap 'echo tidied up; exit 0' TERM; echo going; until [ -e /{phase} ]; do sleep 0.1; done; echo ready; sleep 500 & wait"
-            );
-            let run = if phase == "start" {
-                run
-            } else {
-                run.replace("until [ -e /measurement ]; do sleep 0.1; done; ", "")
-            };
-            let lab = served(
-                lab,
-                &run,
-                &format!("ready: {{ log: ready }}{own}"),
-                "echo going; sleep 500",
-            );
-            let mut going = lab.start(&[]);
-            lab.until_printed(step, "going");
-            going.signal("INT");
-            going.end().expect_exit(130).says("retrial resume");
-            assert!(
-                lab.output("03-main-performance-start-server")
-                    .contains("tidied up"),
-                "{phase}{own}: it could end by itself"
-            );
-            assert_eq!(lab.containers(), [""; 0], "{phase}{own}");
-        }
-    }
-}
-
-/// Killed at every kind of event of the journal, and resumed each time.
-#[test]
-fn killed_at_any_moment() {
-    for own in ["", "\ncontainer: { ipc: private }"] {
-        let Some(lab) = Lab::new() else { return };
-        let server = service("server", SERVER, &format!("{HTTP}{own}"));
-        let once = if own.is_empty() {
-            "; test $(wc -l </starts) = 1"
-        } else {
-            ""
-        };
-        let cases = needing("main", &format!("{ASK}; sleep 0.5{once}"), "");
-        let lab = lab.recipe(&services(&server, &cases));
-        let kind = |entry: &Value| {
-            let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
-            format!("{} {}", text("name"), text("event"))
-        };
-        let ended = |entry: &Value| entry["event"] == "run_ended";
-        let mut seen = BTreeSet::new();
-        let mut going = lab.start(&[]);
-        loop {
-            lab.until("something new happened", |lab| {
-                lab.journal()
-                    .last()
-                    .is_some_and(|entry| ended(entry) || !seen.contains(&kind(entry)))
-            });
-            let last = lab.journal().pop().unwrap();
-            if ended(&last) {
-                going.end().expect_exit(0).says("reproduced");
-                break;
-            }
-            seen.insert(kind(&last));
-            going.kill();
-            if lab.journal().last().is_some_and(ended) {
-                break;
-            }
-            going = lab.start_retrial(&["resume", "last"]);
-        }
-        assert!(seen.len() >= 10, "killed only at {seen:?}");
-        assert_eq!(lab.containers(), [""; 0]);
-        assert_eq!(lab.verdict()["outcome"], "reproduced");
-        let output = lab.output("03-main-performance-start-server");
-        assert_eq!(output.matches("uuid ").count(), 1, "{output}");
-    }
-}
-
-/// What runs is found again, and used: the same process, once.
-#[test]
-fn killed_in_each_phase() {
-    let start = "03-main-performance-start-server";
-    for phase in ["start", "measurement"] {
-        let Some(lab) = Lab::new() else { return };
-        let run = format!("echo going\n{}", SERVER.replace("sleep 1;", "sleep 3;"));
-        let lab = served(lab, &run, HTTP, &format!("{ASK}; sleep 3; wc -l </starts"));
-        let going = lab.start(&[]);
-        match phase {
-            "start" => lab.until_printed(start, "uuid"),
-            _ => lab.until_printed("04-main-performance", "served by"),
-        }
-        going.kill();
-        lab.retrial(&["resume", "last"])
-            .expect_exit(0)
-            .says("still running, reattached");
-        assert_eq!(lab.count("main-performance-start-server", "step_began"), 1);
-        assert_eq!(lab.output(start).matches("uuid").count(), 1);
-        assert!(lab.output("04-main-performance").contains("\n1\n"));
-        assert_eq!(lab.containers(), [""; 0], "{phase}");
-    }
-}
-
-#[test]
-fn killed_and_the_service_died_meanwhile() {
-    let Some(lab) = Lab::new() else { return };
-    let lab = served(lab, SERVER, HTTP, &format!("{ASK}; sleep 60"));
-    let going = lab.start(&[]);
-    lab.until_printed("04-main-performance", "served by");
-    going.kill();
-    lab.docker(&[
-        "exec",
-        &lab.container(),
-        "sh",
-        "-c",
-        "kill -9 $(grep -ls perl /proc/[0-9]*/comm | cut -d/ -f3)",
-    ]);
-    lab.retrial(&["resume", "last"])
-        .expect_exit(4)
-        .says("its service server failed: it was ended by signal 9 (KILL)");
-    assert_eq!(lab.containers(), [""; 0]);
-}
-
-#[test]
-fn stopped_by_another_process() {
-    for phase in ["start", "measurement"] {
-        let Some(lab) = Lab::new() else { return };
-        let lab = served(lab, SERVER, HTTP, &format!("{ASK}; sleep 60"));
-        let going = lab.start(&[]);
-        match phase {
-            "start" => lab.until_printed("03-main-performance-start-server", "uuid"),
-            _ => lab.until_printed("04-main-performance", "served by"),
-        }
-        going.kill();
-        lab.retrial(&["stop", "last"]).expect_exit(0);
-        assert_eq!(lab.containers(), [""; 0], "{phase}");
-    }
-}
-
 /// A program by the name of vLLM's, with its options and its result file.
 const VLLM: &str = r#"#!/bin/bash
 case $1 in
@@ -470,43 +326,6 @@ scenarios:
     lab.run(&["--set", "failed=1"])
         .expect_exit(1)
         .says("completed");
-}
-
-#[test]
-fn killed_and_nobody_came_back_before_the_deadline() {
-    let Some(lab) = Lab::new() else { return };
-    let lab = served(
-        lab,
-        SERVER,
-        &format!("{HTTP}\ncontainer: {{ ipc: private }}"),
-        &format!("{ASK}; for i in $(seq 1 100); do test -e /.retrial/go-on || sleep 0.2; done"),
-    );
-    let going = lab.start(&[]);
-    lab.until_printed("04-main-performance", "served by");
-    going.kill();
-    for control in ["control", "services/server"] {
-        let deadline: i64 = lab
-            .text(&format!("{control}/deadline"))
-            .trim()
-            .parse()
-            .unwrap();
-        assert!(
-            deadline > 24 * 3600,
-            "{control}: the measurement's time, and some grace"
-        );
-        std::fs::write(lab.the_run().join(control).join("deadline"), "1\n").unwrap();
-    }
-    lab.until("the containers have ended", |lab| {
-        let containers = lab.containers();
-        containers.len() == 2 && containers.iter().all(|one| one.ends_with("exited"))
-    });
-    std::fs::write(lab.the_run().join("control/go-on"), "").unwrap();
-    lab.retrial(&["resume", "last"]).expect_exit(0);
-    assert_eq!(
-        lab.count("main-performance-start-server", "service_ready"),
-        2
-    );
-    assert_eq!(lab.containers(), [""; 0]);
 }
 
 #[test]
