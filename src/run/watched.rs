@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::control::{StepControl, StepExit};
 use super::error::Halt;
 use super::exec::{verify, with_last_lines};
-use super::follow::{LivenessProbe, Meanwhile, check_length};
+use super::follow::{LivenessProbe, Meanwhile, check_length, disk_full};
 use super::output::Output;
 use super::service::target_of;
 use super::session::Session;
@@ -78,10 +78,16 @@ impl Watched<'_> {
         if self.exit().is_some() {
             return Ok(());
         }
-        match self.liveness.dead().await {
-            Some(end) if self.exit().is_none() => Err(self.fault(end)),
-            _ => Ok(()),
+        let Some(mut end) = self.liveness.dead().await.filter(|_| self.exit().is_none()) else {
+            return Ok(());
+        };
+        // The host and the run's container are well: other measurements go on.
+        if let StepEnd::Failed { fault, .. } = &mut end
+            && !disk_full(self.session.run.path())
+        {
+            *fault = StepFault::Command;
         }
+        Err(self.fault(end))
     }
 
     /// How it ended, unless its container was stopped.

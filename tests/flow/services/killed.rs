@@ -215,3 +215,22 @@ fn the_engine_is_away_when_it_is_stopped() {
     going.end().expect_exit(0).says("reproduced");
     assert_eq!(lab.containers(), [""; 0]);
 }
+
+#[test]
+fn its_own_container_is_killed_in_the_middle() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = format!("{HTTP}\ncontainer: {{ ipc: private }}");
+    let server = service("server", SERVER, &keys);
+    let cases = needing("main", &format!("{ASK}; sleep 60"), "") + &needing("other", ASK, "");
+    let lab = lab.recipe(&services(&server, &cases));
+    let mut going = lab.start(&[]);
+    lab.until_printed("04-main-performance", "served by");
+    lab.docker(&["kill", &format!("retrial-{}-server", lab.id())]);
+    going
+        .end()
+        .expect_exit(4)
+        .says("its service server failed: the container ended with exit code 137");
+    assert_eq!(lab.end_of("main-performance")["fault"], "command");
+    assert_eq!(lab.end_of("other-performance")["end"], "done");
+    assert_eq!(lab.containers(), [""; 0]);
+}
