@@ -59,10 +59,8 @@ pub fn one_run(
     let id = run.id();
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
-    let entry = Entry {
-        command: Some(plan.command()),
-        ..Entry::new(run.path().display().to_string(), &verdict)
-    };
+    let evidence = run.path().display().to_string();
+    let entry = Entry::new(evidence, &verdict).repeated_by(plan.command());
     follow::print(global, &entry);
     let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {

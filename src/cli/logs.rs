@@ -12,9 +12,9 @@ use crate::app::terminal;
 use crate::plan::Plan;
 use crate::plan::step::Step;
 use crate::results::verdict::ExitCode;
-use crate::store::RunDirectory;
 use crate::store::lock::FileLock;
 use crate::store::open::open_beneath;
+use crate::store::{RunDirectory, StoreError};
 use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::sanitize;
 
@@ -61,7 +61,8 @@ pub fn logs(
         for tail in &mut tails {
             match tail.print_on() {
                 Ok(bytes) => printed += bytes,
-                Err(error) => {
+                Err(PrintError::Read(error)) => return Err(error.into()),
+                Err(PrintError::Write(error)) => {
                     terminal::check_write(Err(error));
                     return Ok(ExitCode::Success);
                 }
@@ -90,6 +91,21 @@ fn is_followed(directory: &RunDirectory) -> bool {
     FileLock::holder(&directory.lock()).is_some()
 }
 
+/// Why output was not printed.
+#[derive(Debug)]
+enum PrintError {
+    /// The log cannot be read.
+    Read(StoreError),
+    /// Standard output cannot be written.
+    Write(std::io::Error),
+}
+
+impl From<std::io::Error> for PrintError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Write(error)
+    }
+}
+
 /// The end of one step's output.
 struct Tail {
     name: String,
@@ -116,7 +132,7 @@ impl Tail {
     }
 
     /// Prints what was written since the last time; returns how many bytes.
-    fn print_on(&mut self) -> std::io::Result<usize> {
+    fn print_on(&mut self) -> Result<usize, PrintError> {
         let mut printed = self.print_file()?;
         if self.is_replaced() {
             // The step was started again: its earlier output is in another file.
@@ -128,7 +144,7 @@ impl Tail {
         Ok(printed)
     }
 
-    fn print_file(&mut self) -> std::io::Result<usize> {
+    fn print_file(&mut self) -> Result<usize, PrintError> {
         let Some(file) = &mut self.file else {
             return Ok(0);
         };
@@ -136,7 +152,10 @@ impl Tail {
         let mut block = vec![0; 64 << 10];
         let mut printed = 0;
         loop {
-            let count = file.read(&mut block)?;
+            let read = file.read(&mut block);
+            let path = || self.directory.join(OUTPUT);
+            let count =
+                read.map_err(|error| PrintError::Read(StoreError::io("read", &path())(error)))?;
             if count == 0 {
                 out.flush()?;
                 return Ok(printed);
@@ -185,4 +204,22 @@ impl Tail {
 fn print_line(out: &mut impl Write, line: &Line<'_>) -> std::io::Result<()> {
     let end = if line.goes_on { "" } else { "\n" };
     write!(out, "{}{end}", sanitize(&line.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_no_failure_of_standard_output() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut tail = Tail::new("main", directory.path().to_owned(), false, false);
+        // Reading a directory fails, as a disk does.
+        tail.file = Some(File::open(directory.path()).unwrap());
+        let Err(PrintError::Read(error)) = tail.print_file() else {
+            panic!("it was read");
+        };
+        let path = directory.path().join(OUTPUT).display().to_string();
+        assert!(error.to_string().contains(&path), "{error}");
+    }
 }

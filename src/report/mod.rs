@@ -44,4 +44,13 @@ impl<'a> Entry<'a> {
             rules: &[],
         }
     }
+
+    /// With the command line that repeats the run, if a run measured it.
+    #[must_use]
+    pub fn repeated_by(self, command: impl Into<Option<String>>) -> Self {
+        Self {
+            command: command.into(),
+            ..self
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::fs;
 use super::control::{GRACE_S, StepExit};
 use super::error::Halt;
 use super::follow::{
-    FORGED, FREE_SPACE, Followed, MORE_MEMORY, container_ended, disk_full, follow, resume_advice,
+    FREE_SPACE, Followed, MORE_MEMORY, container_ended, disk_full, follow, resume_advice,
 };
 use super::host;
 use super::output;
@@ -122,8 +122,10 @@ pub fn with_last_lines(session: &Session, step: &Step, mut end: StepEnd) -> Step
 fn check_scripts(session: &Session, target: &Target) -> Result<(), StepEnd> {
     let changed = target.control(session).changed_script();
     changed.map_or(Ok(()), |name| {
-        let because = format!("something changed /.retrial/{name}, which runs the steps");
-        Err(StepEnd::failed(StepFault::Command, because, FORGED))
+        let path = target.control_path(session);
+        let because = format!("something changed {path}/{name}, which runs the steps");
+        let advice = target.forgery_advice();
+        Err(StepEnd::failed(StepFault::Command, because, advice))
     })
 }
 

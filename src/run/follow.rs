@@ -27,8 +27,6 @@ const PROBE_EVERY: u32 = 5;
 /// How long an engine may take to see that a step's shell has ended.
 const CONFIRMED: Duration = Duration::from_secs(10);
 
-/// What to do about a forged exit code.
-pub(super) const FORGED: &str = "something in the container wrote to /.retrial: read the recipe's commands and the image's programs";
 /// What to do about a full disk.
 pub(super) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --home DIR";
 /// What to do about exhausted memory.
@@ -208,7 +206,8 @@ impl<'a> LivenessProbe<'a> {
                 }
                 _ => break,
             };
-            return Err(StepEnd::failed(StepFault::Command, because, FORGED));
+            let advice = self.target.forgery_advice();
+            return Err(StepEnd::failed(StepFault::Command, because, advice));
         }
         Ok(exit)
     }

@@ -142,8 +142,22 @@ impl Target {
         self.script(session, step, "terminate", &[signal]).await
     }
 
+    /// What to do about a forged exit code or a changed script.
+    pub fn forgery_advice(&self) -> &'static str {
+        match self {
+            Self::Container(_) => {
+                "something in the container wrote to /.retrial: read the recipe's commands and the \
+                 image's programs"
+            }
+            Self::Host => {
+                "something on this host wrote to the run's directory: read the recipe's commands with \
+                 `on: host`, and the programs that they start"
+            }
+        }
+    }
+
     /// The control directory as the command sees it.
-    fn control_path(&self, session: &Session) -> String {
+    pub fn control_path(&self, session: &Session) -> String {
         match self {
             Self::Container(..) => CONTROL.to_owned(),
             Self::Host => session.host_control.path().display().to_string(),

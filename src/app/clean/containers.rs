@@ -11,14 +11,14 @@ use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
 
-/// What is removed.
+/// Which containers are removed.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// Also containers with a running benchmark or uncollected results.
+    /// Include containers with a running benchmark or uncollected results.
     pub all: bool,
-    /// Also other users' containers.
+    /// Include other users' containers; needs root.
     pub all_users: bool,
-    /// Nothing; it is only printed.
+    /// Print what would be removed, and remove nothing.
     pub dry_run: bool,
 }
 

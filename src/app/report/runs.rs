@@ -163,10 +163,10 @@ impl Report for Runs<'_> {
 
 impl Results {
     fn entry(&self) -> Entry<'_> {
+        let command = self.run.as_ref().map(|run| run.plan.command());
         Entry {
             rules: &self.rules,
-            command: self.run.as_ref().map(|run| run.plan.command()),
-            ..Entry::new(self.evidence.clone(), &self.verdict)
+            ..Entry::new(self.evidence.clone(), &self.verdict).repeated_by(command)
         }
     }
 
