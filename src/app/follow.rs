@@ -52,7 +52,7 @@ pub async fn follow(
         options,
     )?);
     let json = global.output == Output::Json;
-    let mut reporter = watch::reporter(global, false, std::io::stderr().is_terminal());
+    let mut reporter = watch::reporter(global, None, std::io::stderr().is_terminal());
     let watcher = std::thread::spawn(move || {
         while let Some(event) = incoming.blocking_recv() {
             reporter.event(&event);
@@ -75,10 +75,7 @@ pub async fn follow(
         Err(error) => return Err(Failure::host(format!("{error}\n{go_on}"))),
     };
     if let Some(verdict) = &ended.verdict {
-        let entry = Entry {
-            command: Some(command),
-            ..Entry::new(evidence.as_str(), verdict)
-        };
+        let entry = Entry::new(evidence.as_str(), verdict).repeated_by(command);
         print(global, &entry);
         if ended.exit == ExitCode::Host && !json {
             terminal::note(&resume);

@@ -75,6 +75,20 @@ impl MeasurementPlan {
         self.warmup + 1..=self.warmup + self.trials.max
     }
 
+    /// `trial 2 of 5`, `warm-up 1 of 2`, `trial 3 of at most 8`; empty if there is one only.
+    #[must_use]
+    pub fn trial_name(&self, trial: u32) -> String {
+        let (warmup, Trials { min, max }) = (self.warmup, self.trials);
+        if warmup + max == 1 {
+            return String::new();
+        }
+        if trial <= warmup {
+            return format!("warm-up {trial} of {warmup}");
+        }
+        let most = if min < max { "at most " } else { "" };
+        format!("trial {} of {most}{max}", trial - warmup)
+    }
+
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, trial: u32) -> String {

@@ -205,6 +205,27 @@ impl Step {
         }
     }
 
+    /// The measurement and the trial that it is a part of: of several that share it, the first.
+    #[must_use]
+    pub fn trial(&self) -> Option<(usize, u32)> {
+        match &self.action {
+            Action::Exec(exec) => match &exec.purpose {
+                Purpose::Measure {
+                    measurements,
+                    trial,
+                } => Some((*measurements.first()?, *trial)),
+                Purpose::Check {
+                    measurement, trial, ..
+                } => Some((*measurement, *trial)),
+                Purpose::Prepare => None,
+            },
+            Action::Collect {
+                measurement, trial, ..
+            } => Some((*measurement, *trial)),
+            _ => None,
+        }
+    }
+
     /// `04-offline-performance`: the step's directory in a run.
     #[must_use]
     pub fn directory(&self) -> String {

@@ -11,7 +11,8 @@ use super::measurement_lock::{self, Shared};
 use super::session::Session;
 use super::telemetry::TelemetryRecorder;
 use super::{
-    collect, container, copy_out, exec, image, installed, judge, models, populate, service,
+    collect, container, copy_out, exec, image, installed, judge, measured, models, populate,
+    service,
 };
 use crate::plan::step::{Action, Plan, Step};
 use crate::results::verdict::{ExitCode, Verdict};
@@ -145,7 +146,11 @@ impl Run<'_> {
     /// Executes a step: its start is recorded, the work is done, its end is recorded.
     pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
         let (earlier, started) = (self.seconds_before(step), Instant::now());
-        let end = Halt::end_of(self.attempt(step).await)?;
+        let done = self.attempt(step).await;
+        if done.is_ok() {
+            measured::tell(self.session, step).await;
+        }
+        let end = Halt::end_of(done)?;
         let seconds = earlier + started.elapsed().as_secs_f64();
         Ok(self.record_end(step, end, seconds)?)
     }

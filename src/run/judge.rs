@@ -3,7 +3,7 @@
 use super::error::{Halt, RunError};
 use super::interrupt::on_thread;
 use super::session::Session;
-use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::plan::step::{Action, Plan, Step};
 use crate::results::evidence::context::context;
 use crate::results::evidence::run::{self, RunFiles};
 use crate::results::evidence::telemetry;
@@ -78,22 +78,7 @@ pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> O
         Action::StopService(ending) => session.plan.that_need(ending.of).next(),
         _ => None,
     };
-    let (measurement, trial) = match &needing.unwrap_or(step).action {
-        Action::Exec(exec) => match &exec.purpose {
-            Purpose::Measure {
-                measurements,
-                trial,
-            } => (*measurements.first()?, *trial),
-            Purpose::Check {
-                measurement, trial, ..
-            } => (*measurement, *trial),
-            Purpose::Prepare => return None,
-        },
-        Action::Collect {
-            measurement, trial, ..
-        } => (*measurement, *trial),
-        _ => return None,
-    };
+    let (measurement, trial) = needing.unwrap_or(step).trial()?;
     // Only whole stages count: the latest one before this trial.
     let mut stages = stages.iter().copied().enumerate().rev();
     let warmup = session.plan.measurements.get(measurement)?.warmup;

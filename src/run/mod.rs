@@ -8,6 +8,7 @@
 pub mod control;
 pub mod error;
 pub mod execute;
+mod measured;
 pub mod measurement_lock;
 pub mod models;
 pub mod prepared;

@@ -5,6 +5,19 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What a check looks at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CheckKind {
+    /// A value.
+    #[default]
+    Value,
+    /// A value that `LoadGen`'s own statement on validity rests on: where that is INVALID, it says no
+    /// more.
+    ByLoadgen,
+    /// Something that must be there, and is not; `required` says who requires it.
+    Missing,
+}
+
 /// A rule that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleCheck {
@@ -21,12 +34,9 @@ pub struct RuleCheck {
     /// It passed, and a reader should know: nothing that the round forbids, and nothing usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
-    /// What it asks for is not there; `required` says who asks for it.
+    /// What it looks at.
     #[serde(skip)]
-    pub absent: bool,
-    /// `LoadGen`'s own statement on validity rests on it: where that is INVALID, it says no more.
-    #[serde(skip)]
-    pub rests_on_loadgen: bool,
+    pub kind: CheckKind,
 }
 
 impl RuleCheck {
@@ -44,8 +54,7 @@ impl RuleCheck {
             required: required.into(),
             passed,
             warning: false,
-            absent: false,
-            rests_on_loadgen: false,
+            kind: CheckKind::Value,
         }
     }
 
@@ -53,7 +62,7 @@ impl RuleCheck {
     #[must_use]
     pub fn by_loadgen(self) -> Self {
         Self {
-            rests_on_loadgen: true,
+            kind: CheckKind::ByLoadgen,
             ..self
         }
     }
@@ -70,7 +79,7 @@ impl RuleCheck {
     /// Returns a check of something that must be there, and is not: `this benchmark requires it`.
     pub fn missing(rule: impl Into<String>, required: impl Into<String>) -> Self {
         Self {
-            absent: true,
+            kind: CheckKind::Missing,
             ..Self::failed(rule, "missing", required)
         }
     }
@@ -104,7 +113,7 @@ impl RuleCheck {
 impl fmt::Display for RuleCheck {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rule, measured, required) = (&self.rule, &self.measured, &self.required);
-        if self.absent {
+        if self.kind == CheckKind::Missing {
             write!(formatter, "{rule} is missing; {required}")
         } else {
             write!(formatter, "{rule}: {measured}; required {required}")

@@ -13,6 +13,7 @@ use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{Seen, workers};
 use crate::report::progress::batch::Lines;
+use crate::report::terminal::wrap::wrap;
 use crate::store::journal::{Event, StepEnd, StepFault, What};
 
 /// Shows what happens, until the last event.
@@ -80,7 +81,8 @@ impl Watching {
             event.what,
             BatchWhat::TrialRunBegan { .. } | BatchWhat::TrialRunReattached { .. }
         ) {
-            self.run = Some(reporter(&self.global, true, self.live));
+            let overall = Some(self.lines.overall());
+            self.run = Some(reporter(&self.global, overall, self.live));
         }
     }
 
@@ -117,10 +119,15 @@ impl Watching {
         if self.waiting.is_empty() {
             return;
         }
-        let mut text = self.waiting.join("\n");
-        text.push('\n');
-        self.waiting.clear();
         let mut err = std::io::stderr().lock();
+        // A terminal would break a line within a word.
+        let width = terminal_size::terminal_size_of(&err).map(|(width, _)| width.0.into());
+        let lines = self.waiting.drain(..).flat_map(|line| match width {
+            Some(width) => wrap(&line, width, 4),
+            None => vec![line],
+        });
+        let mut text = lines.collect::<Vec<_>>().join("\n");
+        text.push('\n');
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 }

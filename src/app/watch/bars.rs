@@ -5,10 +5,13 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, T
 use jiff::Timestamp;
 
 use crate::format::{elapsed, limit, size};
+use crate::report::progress::batch::Overall;
 use crate::report::progress::transfers::seconds;
 use crate::report::progress::view::{ActiveStep, View};
 use crate::store::journal::{Transfer, TransferState, TransferUnit};
 
+/// The timeout of a step that states none: it says nothing about the step.
+const NO_TIMEOUT_S: u64 = 24 * 3600;
 /// Layers that are shown.
 const LAYERS: usize = 4;
 /// Files that are shown: as many as are fetched at the same time.
@@ -104,13 +107,31 @@ fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: us
         let parts = step.transfers.active().take(shown);
         bars.extend(parts.map(|part| transfer(part, name, columns)));
     }
+    bars.extend(
+        view.overall
+            .as_ref()
+            .map(|overall| of_batch(overall, columns)),
+    );
     bars
+}
+
+/// `━━━━━━╸───  5 of 12 runs, 7 remaining, about 12m 10s`
+fn of_batch(overall: &Overall, columns: usize) -> Bar {
+    let message = fit(&overall.text, columns, 14);
+    let bar = columns.saturating_sub(measure_text_width(&message) + 4);
+    Bar {
+        template: format!("  {{bar:{}.cyan/dim}}  {{msg}}", bar.clamp(10, 30)),
+        message,
+        done: overall.done as u64,
+        total: overall.all as u64,
+        ..Bar::default()
+    }
 }
 
 /// `⠹ 05 offline-performance  3m 12s, timeout 1h        step 5 of 9, 13m 02s in all`
 fn head(view: &View, step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
     let mut time = elapsed(seconds(step.started, now));
-    if let Some(timeout) = step.timeout_s {
+    if let Some(timeout) = step.timeout_s.filter(|timeout| *timeout < NO_TIMEOUT_S) {
         time = format!("{time}, timeout {}", limit(timeout));
     }
     let prefix = format!("{}  {time}", style(&step.name).bold());
@@ -118,15 +139,14 @@ fn head(view: &View, step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
     // After a resume the step may be older than the run as this process knows it.
     let started = view.started.filter(|started| *started <= step.started);
     let all = started.map(|started| format!(", {} in all", elapsed(seconds(started, now))));
-    let whole = format!(
-        "step {} of {}{}",
-        step.number,
-        view.steps,
-        all.unwrap_or_default()
-    );
+    let left = view.expected.filter(|expected| *expected > now);
+    let left = left.map(|expected| format!(", about {} left", elapsed(seconds(now, expected))));
+    let (all, left) = (all.unwrap_or_default(), left.unwrap_or_default());
+    let whole = format!("step {} of {}{all}{left}", step.number, view.steps);
+    let brief = format!("step {} of {}{left}", step.number, view.steps);
     let short = format!("{}/{}", step.number, view.steps);
     let left = columns.saturating_sub(2 + measure_text_width(&prefix));
-    let fitting = [whole, short]
+    let fitting = [whole, brief, short]
         .into_iter()
         .find(|text| measure_text_width(text) + 2 <= left);
     Bar {

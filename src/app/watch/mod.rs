@@ -14,6 +14,7 @@ mod screen;
 use self::lines::Lines;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
+use crate::report::progress::batch::Overall;
 use crate::report::progress::plain::Plain;
 use crate::report::progress::view::View;
 use crate::store::journal::Event;
@@ -29,9 +30,13 @@ pub trait Reporter: Send {
 /// The reporter that the command line asks for. With `is_terminal` standard error is a terminal to draw on.
 /// A run of a batch is shown between the batch's lines: of what has finished only failures, if not `verbose`.
 #[must_use]
-pub fn reporter(global: &GlobalOptions, of_batch: bool, is_terminal: bool) -> Box<dyn Reporter> {
+pub fn reporter(
+    global: &GlobalOptions,
+    of_batch: Option<Overall>,
+    is_terminal: bool,
+) -> Box<dyn Reporter> {
     let GlobalOptions { quiet, verbose, .. } = *global;
-    let brief = of_batch && !verbose;
+    let brief = of_batch.is_some() && !verbose;
     // A dumb terminal (an editor's shell, a serial console) shows escapes as they are.
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     let can_draw = is_terminal && !is_dumb;
@@ -42,7 +47,10 @@ pub fn reporter(global: &GlobalOptions, of_batch: bool, is_terminal: bool) -> Bo
         Box::new(Lines::new(terminal::Stdout, json))
     } else if can_draw {
         console::set_colors_enabled(terminal::error_color());
-        Box::new(live::Live::start(screen::Stderr, View::new(verbose, brief)))
+        Box::new(live::Live::start(
+            screen::Stderr,
+            View::new(verbose, of_batch),
+        ))
     } else {
         let mut plain = Plain::new(verbose);
         let plain = move |event: &Event| plain.take(event);

@@ -12,6 +12,17 @@ use crate::results::verdict::number;
 /// Figures of a run that are shown.
 const FIGURES: usize = 3;
 
+/// How far a batch is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overall {
+    /// Runs that ended.
+    pub done: usize,
+    /// Runs in all.
+    pub all: usize,
+    /// The same in words, with the time that is left.
+    pub text: String,
+}
+
 /// The lines of a batch.
 #[derive(Debug)]
 pub struct Lines {
@@ -152,14 +163,31 @@ impl Lines {
         })
     }
 
-    /// `; 3 remaining, about 12m 10s`
-    fn left(&self) -> String {
+    /// How far the batch is.
+    #[must_use]
+    pub fn overall(&self) -> Overall {
+        let all = self.plan.schedule.trial_runs.len();
+        let done = all - self.remaining().len();
+        let left = self.left();
+        Overall {
+            done,
+            all,
+            text: format!("{done} of {all} runs{}", left.replacen("; ", ", ", 1)),
+        }
+    }
+
+    fn remaining(&self) -> Vec<usize> {
         let trial_runs = 1..=self.plan.schedule.trial_runs.len();
-        let left: Vec<usize> = trial_runs
+        trial_runs
             .filter(|trial_run| {
                 !self.state.has_ended(*trial_run) && !self.reused.contains(trial_run)
             })
-            .collect();
+            .collect()
+    }
+
+    /// `; 3 remaining, about 12m 10s`
+    fn left(&self) -> String {
+        let left = self.remaining();
         if left.is_empty() {
             return String::new();
         }

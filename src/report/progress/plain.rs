@@ -34,6 +34,8 @@ struct Step {
     sampled: Option<Timestamp>,
     has_timeout: bool,
     transfers: Transfers,
+    /// What its trial gave.
+    measured: Option<String>,
 }
 
 impl Plain {
@@ -103,6 +105,10 @@ impl Plain {
                     sentence::line(outcome),
                     sentence::lines(sentence).join(" ")
                 )]
+            }
+            What::Measured { .. } => {
+                self.step.measured = sentence::note(&event.what);
+                Vec::new()
             }
             what => {
                 let note = sentence::note(what);
@@ -177,7 +183,11 @@ impl Plain {
         if before && end.is_done() {
             return vec![format!("{step}: already complete, skipped")];
         }
-        let mut out = vec![format!("{step}: {}", sentence::end(end, seconds))];
+        let end_of = sentence::end(end, seconds);
+        let mut out = vec![match &self.step.measured {
+            Some(measured) => format!("{step}: {end_of}: {measured}"),
+            None => format!("{step}: {end_of}"),
+        }];
         out.extend(sentence::details(end));
         out
     }

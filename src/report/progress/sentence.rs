@@ -2,6 +2,7 @@
 //! no line of a reporter can carry an escape.
 
 use crate::format::{self, count, duration};
+use crate::results::verdict::number;
 use crate::store::journal::{Event, StepEnd, What};
 use crate::telemetry::Live;
 use retrial_readings::sanitize;
@@ -70,12 +71,24 @@ pub fn note(what: &What) -> Option<String> {
             ..
         } => format!("{service} ended with exit code {code}"),
         What::Judged { outcome, .. } => outcome.clone(),
+        What::Measured { trial, figures, .. } => {
+            let figures = figures.iter();
+            let figures = figures
+                .map(|(name, value, unit)| format!("{name} {}", number::figure(*value, unit)));
+            let trial = Some(trial.clone()).filter(|trial| !trial.is_empty());
+            let facts: Vec<String> = trial.into_iter().chain(figures).collect();
+            if facts.is_empty() {
+                return None;
+            }
+            facts.join(", ")
+        }
         _ => return None,
     };
     Some(line(&text))
 }
 
-/// A sample of GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, VRAM 1.4 TiB; 12.3 CPUs, 40.12 GiB`.
+/// A sample of GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, VRAM 1.4 TiB; container 12.3 CPUs, 40.12 GiB
+/// of memory`.
 #[must_use]
 pub fn sample(live: &Live) -> String {
     let watts = |value: f64| {
@@ -95,7 +108,8 @@ pub fn sample(live: &Live) -> String {
     ];
     let container = [
         live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
-        live.memory.map(format::size),
+        live.memory
+            .map(|used| format!("{} of memory", format::size(used))),
     ];
     let joined = |facts: &[Option<String>]| {
         let facts: Vec<&str> = facts.iter().flatten().map(String::as_str).collect();
@@ -103,7 +117,8 @@ pub fn sample(live: &Live) -> String {
     };
     let gpus = joined(&gpus).filter(|_| live.gpus > 0);
     let gpus = gpus.map(|facts| format!("{} {facts}", count(live.gpus, "GPU")));
-    let parts: Vec<String> = [gpus, joined(&container)].into_iter().flatten().collect();
+    let container = joined(&container).map(|facts| format!("container {facts}"));
+    let parts: Vec<String> = [gpus, container].into_iter().flatten().collect();
     parts.join("; ")
 }
 

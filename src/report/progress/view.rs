@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 
 use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use super::batch::Overall;
 use super::sentence;
 use super::transfers::Transfers;
 use crate::format::duration;
@@ -29,6 +30,10 @@ pub struct View {
     /// Steps in all.
     pub steps: usize,
     done_before: Vec<u32>,
+    /// When all measurements will have been done, as far as that is known.
+    pub expected: Option<Timestamp>,
+    /// The batch that the run is a part of.
+    pub overall: Option<Overall>,
     /// The step under way.
     pub step: Option<ActiveStep>,
 }
@@ -56,13 +61,14 @@ pub struct ActiveStep {
 }
 
 impl View {
-    /// A view that keeps every line of output if `verbose`, and of what has finished only failures
-    /// if `brief`: for one run of many.
+    /// A view that keeps every line of output if `verbose`. Of a run of a batch it else keeps only
+    /// failures of what has finished.
     #[must_use]
-    pub fn new(verbose: bool, brief: bool) -> Self {
+    pub fn new(verbose: bool, overall: Option<Overall>) -> Self {
         Self {
             verbose,
-            brief,
+            brief: overall.is_some() && !verbose,
+            overall,
             ..Self::default()
         }
     }
@@ -110,6 +116,10 @@ impl View {
                 out.push(format!("{} {}", style(name).dim(), sentence::line(line)));
             }
             what => {
+                if let What::Measured { remaining_s, .. } = what {
+                    let remaining = remaining_s.map(SignedDuration::from_secs_f64);
+                    self.expected = remaining.and_then(|left| event.time.checked_add(left).ok());
+                }
                 if let Some(step) = &mut self.step {
                     step.take(event.time, what);
                 }
@@ -185,6 +195,10 @@ impl ActiveStep {
             What::Output { line } => {
                 self.tail.push_back(expand_tabs(&sentence::line(line)));
                 self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+            }
+            // The figure comes first: what does not fit is cut.
+            What::Measured { .. } => {
+                self.notes.splice(0..0, sentence::note(what));
             }
             what => self.notes.extend(sentence::note(what)),
         }

@@ -3,7 +3,7 @@
 pub(super) mod chart;
 mod grid;
 pub(super) mod style;
-pub(super) mod wrap;
+pub mod wrap;
 
 use unicode_width::UnicodeWidthStr;
 

@@ -4,7 +4,7 @@ use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Wraps to at most `width` columns, all lines but the first indented; a longer word has its own line.
-pub(in crate::report) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize, indent: usize) -> Vec<String> {
     wrapped(text, width, indent, false)
 }
 

@@ -2,7 +2,7 @@
 
 use super::rules::Checked;
 use super::{Evidence, TrialEvidence, Validity};
-use retrial_mlperf::check::RuleCheck;
+use retrial_mlperf::check::{CheckKind, RuleCheck};
 use retrial_mlperf::rounds::check_submitted;
 use retrial_recipe::model::Mode;
 
@@ -31,7 +31,7 @@ pub(crate) fn check(
     };
     // What LoadGen says itself is a reason already.
     let is_told = |check: &RuleCheck| {
-        matches!(trial.validity, Validity::Invalid(_)) && check.rests_on_loadgen
+        matches!(trial.validity, Validity::Invalid(_)) && check.kind == CheckKind::ByLoadgen
     };
     for check in checks {
         if !check.passed && !is_told(&check) {

@@ -198,6 +198,15 @@ pub enum What {
     // What follows is shown and not kept.
     /// Progress of a layer of an image, or of a file of a model.
     Transfer(Transfer),
+    /// What a trial gave, for whoever watches; the verdict reads it again.
+    Measured {
+        /// `trial 2 of 5`; empty if there is one only.
+        trial: String,
+        /// Its first figures: name, value and unit.
+        figures: Vec<(String, f64, String)>,
+        /// How long the measurements that are left will take, seconds, if all have been done before.
+        remaining_s: Option<f64>,
+    },
     /// A look at the GPUs and the container while a step measures.
     Telemetry {
         /// What was seen.
@@ -216,7 +225,10 @@ impl What {
     pub fn is_kept(&self) -> bool {
         !matches!(
             self,
-            Self::Transfer(_) | Self::Telemetry { .. } | Self::Output { .. }
+            Self::Transfer(_)
+                | Self::Measured { .. }
+                | Self::Telemetry { .. }
+                | Self::Output { .. }
         )
     }
 }

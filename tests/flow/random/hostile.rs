@@ -14,23 +14,38 @@ use tar::{Builder, EntryType, Header};
 use super::{Tally, ended, recorded};
 use crate::lab::{Lab, case, recipe_with};
 
+/// What a step may print.
+const PARTS: [&str; 10] = [
+    "head -c 300k /dev/urandom",
+    "printf '\\033[2J\\033]0;title\\007\\033[31m\\033P'",
+    "yes | head -c 3m | tr -d '\\n'",
+    "printf '\\r\\r\\b\\b\\a\\v\\f\\0\\0'",
+    "printf '\\342\\200\\256\\357\\273\\277\\355\\240\\200'",
+    "yes '' | head -n 100000",
+    "seq 1 20000 >&2",
+    "printf '{\"event\":\"run_ended\"}\\nexit 0\\n'",
+    "for i in $(seq 1 300); do printf '%s' x; done",
+    "printf 'speed: \\033[1m9e999\\033[0m MB/s\\r\\033[K\\n'",
+];
+
+/// What a step may change in the control directory.
+const TARGETS: [&str; 9] = [
+    ".",
+    "steps",
+    "steps/03-main-performance",
+    "steps/03-main-performance/output.log",
+    "steps/03-main-performance/exit",
+    "steps/03-main-performance/started",
+    "step",
+    "init",
+    "processes",
+];
+
 #[test]
 fn output() {
     if Lab::new().is_none() {
         return;
     }
-    const PARTS: [&str; 10] = [
-        "head -c 300k /dev/urandom",
-        "printf '\\033[2J\\033]0;title\\007\\033[31m\\033P'",
-        "yes | head -c 3m | tr -d '\\n'",
-        "printf '\\r\\r\\b\\b\\a\\v\\f\\0\\0'",
-        "printf '\\342\\200\\256\\357\\273\\277\\355\\240\\200'",
-        "yes '' | head -n 100000",
-        "seq 1 20000 >&2",
-        "printf '{\"event\":\"run_ended\"}\\nexit 0\\n'",
-        "for i in $(seq 1 300); do printf '%s' x; done",
-        "printf 'speed: \\033[1m9e999\\033[0m MB/s\\r\\033[K\\n'",
-    ];
     Tally::of("hostile output of a step", 10).run(|chance| {
         let parts: Vec<&str> = (0..chance.usize(1..6))
             .map(|_| PARTS[chance.usize(..PARTS.len())])
@@ -56,17 +71,6 @@ fn control_directory() {
     if Lab::new().is_none() {
         return;
     }
-    const TARGETS: [&str; 9] = [
-        ".",
-        "steps",
-        "steps/03-main-performance",
-        "steps/03-main-performance/output.log",
-        "steps/03-main-performance/exit",
-        "steps/03-main-performance/started",
-        "step",
-        "init",
-        "processes",
-    ];
     Tally::of("hostile changes to a step's control directory", 10).run(|chance| {
         let lab = Lab::new().unwrap();
         fs::create_dir(lab.path("precious")).unwrap();

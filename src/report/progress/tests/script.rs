@@ -248,6 +248,15 @@ fn prepared() -> Vec<Event> {
     events
 }
 
+fn second_trial() -> What {
+    let figure = "tokens_per_second".to_owned();
+    What::Measured {
+        trial: "trial 2 of 5".to_owned(),
+        figures: vec![(figure, 103_480.2, "tokens/s".to_owned())],
+        remaining_s: Some(2161.5),
+    }
+}
+
 fn measured() -> Vec<Event> {
     let offline = Some((5, "offline-performance"));
     let mut events = Vec::new();
@@ -288,6 +297,7 @@ fn measured() -> Vec<Event> {
         began("collect /results/run_1", None),
     ));
     events.push(at(764_300, Some((6, "collect-offline")), collected));
+    events.push(at(764_350, Some((6, "collect-offline")), second_trial()));
     events.push(at(764_400, Some((6, "collect-offline")), done(0.2)));
     let accuracy = Some((7, "offline-accuracy"));
     events.push(at(

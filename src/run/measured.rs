@@ -1,0 +1,123 @@
+//! Tells what a trial gave as soon as its last step is done, and how long the rest will take. It is for
+//! whoever watches: nothing is kept, and nothing that takes long is read between two measurements.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::interrupt::on_thread;
+use super::session::Session;
+use crate::plan::step::{Action, Condition, Plan, Purpose, Step};
+use crate::results::evidence::run::{self, RunFiles};
+use crate::store::RunDirectory;
+use crate::store::journal::{State, StepEnd, What};
+
+/// More bytes of logs are not read.
+const MOST_BYTES: u64 = 32 << 20;
+/// The most figures that are told.
+const FIGURES: usize = 2;
+/// The longest that reading may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Tells what a trial gave, if this step is its last.
+pub async fn tell(session: &Session, step: &Step) {
+    let Some((measurement, trial)) = step.trial() else {
+        return;
+    };
+    let mut steps = session.plan.steps.iter();
+    if steps.any(|other| other.number > step.number && other.trial() == step.trial()) {
+        return;
+    }
+    let Some(measured) = session.plan.measurements.get(measurement) else {
+        return;
+    };
+    let mut state = session.state();
+    let done = StepEnd::Done { exit_code: None };
+    state.ended.insert(step.number, (done, Timestamp::now()));
+    let (directory, plan) = (session.run.clone(), session.plan.clone());
+    let remaining_s = remaining(&plan, &state);
+    let read = move || figures(&directory, &plan, &state, (measurement, trial));
+    let figures = tokio::time::timeout(PATIENCE, on_thread(&session.stop, read)).await;
+    let what = What::Measured {
+        trial: measured.trial_name(trial),
+        figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
+        remaining_s,
+    };
+    session.emit(step, what);
+}
+
+/// The published figures of a trial, or else those that the recipe declares.
+fn figures(
+    directory: &RunDirectory,
+    plan: &Plan,
+    state: &State,
+    (measurement, trial): (usize, u32),
+) -> Vec<(String, f64, String)> {
+    let of_trial = |step: &&Step| step.trial() == Some((measurement, trial));
+    let logs = plan.steps.iter().filter(of_trial);
+    let logs = logs.map(|step| size_of(&directory.steps().join(step.directory())));
+    let results = plan.results_directory(measurement, trial);
+    if logs.sum::<u64>() + size_of(&directory.join(&results)) > MOST_BYTES {
+        return Vec::new();
+    }
+    let files = RunFiles {
+        directory,
+        plan,
+        state,
+        telemetry: Vec::new(),
+    };
+    let evidence = run::gather_one(&files, measurement);
+    let mut trials = evidence.trials.iter().chain(&evidence.warmups);
+    let Some(found) = trials.find(|one| one.trial == trial) else {
+        return Vec::new();
+    };
+    let published = evidence.expect.iter().map(|(name, _)| name);
+    let declared = evidence.figures.iter().map(|(name, _)| name);
+    let figures = published.chain(declared).filter_map(|wanted| {
+        let mut figures = found.figures.iter();
+        let (name, figure) = figures.find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
+        Some((name.clone(), figure.value, figure.unit.clone()))
+    });
+    let mut told: Vec<(String, f64, String)> = Vec::new();
+    for figure in figures.filter(|(_, value, _)| value.is_finite()) {
+        if told.len() < FIGURES && !told.contains(&figure) {
+            told.push(figure);
+        }
+    }
+    told
+}
+
+/// The size of the files in a directory.
+fn size_of(directory: &Path) -> u64 {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    files
+        .filter_map(|file| Some(file.metadata().ok()?.len()))
+        .sum()
+}
+
+/// The time of the measurements that are left, each as long as its earlier trials.
+fn remaining(plan: &Plan, state: &State) -> Option<f64> {
+    let is_measuring = |step: &&Step| matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }));
+    let measuring = || plan.steps.iter().filter(is_measuring);
+    let lasted = |step: &Step| {
+        let began = state.began.get(&step.number)?;
+        let (_, ended) = state.ended.get(&step.number)?;
+        Some(ended.duration_since(*began).as_secs_f64())
+    };
+    let left = measuring().filter(|step| {
+        let is_sure = matches!(step.when, Condition::Always);
+        is_sure && !state.ended.contains_key(&step.number)
+    });
+    let of_each = left.map(|step| {
+        let same = |other: &&Step| other.trial().map(|one| one.0) == step.trial().map(|one| one.0);
+        let known: Vec<f64> = measuring().filter(same).filter_map(lasted).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number of trials")]
+        let count = known.len() as f64;
+        (count > 0.0).then(|| known.iter().sum::<f64>() / count)
+    });
+    of_each
+        .sum::<Option<f64>>()
+        .filter(|seconds| *seconds > 0.0)
+}
