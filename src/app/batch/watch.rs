@@ -28,7 +28,7 @@ pub fn watch(
     let mut watching = Watching {
         global: global.clone(),
         live,
-        lines: Lines::new(plan.clone(), workers, live || global.verbose),
+        lines: Lines::new(plan.clone(), workers, global.verbose),
         run: None,
         told: BTreeSet::new(),
         waiting: Vec::new(),
@@ -77,11 +77,10 @@ impl Watching {
         if self.run.is_none() || !self.live {
             self.write();
         }
-        if matches!(
-            event.what,
-            BatchWhat::TrialRunBegan { .. } | BatchWhat::TrialRunReattached { .. }
-        ) {
-            let overall = Some(self.lines.overall());
+        if let BatchWhat::TrialRunBegan { trial_run, .. }
+        | BatchWhat::TrialRunReattached { trial_run, .. } = event.what
+        {
+            let overall = Some(self.lines.overall(trial_run));
             self.run = Some(reporter(&self.global, overall, self.live));
         }
     }

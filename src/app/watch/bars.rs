@@ -115,7 +115,7 @@ fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: us
     bars
 }
 
-/// `━━━━━━╸───  5 of 12 runs, 7 remaining, about 12m 10s`
+/// `━━━━━━╸───  [6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s`
 fn of_batch(overall: &Overall, columns: usize) -> Bar {
     let message = fit(&overall.text, columns, 14);
     let bar = columns.saturating_sub(measure_text_width(&message) + 4);

@@ -19,7 +19,7 @@ pub struct Overall {
     pub done: usize,
     /// Runs in all.
     pub all: usize,
-    /// The same in words, with the time that is left.
+    /// The current run in words, with the time that is left.
     pub text: String,
 }
 
@@ -163,16 +163,14 @@ impl Lines {
         })
     }
 
-    /// How far the batch is.
+    /// How far the batch is in this trial run.
     #[must_use]
-    pub fn overall(&self) -> Overall {
+    pub fn overall(&self, trial_run: usize) -> Overall {
         let all = self.plan.schedule.trial_runs.len();
-        let done = all - self.remaining().len();
-        let left = self.left();
         Overall {
-            done,
+            done: all - self.remaining().len(),
             all,
-            text: format!("{done} of {all} runs{}", left.replacen("; ", ", ", 1)),
+            text: self.name(trial_run) + &self.left(),
         }
     }
 

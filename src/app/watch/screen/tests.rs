@@ -205,7 +205,7 @@ fn a_run_of_a_batch_at_80() {
     let overall = Overall {
         done: 5,
         all: 12,
-        text: "5 of 12 runs, 7 remaining, about 12m 10s".to_owned(),
+        text: "[6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s".to_owned(),
     };
     let terminal = Emulated::new(80, 24);
     let mut live = Shared::new(terminal.clone(), View::new(false, Some(overall)));
