@@ -145,7 +145,7 @@ impl Target {
     /// What to do about a forged exit code or a changed script.
     pub fn forgery_advice(&self) -> &'static str {
         match self {
-            Self::Container(_) => {
+            Self::Container(..) => {
                 "something in the container wrote to /.retrial: read the recipe's commands and the \
                  image's programs"
             }

@@ -58,7 +58,7 @@ fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
     shown.map(move |rule| {
         let trial = rule.trial.filter(|_| result.trials.len() > 1);
         let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
-        Item::new(format!("{title}{trial}: {}", rule)).marked(rule.into())
+        Item::new(format!("{title}{trial}: {rule}")).marked(rule.into())
     })
 }
 

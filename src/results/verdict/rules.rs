@@ -70,10 +70,11 @@ fn check_outside(checked: &mut Checked, evidence: &Evidence) {
 
 /// `trial 2: `, where there are several.
 fn which(evidence: &Evidence, trial: u32) -> String {
-    let is_told = evidence.trials.len() > 1;
-    is_told
-        .then(|| format!("trial {trial}: "))
-        .unwrap_or_default()
+    if evidence.trials.len() > 1 {
+        format!("trial {trial}: ")
+    } else {
+        String::new()
+    }
 }
 
 /// MLPerf Training: not faster than chance explains.
