@@ -436,6 +436,7 @@ fn every_page_is_run() {
         "reports.md",
         "rules.md",
         "runs.md",
+        "services.md",
         "telemetry.md",
         "training-benchmarks.md",
         "trouble.md",
