@@ -24,17 +24,24 @@ with open(sys.argv[1], "rb") as archive:
 PYTHON
 }
 
-# The recipes: built-in ones, this directory's template, only the devices that are there.
-recipes() {
-  mkdir -p "$work/templates"
-  cp -r "$here"/../../recipes/training-benchmarks/amd/mi350x/. "$work/"
+# Prints a recipe or template of this directory with only the devices that are there.
+with_devices() { # file
   while IFS= read -r line; do
     case $line in
       *"- /dev/nvidia"*) [ -e "${line#*- }" ] || continue ;;
       *"- /etc:/etc:ro"*)
         # Mounts below these come along only where the engine takes them; the driver's folder is named in any case.
-        printf '%s\n' "$line"; [ ! -d /usr/local/nvidia ] || printf '    - /usr/local/nvidia:/usr/local/nvidia:ro\n'; continue ;;
+        printf '%s\n' "$line"
+        [ ! -d /usr/local/nvidia ] || printf '%s- /usr/local/nvidia:/usr/local/nvidia:ro\n' "${line%%-*}"
+        continue ;;
     esac
     printf '%s\n' "$line"
-  done <"$here/templates/training-benchmarks.yaml" >"$work/templates/training-benchmarks.yaml"
+  done <"$1"
+}
+
+# The recipes: built-in ones, this directory's template, only the devices that are there.
+recipes() {
+  mkdir -p "$work/templates"
+  cp -r "$here"/../../recipes/training-benchmarks/amd/mi350x/. "$work/"
+  with_devices "$here/templates/training-benchmarks.yaml" >"$work/templates/training-benchmarks.yaml"
 }
