@@ -53,13 +53,16 @@ impl Lab {
         format!("{}/retrial-lab/busybox:1", self.registry)
     }
 
-    /// A container that only waits.
+    /// A container that only waits; `/tmp/waits` is there once it heeds TERM.
     pub fn waiting(&self, name: &Named) -> ContainerSpec {
         ContainerSpec {
             name: name.0.clone(),
             image: self.busybox(),
             entrypoint: Some(vec!["/bin/sh".into()]),
-            command: vec!["-c".into(), "trap 'exit 0' TERM; sleep 600 & wait".into()],
+            command: vec![
+                "-c".into(),
+                "trap 'exit 0' TERM; : >/tmp/waits; sleep 600 & wait".into(),
+            ],
             labels: BTreeMap::from([(LABEL.into(), name.0.clone())]),
             ..ContainerSpec::default()
         }
