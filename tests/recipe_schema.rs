@@ -137,7 +137,7 @@ fn what_is_wrong_does_not_fit() {
             "schema: 1\nscenarios: { a: { performance: { timeout: 5 } } }\n",
             "/scenarios/a/performance/timeout",
         ),
-        ("schema: 1\nnodes: {}\n", "/nodes"),
+        ("schema: 1\nroles: {}\n", "/roles"),
     ] {
         assert_eq!(problem(text).as_deref(), Some(place), "{text}");
     }

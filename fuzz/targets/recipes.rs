@@ -126,6 +126,7 @@ pub fn expressions(data: &[u8]) {
         gpus: Some(8),
         models: [("llama-2".into(), "abc".into())].into(),
         models_later: [("qwen".into(), "…".into())].into(),
+        node: None,
     };
     let rendered = expression::render(&Template(text.into()), &scope);
     if !text.contains("${{") {

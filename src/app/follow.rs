@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::app::failure::Failure;
+use crate::app::nodes::{self, Allocation};
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{prepare, signals, terminal, watch};
 use crate::report::{self, Entry, content};
@@ -33,6 +34,29 @@ pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
     options
 }
 
+/// Takes up a run, with its other machines if it has any.
+pub async fn session(
+    global: &GlobalOptions,
+    engine: Docker,
+    directory: RunDirectory,
+    events: UnboundedSender<Event>,
+    require_accuracy: bool,
+) -> Result<Session, Failure> {
+    let mut options = options(global, require_accuracy);
+    let mut others = None;
+    if let Some(allocation) = Allocation::of(&directory)? {
+        let head = nodes::begin(global, &directory, &allocation, options.patience).await?;
+        options.machine = Some(head.machine);
+        others = Some(head.others);
+    }
+    let secrets = prepare::secrets(&directory.read_json("plan.json")?);
+    let session = Session::open(Arc::new(engine), directory, events, secrets, options)?;
+    Ok(match others {
+        Some(others) => session.with_others(others),
+        None => session,
+    })
+}
+
 /// Executes what is left of a run and prints its verdict.
 pub async fn follow(
     global: &GlobalOptions,
@@ -41,16 +65,8 @@ pub async fn follow(
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let (events, mut incoming) = unbounded_channel::<Event>();
-    let plan: crate::plan::Plan = directory.read_json("plan.json")?;
-    let (secrets, command) = (prepare::secrets(&plan), plan.command());
-    let options = options(global, require_accuracy);
-    let session = Arc::new(Session::open(
-        Arc::new(engine),
-        directory,
-        events,
-        secrets,
-        options,
-    )?);
+    let session = Arc::new(session(global, engine, directory, events, require_accuracy).await?);
+    let command = session.plan.command();
     let json = global.output == Output::Json;
     let mut reporter = watch::reporter(global, None, std::io::stderr().is_terminal());
     let watcher = std::thread::spawn(move || {

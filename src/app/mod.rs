@@ -16,6 +16,7 @@ pub(crate) mod gpu_support;
 pub(crate) mod judge;
 pub(crate) mod lock;
 pub(crate) mod lock_file;
+pub(crate) mod nodes;
 pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod preflight;

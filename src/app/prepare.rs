@@ -77,7 +77,8 @@ fn secrets_are_set(
     Ok(())
 }
 
-fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
+/// Refuses a host that does not meet the requirements of a plan, unless it is forced.
+pub fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
     let stops = plan.unmet.iter().filter(|check| check.stops());
     let lines: Vec<String> = stops.map(preflight::with_fix).collect();
     if lines.is_empty() || force {

@@ -8,10 +8,10 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
-use crate::app::{prepare, runtime, terminal};
+use crate::app::{follow, runtime, terminal};
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::results::verdict::ExitCode;
-use crate::run::{Options, Session, execute};
+use crate::run::execute;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use crate::store::{Record, RunDirectory};
@@ -96,14 +96,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();
         drop(incoming);
-        let secrets = prepare::secrets(&directory.read_json("plan.json")?);
-        let session = Session::open(
-            std::sync::Arc::new(engine),
-            directory,
-            events,
-            secrets,
-            Options::default(),
-        )?;
+        let session = follow::session(global, engine, directory, events, false).await?;
         session.stop.cancel();
         execute(&session).await?;
         terminal::note(&format!("{id}: stopped"));

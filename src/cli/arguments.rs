@@ -11,6 +11,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub use run::{BatchArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
 
+use crate::app::nodes::{self, Allocation};
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
 };
@@ -100,6 +101,9 @@ pub enum Command {
         /// The recipe and its settings.
         #[command(flatten)]
         plan: PlanRequest,
+        /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
+        #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse)]
+        nodes: Option<Allocation>,
         /// Options of execution.
         #[command(flatten)]
         run: RunArguments,
@@ -132,6 +136,14 @@ pub enum Command {
         /// Print the bytes as the step wrote them, with colours and control characters
         #[arg(long)]
         raw: bool,
+    },
+    /// Execute on this machine what the head of a run orders over standard input
+    #[command(hide = true)]
+    Node {
+        /// The run's directory
+        run: PathBuf,
+        /// The name of this machine in the run
+        name: String,
     },
     /// Stop a run or a batch, remove its container, and keep its evidence
     Stop {

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use crate::app::clean::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, RecipeRequest};
-use crate::app::{clean, stop, terminal};
+use crate::app::{clean, nodes, runtime, stop, terminal};
 use arguments::{Arguments, Command};
 
 use crate::results::verdict::ExitCode as Exit;
@@ -72,7 +72,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             matrix,
             format,
         } => plan::plan(&global, &plan, &matrix, format),
-        Command::Run { plan, run } => run::run(&global, &plan, &run),
+        Command::Run { plan, nodes, run } => run::run(&global, &plan, nodes, &run),
         Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {
             run,
@@ -85,6 +85,9 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             follow,
             raw,
         } => logs::logs(&global, &run, step.as_deref(), follow, raw),
+        Command::Node { run, name } => {
+            runtime::runtime()?.block_on(nodes::serve(&global, &run, &name))
+        }
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, command } => shell::shell(&global, &run, command),
         Command::Judge(judge) => judge::judge(&global, &judge),

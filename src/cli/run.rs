@@ -2,6 +2,7 @@
 
 use super::arguments::{PlanFormat, RunArguments};
 use crate::app::failure::Failure;
+use crate::app::nodes::Allocation;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use crate::app::{approval, background, follow, open, prepare, runtime};
 use crate::batch::CliOverrides;
@@ -12,6 +13,7 @@ use crate::store::lookup::Kind;
 pub fn run(
     global: &GlobalOptions,
     request: &PlanRequest,
+    nodes: Option<Allocation>,
     run: &RunArguments,
 ) -> Result<ExitCode, Failure> {
     if run.dry_run {
@@ -23,6 +25,7 @@ pub fn run(
     let plan = prepare::planned(global, request, execution, &opened, &host)?;
     open::report_warnings(global, &opened, &plan);
     prepare::check(global, request, execution, &plan)?;
+    Allocation::matches(nodes.as_ref(), &plan)?;
     let home = global.home.clone();
     approval::ask(&home, &[(&opened, &plan)], &execution.allow, true)?;
     runtime::runtime()?.block_on(async {
@@ -32,6 +35,10 @@ pub fn run(
             prepare::prepared(global, host, &engine, recipe, plan, execution.force).await?;
         let directory = home.new_run(&prepared.stem())?;
         prepared.write_down(&directory)?;
+        if let Some(nodes) = nodes {
+            let force = execution.force;
+            Allocation { force, ..nodes }.write_down(&directory)?;
+        }
         if run.detach {
             return background::detach(global, Kind::Run, &directory);
         }

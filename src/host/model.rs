@@ -53,6 +53,14 @@ impl HostView {
         })
     }
 
+    /// How many GPUs of a vendor a container can have.
+    #[must_use]
+    pub fn usable_gpus(&self, vendor: GpuVendor) -> u32 {
+        let usable = self.gpus.iter();
+        let usable = usable.filter(|gpu| gpu.vendor == vendor && !gpu.masked);
+        u32::try_from(usable.count()).unwrap_or(u32::MAX)
+    }
+
     /// Whether there is a GPU of a vendor.
     #[must_use]
     pub fn has_gpu(&self, vendor: GpuVendor) -> bool {

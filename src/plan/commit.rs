@@ -1,10 +1,12 @@
-//! Commits of models that are known only after they were fetched: what stands for one in a plan,
-//! and the texts of a plan that may name one.
+//! What is known only after a plan was made: commits of models that are fetched, names and addresses of
+//! machines. What stands for one in a plan is the expression itself.
 
 use retrial_container::ContainerSpec;
+use retrial_recipe::expression::{NodeScope, Scope, render};
+use retrial_recipe::model::Template;
 
 use super::cached::{CachedDirectory, PopulateStep};
-use super::step::{Action, Condition, ExecStep, Step};
+use super::step::{Action, Condition, ExecStep, Plan, Step};
 
 /// Returns what stands for a model's commit in a plan that was made before it is known. No shell
 /// takes it for something of its own.
@@ -13,7 +15,72 @@ pub fn commit_later(model: &str) -> String {
     format!("${{{{ models.{model}.commit }}}}")
 }
 
-/// A part of a plan whose texts may name the commit of a model.
+impl Plan {
+    /// Puts what a machine is into texts of the plan, of one trial of a measurement or of none. Text whose
+    /// expressions cannot be evaluated stays as it is: [`super::build`] has tried them.
+    pub fn on_machine(
+        &self,
+        texts: Vec<&mut String>,
+        node: &NodeScope,
+        trial: Option<(usize, u32)>,
+    ) {
+        let measured = trial.and_then(|(measurement, trial)| {
+            let measured = self.measurements.get(measurement)?;
+            Some((measured.scenario.clone(), measured.mode, trial))
+        });
+        let mut scope = Scope {
+            params: self.params.clone(),
+            variant: self.variant.clone(),
+            gpus: self.requires.gpus.as_ref().map(|gpus| gpus.count),
+            node: Some(node.clone()),
+            ..Scope::default()
+        };
+        if let Some((scenario, mode, trial)) = measured {
+            (scope.scenario, scope.mode, scope.trial) = (Some(scenario), Some(mode), Some(trial));
+        }
+        for text in texts.into_iter().filter(|text| text.contains("${{")) {
+            if let Ok(known) = render(&Template(text.clone()), &scope) {
+                *text = known;
+            }
+        }
+    }
+}
+
+impl Plan {
+    /// The plan with the number of machines and GPUs that the recipe has, for whoever reads it: names and
+    /// addresses stay expressions.
+    #[must_use]
+    pub fn preview(&self) -> Self {
+        let Some(nodes) = self.nodes else {
+            return self.clone();
+        };
+        let gpus = self.requires.gpus.as_ref().map_or(0, |gpus| gpus.count);
+        let declared = NodeScope {
+            name: "${{ node.name }}".to_owned(),
+            gpus,
+            head: "${{ head.address }}".to_owned(),
+            count: nodes.count,
+            all_gpus: self.all_gpus().unwrap_or(0),
+        };
+        let mut shown = self.clone();
+        self.on_machine(shown.container.texts(), &declared, None);
+        for step in &mut shown.steps {
+            let trial = step.trial();
+            self.on_machine(step.texts(), &declared, trial);
+        }
+        shown
+    }
+
+    /// The GPUs of all machines together, as the recipe has them.
+    #[must_use]
+    pub fn all_gpus(&self) -> Option<u32> {
+        let nodes = self.nodes?;
+        let each = self.requires.gpus.as_ref().map(|gpus| gpus.count);
+        nodes.gpus.or_else(|| each?.checked_mul(nodes.count))
+    }
+}
+
+/// A part of a plan whose texts may name what is known later.
 pub trait NamesCommits {
     /// Returns all texts that are made from expressions of the recipe.
     fn texts(&mut self) -> Vec<&mut String>;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use super::step::Plan;
+use super::step::{Action, Plan, Purpose, Step};
 use retrial_mlperf::rounds::{Rounds, Rules};
 use retrial_recipe::model::{Expectation, FigureSource, Limit, Mode, Ordered, Trials};
 
@@ -22,7 +22,7 @@ pub struct MeasurementPlan {
     /// How often, and until when.
     pub trials: Trials,
     /// How many trials come before these, which are shown but not judged.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub warmup: u32,
     /// The target rate of the published result, queries per second.
     pub target_qps: Option<f64>,
@@ -100,7 +100,7 @@ impl MeasurementPlan {
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
 )]
-fn is_none(count: &u32) -> bool {
+fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
@@ -111,7 +111,39 @@ pub(super) fn is_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool 
     names.any(|known| folded(known) == folded(name))
 }
 
+impl Step {
+    /// The measurement and the trial that it is a part of: of several that share it, the first.
+    #[must_use]
+    pub fn trial(&self) -> Option<(usize, u32)> {
+        match &self.action {
+            Action::Exec(exec) => match &exec.purpose {
+                Purpose::Measure {
+                    measurements,
+                    trial,
+                } => Some((*measurements.first()?, *trial)),
+                Purpose::Check {
+                    measurement, trial, ..
+                } => Some((*measurement, *trial)),
+                Purpose::Prepare => None,
+            },
+            Action::Collect {
+                measurement, trial, ..
+            } => Some((*measurement, *trial)),
+            _ => None,
+        }
+    }
+}
+
 impl Plan {
+    /// Where the results of a trial lie below the run's directory.
+    #[must_use]
+    pub fn results_directory(&self, measurement: usize, trial: u32) -> String {
+        let measured = self.measurements.get(measurement);
+        measured
+            .map(|measured| measured.results_directory(trial))
+            .unwrap_or_default()
+    }
+
     /// Has `MLPerf`'s scenarios judged by the rules of the submission's round. The plan keeps them,
     /// so that a run is judged tomorrow as it is today.
     pub fn ruled_by(&mut self, rounds: &Rounds) {

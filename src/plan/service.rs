@@ -100,14 +100,14 @@ impl Plan {
             move |step| matches!(&step.action, Action::Exec(exec) if exec.needs.contains(&start)),
         )
     }
+}
 
-    /// The services with containers of their own.
-    pub fn own_containers(&self) -> impl Iterator<Item = (&ServiceStep, &ContainerSpec)> {
-        self.steps.iter().filter_map(|step| match &step.action {
-            Action::StartService(service) => Some((&**service, service.own_container.as_ref()?)),
-            _ => None,
-        })
-    }
+/// The services among steps that have containers of their own.
+pub fn own_containers(steps: &[Step]) -> impl Iterator<Item = (&ServiceStep, &ContainerSpec)> {
+    steps.iter().filter_map(|step| match &step.action {
+        Action::StartService(service) => Some((&**service, service.own_container.as_ref()?)),
+        _ => None,
+    })
 }
 
 /// Asks an address, given as `$0`, with what the image has: exits with 0 where it answers with a

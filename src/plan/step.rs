@@ -16,7 +16,9 @@ use crate::host::assign::AssignedGpus;
 use crate::host::checks::Check;
 use crate::telemetry::rate::Interval;
 use retrial_container::ContainerSpec;
-use retrial_recipe::model::{JudgeRules, ParamValue, Place, Requires, Submission};
+use retrial_recipe::model::{
+    JudgeRules, Nodes, ParamValue, Place, Placement, Requires, Submission,
+};
 use retrial_recipe::quote::quote;
 
 /// The variable with the recipe's directory, for commands on the host that name it.
@@ -51,8 +53,14 @@ pub struct Plan {
     /// The batch that this run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<OfBatch>,
-    /// What is asked of the host.
+    /// What is asked of the host; of several machines, of each.
     pub requires: Requires,
+    /// The machines, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Nodes>,
+    /// The recipe's directory, absolute, if anything in it is needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// GPUs that were chosen; all where empty.
     pub gpus: Vec<String>,
     /// GPUs that the container gets, and how; none where the recipe asks for none.
@@ -134,8 +142,9 @@ pub struct Step {
     pub number: u32,
     /// Unique in the plan.
     pub name: String,
-    /// The machine.
-    pub node: String,
+    /// The machines that do it, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Placement>,
     /// The container, for steps that need one.
     pub container: Option<String>,
     /// When it is done.
@@ -166,15 +175,6 @@ impl Plan {
         }
         words.join(" ")
     }
-
-    /// Where the results of a trial lie below the run's directory.
-    #[must_use]
-    pub fn results_directory(&self, measurement: usize, trial: u32) -> String {
-        let measured = self.measurements.get(measurement);
-        measured
-            .map(|measured| measured.results_directory(trial))
-            .unwrap_or_default()
-    }
 }
 
 impl Step {
@@ -186,6 +186,18 @@ impl Step {
             Action::Populate(fill) if fill.on == Place::Host => Some(&fill.command),
             _ => None,
         }
+    }
+
+    /// Whether the first machine does it, or the only one.
+    #[must_use]
+    pub fn has_head(&self) -> bool {
+        self.on.is_none_or(Placement::has_head)
+    }
+
+    /// Whether machines besides the first do it.
+    #[must_use]
+    pub fn has_others(&self) -> bool {
+        self.on.is_some_and(Placement::has_others)
     }
 
     /// Whether `--skip` or `--from` skips it.
@@ -201,27 +213,6 @@ impl Step {
             Action::Exec(command) | Action::Host(command) => Some(command),
             Action::Populate(populate) => Some(&populate.command),
             Action::StartService(service) => Some(&service.command),
-            _ => None,
-        }
-    }
-
-    /// The measurement and the trial that it is a part of: of several that share it, the first.
-    #[must_use]
-    pub fn trial(&self) -> Option<(usize, u32)> {
-        match &self.action {
-            Action::Exec(exec) => match &exec.purpose {
-                Purpose::Measure {
-                    measurements,
-                    trial,
-                } => Some((*measurements.first()?, *trial)),
-                Purpose::Check {
-                    measurement, trial, ..
-                } => Some((*measurement, *trial)),
-                Purpose::Prepare => None,
-            },
-            Action::Collect {
-                measurement, trial, ..
-            } => Some((*measurement, *trial)),
             _ => None,
         }
     }

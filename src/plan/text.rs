@@ -12,11 +12,12 @@ use super::shell::{build_line, pull_line, quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use crate::format::{limit, size};
 use retrial_container::OptionValue;
-use retrial_recipe::model::Place;
+use retrial_recipe::model::{Place, Placement};
 
 /// Renders the plan. Long command lines are kept whole.
 #[must_use]
 pub fn render(plan: &Plan) -> String {
+    let plan = &plan.preview();
     let mut out = String::new();
     let _ = writeln!(out, "{}", plan.title);
     let _ = writeln!(out, "  recipe      {}", plan.recipe);
@@ -45,6 +46,12 @@ pub fn render(plan: &Plan) -> String {
         "   (not pinned by digest)"
     };
     let _ = writeln!(out, "  image       {}{pinned}", plan.image);
+    if let Some(nodes) = plan.nodes {
+        let gpus = plan.all_gpus();
+        let gpus = gpus.map(|gpus| format!(", {gpus} GPUs together"));
+        let gpus = gpus.unwrap_or_default();
+        let _ = writeln!(out, "  nodes       {}{gpus}", nodes.count);
+    }
     if let Some(rules) = plan.judged_by() {
         let _ = writeln!(out, "  rules       {rules}");
     }
@@ -79,11 +86,17 @@ pub fn render(plan: &Plan) -> String {
     }
     out.push_str("\nsteps\n");
     for step in &plan.steps {
-        let condition = step.when.to_string();
-        let condition = if condition.is_empty() {
-            condition
+        let when = Some(step.when.to_string()).filter(|when| !when.is_empty());
+        let on = step.on.map(|on| match on {
+            Placement::Head => "on the head".to_owned(),
+            Placement::All => "on all nodes".to_owned(),
+            Placement::Others => "on all nodes but the head".to_owned(),
+        });
+        let notes: Vec<String> = on.into_iter().chain(when).collect();
+        let condition = if notes.is_empty() {
+            String::new()
         } else {
-            format!("  [{condition}]")
+            format!("  [{}]", notes.join(", "))
         };
         let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
         for line in step_lines(plan, step) {

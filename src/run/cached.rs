@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::error::Halt;
+use super::known::with_known;
 use super::labels::{CACHE_LABEL, RUN_LABEL};
-use super::models::with_commits;
 use super::session::Session;
 use crate::plan::cached::CachedDirectory;
 use crate::plan::step::Step;
@@ -34,7 +34,7 @@ pub async fn mounts(session: &Session, step: &Step) -> Result<CachedMounts, Halt
     let mut all = CachedMounts::default();
     for (number, directory) in session.plan.cached_directories() {
         if number < step.number {
-            let directory = &with_commits(session, directory);
+            let directory = &with_known(session, directory, None);
             let entry = entry(session, directory, &image(session).await?);
             let source = entry.content().display().to_string();
             all.mounts.push(directory.mount(source));

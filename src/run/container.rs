@@ -7,9 +7,9 @@ use super::claim::{claim, claim_of};
 use super::control::Control;
 use super::engine_back::with_engine;
 use super::error::{Halt, RunError};
+use super::known::with_known;
 use super::labels::{CACHE_LABEL, GPU_LABEL, RUN_LABEL, own_labels};
 use super::model_mounts;
-use super::models::with_commits;
 use super::mount_check::{MountCheck, verify_control_mount};
 use super::session::Session;
 use crate::plan::step::{Action, Step};
@@ -216,7 +216,7 @@ fn spec_of(
     let labels = [(CACHE_LABEL, cached), (GPU_LABEL, claim_of(session))];
     let labels = labels.map(|(name, value)| Some((name.to_owned(), value?)));
     spec.labels.extend(labels.into_iter().flatten());
-    Ok(with_commits(session, &spec))
+    Ok(with_known(session, &spec, None))
 }
 
 /// Removes the run's containers, if there are any.

@@ -105,7 +105,7 @@ mod tests {
         Step {
             number: 1,
             name: "one".to_owned(),
-            node: "local".to_owned(),
+            on: None,
             container: None,
             when: Condition::Always,
             action,

@@ -13,7 +13,7 @@ use super::output;
 use super::session::Session;
 use super::target::{Started, Target};
 use super::terminate::{Ending, terminate_leftovers, terminate_step};
-use super::watched::watched;
+use super::watched::Needed;
 use crate::plan::step::{ExecStep, Step};
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
@@ -58,9 +58,9 @@ async fn run_at(
     reattach: bool,
 ) -> Result<i64, Halt> {
     let control = target.control(session).step(&step.directory());
-    let mut services = watched(session, command)?;
+    let mut needed = Needed::of(session, step, command)?;
     let started = start(session, step, command, target, reattach).await?;
-    let followed = follow(session, step, command, target, started, &mut services).await;
+    let followed = follow(session, step, command, target, started, &mut needed).await;
     let followed = followed.map(|followed| match followed {
         Followed::Exited(exit) => exit,
         Followed::Running(never) => match never {},

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use super::course::Course;
 use super::error::{Halt, RunError};
 use super::interrupt::unless_stopped;
+use super::known::with_known;
 use super::measurement_lock::{self, Shared};
+use super::nodes::Others;
 use super::session::Session;
 use super::telemetry::TelemetryRecorder;
 use super::{
@@ -45,37 +47,10 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
             reason: None,
         });
     }
-    let mut run = Run {
-        session,
-        completed_steps: Vec::new(),
-        course: Course::default(),
-        verdict: None,
-        telemetry: TelemetryRecorder::default(),
-        measuring: None,
-    };
-    // A measurement that an earlier process started is not disturbed either.
-    let mut steps = session.plan.steps.iter();
-    if steps.any(|step| before.open.contains(&step.number) && measurement_lock::measures(step)) {
-        run.measuring = session.lock_shared().await?;
-    }
-    let container_lives = run.reattach().await?;
-    run.completed_steps = session
-        .state()
-        .resumed()
-        .completed_steps(&session.plan, container_lives);
-    session.record(
-        None,
-        What::RunBegan {
-            run: session.run.id().to_owned(),
-            steps: session.plan.steps.len(),
-            pid: std::process::id(),
-            done_before: run.completed_steps.clone(),
-            tool: env!("CARGO_PKG_VERSION").to_owned(),
-            since: before.since,
-        },
-    )?;
+    let (mut run, _) = Run::open(session).await?;
     if let Err(error) = run.execute_steps().await {
         let _ = container::teardown(session).await;
+        run.leave_others().await;
         let message = error.to_string();
         let reason = Some(AbortReason::Error { message });
         let exit_code = ExitCode::Host.code();
@@ -83,6 +58,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         let _ = session.record(None, What::RunEnded { exit_code, reason });
         return Err(error);
     }
+    run.leave_others().await;
     let stopped = session.stop.is_cancelled();
     let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
     let reason = run.course.abort_reason().cloned();
@@ -108,6 +84,52 @@ pub(super) struct Run<'a> {
     telemetry: TelemetryRecorder,
     /// Held from the first measurement to the last.
     measuring: Option<Shared>,
+}
+
+impl<'a> Run<'a> {
+    /// Finds what an earlier process left, and records that this one takes up the run. Returns whether the
+    /// run's container lives, too.
+    pub(super) async fn open(session: &'a Session) -> Result<(Self, bool), RunError> {
+        let mut run = Self {
+            session,
+            completed_steps: Vec::new(),
+            course: Course::default(),
+            verdict: None,
+            telemetry: TelemetryRecorder::default(),
+            measuring: None,
+        };
+        let before = session.state();
+        // A measurement that an earlier process started is not disturbed either.
+        let mut steps = session.plan.steps.iter();
+        if steps.any(|step| before.open.contains(&step.number) && measurement_lock::measures(step))
+        {
+            run.measuring = session.lock_shared().await?;
+        }
+        let here = run.reattach().await?;
+        let lives = here && session.others.as_ref().is_none_or(Others::containers_live);
+        run.completed_steps = session
+            .state()
+            .resumed()
+            .completed_steps(&session.plan, lives);
+        let what = What::RunBegan {
+            run: session.run.id().to_owned(),
+            steps: session.plan.steps.len(),
+            pid: std::process::id(),
+            done_before: run.completed_steps.clone(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            since: before.since,
+        };
+        session.record(None, what)?;
+        Ok((run, here))
+    }
+
+    /// Has the other machines leave. Their containers stay if this one's does.
+    async fn leave_others(&self) {
+        if let Some(others) = &self.session.others {
+            others.leave(self.session.state().container.is_some()).await;
+            let _ = others.record_events(self.session);
+        }
+    }
 }
 
 impl Run<'_> {
@@ -188,7 +210,7 @@ impl Run<'_> {
 
     /// Records the start of a step and does its work. Returns the exit code of its command.
     async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
-        let step = &models::with_commits(self.session, planned);
+        let step = &with_known(self.session, planned, planned.trial());
         let reattach = self.may_be_running(step);
         // A running command is ended by its own step, and results are collected even then.
         let even_when_stopped = reattach
@@ -214,7 +236,38 @@ impl Run<'_> {
         self.work(step, reattach).await
     }
 
+    /// Does the work of a step on all machines that have it.
     async fn work(&mut self, step: &Step, reattach: bool) -> Result<Option<i64>, Halt> {
+        let session = self.session;
+        let Some(others) = session.others.as_ref().filter(|_| step.has_others()) else {
+            return self.work_here(step, reattach).await;
+        };
+        session.failures.forget(step.number);
+        if !step.has_head() {
+            others.execute(session, step).await?;
+            return record_elsewhere(session, step);
+        }
+        if matches!(step.action, Action::FetchModel(_) | Action::Populate(_)) {
+            // Machines may share the cache: one fills it, the others find it full.
+            let code = self.work_here(step, reattach).await?;
+            others.execute(session, step).await?;
+            return Ok(code);
+        }
+        let here = async {
+            let done = self.work_here(step, reattach).await;
+            if let Err(Halt::Ended(end @ StepEnd::Failed { .. })) = &done {
+                others.fail(step.number, end.clone());
+            }
+            done
+        };
+        let (here, elsewhere) = tokio::join!(here, others.execute(session, step));
+        let code = here?;
+        elsewhere?;
+        Ok(code)
+    }
+
+    /// Does the work of a step on this machine.
+    async fn work_here(&mut self, step: &Step, reattach: bool) -> Result<Option<i64>, Halt> {
         let session = self.session;
         match &step.action {
             Action::Pull { reference, policy } => {
@@ -257,6 +310,24 @@ impl Run<'_> {
         }
         Ok(None)
     }
+}
+
+/// Records the start or the end of a service that runs on other machines only.
+fn record_elsewhere(session: &Session, step: &Step) -> Result<Option<i64>, Halt> {
+    let what = match &step.action {
+        Action::StartService(started) => What::ServiceReady {
+            service: started.service.clone(),
+            exec: None,
+        },
+        Action::StopService(ending) => What::ServiceEnded {
+            service: ending.service.clone(),
+            of: ending.of,
+            exit_code: None,
+        },
+        _ => return Ok(None),
+    };
+    session.record(Some(step), what)?;
+    Ok(None)
 }
 
 /// The first line of a script, with `…` if there are more.

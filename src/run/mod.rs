@@ -11,6 +11,7 @@ pub mod execute;
 mod measured;
 pub mod measurement_lock;
 pub mod models;
+pub mod nodes;
 pub mod prepared;
 pub mod session;
 
@@ -29,6 +30,7 @@ mod image;
 mod installed;
 pub mod interrupt;
 mod judge;
+mod known;
 mod labels;
 mod model_mounts;
 mod model_view;

@@ -9,7 +9,6 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::error::Halt;
 use super::progress::with_progress;
 use super::session::Session;
-use crate::plan::commit::{NamesCommits, commit_later};
 use crate::plan::model::ModelFetch;
 use crate::plan::step::Step;
 use crate::store::journal::{self, StepFault, What};
@@ -31,24 +30,6 @@ pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreErr
     } else {
         Ok(BTreeMap::new())
     }
-}
-
-/// Returns a part of the plan with the commits of the models that were fetched.
-pub fn with_commits<T: NamesCommits + Clone>(session: &Session, planned: &T) -> T {
-    let mut part = planned.clone();
-    let models = session.state().models;
-    let known: Vec<(String, &String)> = models
-        .iter()
-        .map(|(model, commit)| (commit_later(model), commit))
-        .collect();
-    for text in part.texts() {
-        for (later, commit) in &known {
-            if text.contains(later) {
-                *text = text.replace(later, commit);
-            }
-        }
-    }
-    part
 }
 
 /// The request to the hub.

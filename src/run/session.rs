@@ -13,7 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::control::{Control, GRACE_S};
 use super::error::{Halt, RunError};
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
+use super::nodes::{Failures, Machine, Others};
 use super::redact::Redactor;
+use crate::plan::service::own_containers;
 use crate::plan::step::{Plan, Step};
 use crate::store::journal::{Event, Journal, State, StepEnd, What};
 use crate::store::lock::FileLock;
@@ -36,6 +38,8 @@ pub struct Options {
     pub root: PathBuf,
     /// Shared by the runs of a batch and whatever pulls their images; none for a run by itself.
     pub measurement_lock: Option<MeasurementLock>,
+    /// This machine, where a run has several.
+    pub machine: Option<Machine>,
 }
 
 impl Default for Options {
@@ -46,6 +50,7 @@ impl Default for Options {
             patience: Duration::from_mins(1),
             root: PathBuf::from("/"),
             measurement_lock: None,
+            machine: None,
         }
     }
 }
@@ -75,6 +80,10 @@ pub struct Session {
     journal: Mutex<Journal>,
     state: Mutex<State>,
     events: UnboundedSender<Event>,
+    /// The other machines, if this process directs them.
+    pub(super) others: Option<Others>,
+    /// What failed on other machines.
+    pub(super) failures: Failures,
     /// The engine was away longer than it may be: it is not waited for again.
     pub(super) engine_lost: AtomicBool,
     _lock: FileLock,
@@ -106,7 +115,7 @@ impl Session {
             because: format!("its secrets cannot be searched for: {error}"),
         })?;
         let (control, host_control) = (Control::of(&run), Control::of_host(&run));
-        let services = plan.own_containers().map(|(service, _)| {
+        let services = own_containers(&plan.steps).map(|(service, _)| {
             let control = Control::of_service(&run, &service.service);
             (service.service.clone(), control)
         });
@@ -125,9 +134,30 @@ impl Session {
             state: Mutex::new(State::of(&before)),
             events,
             run,
+            others: None,
+            failures: Failures::default(),
             engine_lost: AtomicBool::new(false),
             _lock: lock,
         })
+    }
+
+    /// Takes charge of the run's other machines.
+    #[must_use]
+    pub fn with_others(self, others: Others) -> Self {
+        Self {
+            failures: others.failures(),
+            others: Some(others),
+            ..self
+        }
+    }
+
+    /// Whether this machine does a step.
+    pub(super) fn does(&self, step: &Step) -> bool {
+        match &self.options.machine {
+            None => true,
+            Some(machine) if machine.is_head => step.has_head(),
+            Some(_) => step.has_others(),
+        }
     }
 
     /// The state of the run now.
@@ -144,7 +174,7 @@ impl Session {
     /// # Errors
     /// If the journal cannot be written: then nothing more may be started.
     pub fn record(&self, step: Option<&Step>, what: What) -> Result<(), StoreError> {
-        let event = event(step, what);
+        let event = self.event(step, what);
         if event.what.is_kept() {
             self.journal
                 .lock()
@@ -178,14 +208,37 @@ impl Session {
 
     /// Emits an event that the journal does not keep, or has already.
     pub fn emit(&self, step: &Step, what: What) {
-        let _ = self.events.send(event(Some(step), what));
+        let _ = self.events.send(self.event(Some(step), what));
+    }
+
+    /// Records an event of another machine.
+    ///
+    /// # Errors
+    /// As [`Session::record`].
+    pub(super) fn forward(&self, event: Event) -> Result<(), StoreError> {
+        self.journal
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .write(&event)?;
+        let _ = self.events.send(event);
+        Ok(())
+    }
+
+    fn event(&self, step: Option<&Step>, what: What) -> Event {
+        event(&self.node(), step, what)
+    }
+
+    /// This machine's name in events.
+    fn node(&self) -> String {
+        let machine = self.options.machine.as_ref();
+        machine.map_or_else(|| "local".to_owned(), |machine| machine.scope.name.clone())
     }
 
     /// [`Session::emit`] for another thread, as long as a step runs.
     pub(super) fn emitter(&self, step: &Step) -> impl Fn(What) + Send + 'static {
-        let (events, step) = (self.events.clone(), step.clone());
+        let (events, step, node) = (self.events.clone(), step.clone(), self.node());
         move |what| {
-            let _ = events.send(event(Some(&step), what));
+            let _ = events.send(event(&node, Some(&step), what));
         }
     }
 
@@ -254,10 +307,10 @@ impl Session {
     }
 }
 
-fn event(step: Option<&Step>, what: What) -> Event {
+fn event(node: &str, step: Option<&Step>, what: What) -> Event {
     Event {
         time: Timestamp::now(),
-        node: step.map_or_else(|| "local".to_owned(), |step| step.node.clone()),
+        node: node.to_owned(),
         container: step.and_then(|step| step.container.clone()),
         step: step.map(|step| step.number),
         name: step.map(|step| step.name.clone()),

@@ -1,5 +1,5 @@
-//! Services while a measurement that needs them is followed: one that ends fails the measurement, not
-//! the host.
+//! Services while a measurement that needs them is followed, and other machines that do the same step: one
+//! that ends fails the measurement, not the host.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use super::control::{StepControl, StepExit};
 use super::error::Halt;
 use super::exec::{verify, with_last_lines};
 use super::follow::{LivenessProbe, Meanwhile, check_length, disk_full};
+use super::nodes::Machine;
 use super::output::Output;
 use super::service::target_of;
 use super::session::Session;
@@ -32,14 +33,37 @@ pub struct Watched<'a> {
     left: Option<Instant>,
 }
 
-/// The services that a command needs, as they run.
-pub fn watched<'a>(session: &'a Session, command: &ExecStep) -> Result<Vec<Watched<'a>>, Halt> {
+/// What a step needs until it has ended.
+pub struct Needed<'a> {
+    session: &'a Session,
+    /// Services on this machine.
+    services: Vec<Watched<'a>>,
+    /// The step, and the starts of the services that it needs on any machine.
+    steps: Vec<u32>,
+}
+
+impl<'a> Needed<'a> {
+    /// What a step needs, as it runs.
+    pub fn of(session: &'a Session, step: &Step, command: &ExecStep) -> Result<Self, Halt> {
+        let mut steps = command.needs.clone();
+        steps.push(step.number);
+        Ok(Self {
+            session,
+            services: watched(session, &command.needs)?,
+            steps,
+        })
+    }
+}
+
+/// Services on this machine, by the steps that started them, as they run.
+pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'a>>, Halt> {
     let state = session.state();
-    let needs = command.needs.iter().filter_map(|start| {
+    let needs = starts.iter().filter_map(|start| {
         let exec = state.services.get(start)?;
         session.plan.service(*start).map(|found| (found, exec))
     });
     needs
+        .filter(|((step, _), _)| session.does(step))
         .map(|((step, service), exec)| {
             let target = target_of(session, step, service)?;
             let started = exec.clone().map(Started::Exec);
@@ -58,9 +82,14 @@ pub fn watched<'a>(session: &'a Session, command: &ExecStep) -> Result<Vec<Watch
 }
 
 impl Watched<'_> {
+    /// The step that started it.
+    pub fn start(&self) -> u32 {
+        self.step.number
+    }
+
     /// Fails if it has ended: at once by an error; by itself, if the measurement goes on for longer
     /// than the service may take to stop.
-    fn look(&mut self) -> Result<(), StepEnd> {
+    pub fn look(&mut self) -> Result<(), StepEnd> {
         check_length(&self.service.command, &self.output).map_err(|end| self.fault(end))?;
         let Some(exit) = self.exit() else {
             return Ok(());
@@ -74,7 +103,7 @@ impl Watched<'_> {
     }
 
     /// Fails if it can no longer write its exit code.
-    async fn probe(&mut self) -> Result<(), StepEnd> {
+    pub async fn probe(&mut self) -> Result<(), StepEnd> {
         if self.exit().is_some() {
             return Ok(());
         }
@@ -117,15 +146,17 @@ impl Watched<'_> {
         let mut end = with_last_lines(self.session, self.step, end);
         if let StepEnd::Failed { because, .. } = &mut end {
             let (name, step) = (&self.service.service, self.step.directory());
+            let node = self.session.options.machine.as_ref();
+            let below = node.map_or_else(String::new, Machine::directory);
             *because = format!(
-                "its service {name} failed: {because}; its output: steps/{step}/output.log"
+                "its service {name} failed: {because}; its output: {below}steps/{step}/output.log"
             );
         }
         end
     }
 }
 
-impl Meanwhile for Vec<Watched<'_>> {
+impl Meanwhile for Needed<'_> {
     type Outcome = Infallible;
 
     async fn outcome(&mut self) -> Result<Infallible, StepEnd> {
@@ -133,11 +164,13 @@ impl Meanwhile for Vec<Watched<'_>> {
     }
 
     fn look(&mut self) -> Result<(), StepEnd> {
-        self.iter_mut().try_for_each(Watched::look)
+        let steps = self.steps.iter().copied();
+        self.session.failures.of(steps).map_or(Ok(()), Err)?;
+        self.services.iter_mut().try_for_each(Watched::look)
     }
 
     async fn probe(&mut self) -> Result<(), StepEnd> {
-        for service in self {
+        for service in &mut self.services {
             service.probe().await?;
         }
         Ok(())
@@ -151,8 +184,9 @@ impl Meanwhile for Vec<Watched<'_>> {
     async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
         let failed = exit.code != 0 && !exit.terminated_by_us;
         let until = Instant::now() + LATE;
-        while !self.is_empty() {
-            let ended = self.iter().filter_map(|one| Some((one, one.exit()?)));
+        while !self.services.is_empty() {
+            let ended = self.services.iter();
+            let ended = ended.filter_map(|one| Some((one, one.exit()?)));
             let ended: Vec<_> = ended.collect();
             for (service, exit) in &ended {
                 service.check(exit)?;

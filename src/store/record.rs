@@ -27,6 +27,15 @@ impl Record {
         Self { path, id }
     }
 
+    /// A directory of it that has its id, and a journal and files of its own.
+    #[must_use]
+    pub fn part(&self, relative: &str) -> Self {
+        Self {
+            path: self.path.join(relative),
+            id: self.id.clone(),
+        }
+    }
+
     /// Its id.
     #[must_use]
     pub fn id(&self) -> &str {

@@ -54,6 +54,14 @@ impl RunDirectory {
         }
     }
 
+    /// The part of a run that another of its machines writes, laid out as a run is.
+    #[must_use]
+    pub fn part(&self, relative: &str) -> Self {
+        Self {
+            record: self.record.part(relative),
+        }
+    }
+
     /// Output of the steps.
     #[must_use]
     pub fn steps(&self) -> PathBuf {

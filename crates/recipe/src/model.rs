@@ -23,6 +23,7 @@ mod host;
 mod image;
 mod judge;
 mod measurement;
+mod nodes;
 mod services;
 mod steps;
 
@@ -35,6 +36,7 @@ pub use host::{GpuRequest, GpuVendor, Requires};
 pub use image::Image;
 pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
 pub use measurement::{Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name};
+pub use nodes::{Nodes, Placement};
 pub use services::{
     OwnContainer, Ready, ReadyWhen, SHARED_NETWORK, Service, ServiceScope, StopRule, StopSignal,
 };
@@ -114,8 +116,10 @@ object! {
         unsupported: () [read = nothing] = T::List(&T::Map(formats::NAME, &T::Text(formats::ANY)), 0),
         /// The image: a reference, {ref, digest}, or {build}.
         image: Image [required],
-        /// What the host must have.
+        /// What the host must have; of several machines, each.
         requires: Requires,
+        /// The machines, where there are several.
+        nodes: Option<Nodes>,
         /// How the container is made, in the words of Docker and Compose.
         container: Container,
         /// Scripts next to the recipe, mounted read-only: {script.sh: /in/the/container.sh}.

@@ -30,6 +30,8 @@ pub struct Names {
     pub models: BTreeMap<String, bool>,
     /// Whether `gpus.count` is defined.
     pub gpus: bool,
+    /// Whether there are several machines.
+    pub nodes: bool,
     /// The values that are known.
     pub scope: Scope,
     /// Params that `--set` changed from the recipe's own value.
@@ -48,6 +50,7 @@ impl Names {
         let mut names = Self {
             axes: variant.keys().cloned().collect(),
             gpus: recipe.at(&["requires", "gpus"]).is_some(),
+            nodes: recipe.get("nodes").is_some(),
             scope: Scope {
                 variant,
                 ..Scope::default()

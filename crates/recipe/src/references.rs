@@ -129,9 +129,9 @@ impl RecipeLanguage<'_> {
                 "defined within `scenarios` only: other commands run once for all",
             ),
             ("scenario" | "mode" | "trial" | "models", "") => true,
-            ("gpus" | "models", _) if scope < RUN => early(
+            ("gpus" | "models" | "nodes" | "node" | "head", _) if scope < RUN => early(
                 problems,
-                "known only once the host and the models are; commands, env, mounts and paths may name it",
+                "known only once the machines and the models are; commands, env, mounts and paths may name it",
             ),
             ("gpus", "" | "count") if names.gpus || self.partial => true,
             ("gpus", "" | "count") => undefined(
@@ -139,13 +139,30 @@ impl RecipeLanguage<'_> {
                 "say how many under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
             ),
             ("gpus", _) => undefined(problems, "did you mean `gpus.count`?".into()),
+            ("nodes", "" | "count" | "gpus")
+            | ("node", "" | "name" | "gpus")
+            | ("head", "" | "address")
+                if names.nodes || self.partial =>
+            {
+                true
+            }
+            ("nodes" | "node" | "head", _) if names.nodes || self.partial => undefined(
+                problems,
+                "nodes have `nodes.count`, `nodes.gpus`, `node.name`, `node.gpus`, `head.address`"
+                    .into(),
+            ),
+            ("nodes" | "node" | "head", _) => undefined(
+                problems,
+                "say how many machines at the top of the file: `nodes: {count: 2}`".into(),
+            ),
             ("models", rest) => match self.model(rest) {
                 Some(help) => undefined(problems, help),
                 None => true,
             },
             _ => {
                 let roots = [
-                    "params", "variant", "scenario", "mode", "trial", "gpus", "models",
+                    "params", "variant", "scenario", "mode", "trial", "gpus", "models", "nodes",
+                    "node", "head",
                 ];
                 let help = if names.params.contains_key(path) {
                     format!("did you mean `params.{path}`?")

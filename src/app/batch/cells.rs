@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::{Asked, recipe_of};
 use crate::app::failure::Failure;
+use crate::app::nodes::Allocation;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, catalog, prepare, terminal};
@@ -101,7 +102,10 @@ impl Cells {
             match prepare::planned(&quiet, &arguments, run, opened, &host) {
                 Ok(plan) => {
                     open::report_warnings(&quiet, opened, &plan);
-                    if let Err(failure) = prepare::check(&quiet, &arguments, run, &plan) {
+                    let checked = prepare::check(&quiet, &arguments, run, &plan);
+                    // A batch has one machine.
+                    let checked = checked.and_then(|()| Allocation::matches(None, &plan));
+                    if let Err(failure) = checked {
                         failures.add(&cell.name, failure);
                     }
                     plans.push((trial_run.cell, trial_run.clone(), plan));

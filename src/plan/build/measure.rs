@@ -7,7 +7,7 @@ use super::{Builder, expression};
 use crate::plan::measurement::{MeasurementPlan, is_scenario};
 use crate::plan::step::{Action, Condition, Purpose};
 use retrial_recipe::expression::Scope;
-use retrial_recipe::model::{Measurement, MeasurementCommand, Mode, Template, Trials};
+use retrial_recipe::model::{Measurement, MeasurementCommand, Mode, Placement, Template, Trials};
 
 impl Builder<'_> {
     pub(super) fn measure(&mut self) -> Result<(), PlanError> {
@@ -66,7 +66,7 @@ impl Builder<'_> {
                 };
                 let mut exec = self.exec(purpose, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
-                self.measuring_step(one, &one.name(stem), exec, &from.needs)?
+                self.measuring_step(one, &one.name(stem), exec, &from.needs, from.on)?
             }
             MeasurementCommand::From(name) => self.shared(name, one, results.as_ref(), shared)?,
         };
@@ -82,7 +82,8 @@ impl Builder<'_> {
                 exec.timeout_s = timeout.as_secs().max(1);
             }
             let name = one.name(&format!("{stem}-check"));
-            self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec));
+            let number = self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec));
+            self.place(number, Placement::Head);
         }
         if let Some(path) = results {
             let action = Action::Collect {
@@ -93,7 +94,8 @@ impl Builder<'_> {
                 max_bytes: from.max_results,
             };
             let name = one.name(&format!("{stem}-collect"));
-            self.step_when(&name, Some("main"), one.when.clone(), action);
+            let number = self.step_when(&name, Some("main"), one.when.clone(), action);
+            self.place(number, Placement::Head);
         }
         Ok(())
     }
@@ -136,7 +138,7 @@ impl Builder<'_> {
         };
         let exec = self.exec(purpose, run, &command.options, &scope)?;
         let name = one.name(&format!("command-{name}"));
-        self.measuring_step(one, &name, exec, &command.needs)
+        self.measuring_step(one, &name, exec, &command.needs, command.on)
     }
 
     fn measurement(

@@ -2,6 +2,7 @@
 
 mod command;
 mod container;
+mod elsewhere;
 mod error;
 mod measure;
 mod models;
@@ -15,17 +16,19 @@ use super::commit::commit_later;
 use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::privilege;
+use super::service;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
 use crate::host::assign::AssignedGpus;
 use crate::host::checks::unmet;
 use crate::host::model::HostView;
 use retrial_container::ContainerSpec;
-use retrial_recipe::expression::{Scope, render};
-use retrial_recipe::model::{ModelSource, Ordered, Recipe, Template, is_commit};
+use retrial_recipe::expression::{NodeScope, Scope, render};
+use retrial_recipe::model::{ModelSource, Ordered, Placement, Recipe, Template, is_commit};
 
 use crate::telemetry::rate::Interval;
 
+pub use elsewhere::on_host;
 pub use error::PlanError;
 
 /// What the catalog knows of a recipe besides its text.
@@ -75,12 +78,9 @@ pub fn build(
     pinned &= builder.images_of_services(&image);
     let container = builder.container(&image)?;
     builder.add_steps(&container)?;
-    let services = builder.steps.iter().filter_map(|step| match &step.action {
-        Action::StartService(service) => service.own_container.as_ref(),
-        _ => None,
-    });
+    let services = service::own_containers(&builder.steps);
     let mut sources: Vec<String> = std::iter::once(&container)
-        .chain(services)
+        .chain(services.map(|(_, container)| container))
         .flat_map(|container| &container.mounts)
         // The driver's own files, which cannot be written, are no recipe's wish.
         .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
@@ -103,6 +103,8 @@ pub fn build(
         variant: recipe.variant.clone(),
         modified: recipe.modified.clone(),
         requires: recipe.requires.clone(),
+        nodes: recipe.nodes,
+        directory: origin.directory.clone(),
         gpus: options.gpus.clone(),
         assigned_gpus: builder.assigned_gpus.take(),
         no_wait: false,
@@ -162,7 +164,8 @@ impl Builder<'_> {
         self.models_in_the_container()?;
         self.in_the_container()?;
         self.measure()?;
-        self.step("judge", None, Action::Judge);
+        let judge = self.step("judge", None, Action::Judge);
+        self.place(judge, Placement::Head);
         let keep = Condition::Unless {
             keep: self.options.keep,
         };
@@ -186,12 +189,20 @@ impl Builder<'_> {
         self.steps.push(Step {
             number,
             name: name.to_owned(),
-            node: "local".to_owned(),
+            on: self.recipe.nodes.map(|_| Placement::All),
             container: container.map(str::to_owned),
             when,
             action,
         });
         number
+    }
+
+    /// Says which machines do a step, where there are several.
+    fn place(&mut self, number: u32, on: Placement) {
+        let steps = self.steps.iter_mut();
+        for step in steps.filter(|step| step.number == number) {
+            step.on = step.on.map(|_| on);
+        }
     }
 
     fn scope(&self) -> Scope {
@@ -219,10 +230,20 @@ fn join(directory: &str, relative: &str) -> String {
 }
 
 fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String, PlanError> {
-    render(template, scope).map_err(|source| PlanError::Expression {
+    let error = |source| PlanError::Expression {
         place: place.to_owned(),
         source,
-    })
+    };
+    let text = render(template, scope).map_err(error)?;
+    if text.contains("${{") {
+        // What the machines know later must not fail there.
+        let tried = Scope {
+            node: Some(NodeScope::example()),
+            ..scope.clone()
+        };
+        render(template, &tried).map_err(error)?;
+    }
+    Ok(text)
 }
 
 fn render_map(

@@ -8,7 +8,7 @@ use crate::plan::service::{ServiceStep, StopPolicy, StopStep};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose};
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{
-    Image, Measurement, MeasurementCommand, ReadyWhen, Service, ServiceScope,
+    Image, Measurement, MeasurementCommand, Placement, ReadyWhen, Service, ServiceScope,
 };
 
 impl<'a> Builder<'a> {
@@ -22,7 +22,13 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let reference = image.reference().unwrap_or_default();
-            pinned &= reference.contains('@');
+            pinned &= matches!(
+                image,
+                Image::Pull {
+                    digest: Some(_),
+                    ..
+                }
+            );
             if !pulled.contains(&reference) {
                 self.pull(&format!("pull-{name}"), Some(name), &reference);
                 pulled.push(reference);
@@ -38,6 +44,7 @@ impl<'a> Builder<'a> {
         name: &str,
         mut exec: ExecStep,
         needs: &[String],
+        on: Placement,
     ) -> Result<u32, PlanError> {
         let services = self.recipe.services.iter();
         let needed: Vec<&'a (String, Service)> =
@@ -60,6 +67,7 @@ impl<'a> Builder<'a> {
         }
         let starts = exec.needs.clone();
         let number = self.step_when(name, Some("main"), one.when.clone(), Action::Exec(exec));
+        self.place(number, on);
         for ((service, written), start) in needed.iter().zip(starts).rev() {
             if written.scope == ServiceScope::Trial {
                 let name = one.name(&format!("{}-stop-{service}", one.stem));
@@ -133,7 +141,9 @@ impl<'a> Builder<'a> {
             "main"
         };
         let action = Action::StartService(Box::new(start));
-        Ok(self.step_when(step, Some(container), when.clone(), action))
+        let number = self.step_when(step, Some(container), when.clone(), action);
+        self.place(number, service.on);
+        Ok(number)
     }
 
     fn stop(&mut self, step: &str, when: &Condition, of: u32, name: &str, service: &Service) {
@@ -144,7 +154,8 @@ impl<'a> Builder<'a> {
             of,
             stop: stop_policy(service),
         });
-        self.step_when(step, Some(container), when.clone(), action);
+        let number = self.step_when(step, Some(container), when.clone(), action);
+        self.place(number, service.on);
     }
 
     /// The service's own container. Its network is added by whoever creates it, but for the host's.

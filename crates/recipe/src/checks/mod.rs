@@ -4,6 +4,7 @@
 mod figures;
 mod host;
 mod image;
+mod nodes;
 mod scenarios;
 mod services;
 mod steps;
@@ -34,6 +35,7 @@ impl Checks<'_> {
         self.steps();
         self.scenarios();
         self.services();
+        self.nodes();
         self.problems
     }
 

@@ -55,7 +55,7 @@ impl Checks<'_> {
             self.command(from);
         }
         for key in [
-            "env", "workdir", "user", "shell", "timeout", "silence", "needs",
+            "env", "workdir", "user", "shell", "timeout", "silence", "needs", "on",
         ] {
             let Some(entry) = measurement
                 .entry(key)

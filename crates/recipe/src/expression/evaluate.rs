@@ -63,7 +63,15 @@ fn is_path(text: &str) -> bool {
 fn environment() -> Environment<'static> {
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("round", |number: f64| whole(number.round()));
+    environment.add_filter("floor", |number: f64| whole(number.floor()));
+    environment.add_filter("ceil", |number: f64| whole(number.ceil()));
     environment
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cast saturates")]
+fn whole(number: f64) -> i64 {
+    number as i64
 }
 
 fn describe(error: &minijinja::Error) -> String {

@@ -10,7 +10,7 @@ mod scope;
 
 pub(crate) use evaluate::{evaluate, references};
 pub(crate) use scan::scan;
-pub use scope::Scope;
+pub use scope::{NodeScope, Scope};
 
 use super::model::Template;
 
@@ -26,7 +26,8 @@ pub struct ExpressionError {
     pub offset: usize,
 }
 
-/// Returns the template with each expression replaced by its value.
+/// Returns the template with each expression replaced by its value. Those that name what is known only on
+/// the machines stay as they are until `scope` has it.
 ///
 /// # Errors
 /// An expression that is not closed, is not understood, or names what `scope` does not have.
@@ -42,6 +43,11 @@ pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionEr
     for expression in expressions {
         out.push_str(&text[done..expression.outer.start]);
         let inner = &text[expression.inner.clone()];
+        if scope.node.is_none() && is_late(inner) {
+            out.push_str(&text[expression.outer.clone()]);
+            done = expression.outer.end;
+            continue;
+        }
         let value = evaluate(inner, scope).map_err(|message| ExpressionError {
             expression: inner.trim().to_owned(),
             message,
@@ -52,6 +58,11 @@ pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionEr
     }
     out.push_str(&text[done..]);
     Ok(out)
+}
+
+/// Whether an expression names what is known only on the machines.
+fn is_late(expression: &str) -> bool {
+    references(expression).is_ok_and(|names| names.iter().any(|name| scope::is_late(name)))
 }
 
 #[cfg(test)]
@@ -74,6 +85,7 @@ mod tests {
             gpus: Some(8),
             models: [("llama-2".into(), "abc".into())].into(),
             models_later: [("qwen".into(), "…".into())].into(),
+            node: None,
         }
     }
 
@@ -101,6 +113,32 @@ mod tests {
         let choice = "${{ 'new' if variant.rocm == '7.1.1' else 'old' }}";
         assert_eq!(rendered(choice).unwrap(), "new");
         assert_eq!(rendered("${{ '}}' }}").unwrap(), "}}");
+        let rounded = "${{ 2.5 | round }} ${{ 2.9 | floor }} ${{ 2.1 | ceil }}";
+        assert_eq!(rendered(rounded).unwrap(), "3 2 3");
+    }
+
+    #[test]
+    fn what_the_machines_know_stays_until_they_are_known() {
+        let text = "main.py port=${{ params.gpus }} at=${{ head.address }}:1 n=${{ nodes.count }}";
+        let first = rendered(text).unwrap();
+        assert_eq!(
+            first,
+            "main.py port=4 at=${{ head.address }}:1 n=${{ nodes.count }}"
+        );
+        let rate = "${{ (nodes.gpus * 2.5 * 0.9) | round }}";
+        assert_eq!(rendered(rate).unwrap(), rate);
+        let mut scope = scope();
+        scope.node = Some(NodeScope {
+            name: "n3".into(),
+            gpus: 7,
+            head: "10.0.0.1".into(),
+            count: 11,
+            all_gpus: 87,
+        });
+        let later = |text: &str| render(&Template(text.into()), &scope).unwrap();
+        assert_eq!(later(&first), "main.py port=4 at=10.0.0.1:1 n=11");
+        assert_eq!(later(rate), "196");
+        assert_eq!(later("${{ node.name }} ${{ node.gpus }}"), "n3 7");
     }
 
     #[test]

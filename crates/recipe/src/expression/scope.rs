@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use minijinja::Value;
 use retrial_document::Scalar;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Mode, ParamValue, Recipe};
 
@@ -22,10 +23,57 @@ pub struct Scope {
     pub trial: Option<u32>,
     /// `gpus.count`
     pub gpus: Option<u32>,
+    /// What is known only on the machines: `None` until then, and expressions that name it stay as they
+    /// are.
+    pub node: Option<NodeScope>,
     /// `models.NAME.commit`, by name.
     pub models: BTreeMap<String, String>,
     /// The same of models whose commit is not known yet: what stands for it until it is.
     pub models_later: BTreeMap<String, String>,
+}
+
+/// One of several machines, and all of them together, once they are known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeScope {
+    /// `node.name`
+    pub name: String,
+    /// `node.gpus`: those of this machine.
+    pub gpus: u32,
+    /// `head.address`: of the first machine.
+    pub head: String,
+    /// `nodes.count`
+    pub count: u32,
+    /// `nodes.gpus`: those of all machines.
+    pub all_gpus: u32,
+}
+
+impl NodeScope {
+    /// One of two machines with eight GPUs each, to try expressions on.
+    #[must_use]
+    pub fn example() -> Self {
+        Self {
+            name: "n1".to_owned(),
+            gpus: 8,
+            head: "192.0.2.1".to_owned(),
+            count: 2,
+            all_gpus: 16,
+        }
+    }
+}
+
+/// Whether a name stands for something that is known only on the machines.
+pub(super) fn is_late(path: &str) -> bool {
+    matches!(
+        path,
+        "node"
+            | "head"
+            | "nodes"
+            | "nodes.count"
+            | "nodes.gpus"
+            | "node.name"
+            | "node.gpus"
+            | "head.address"
+    )
 }
 
 impl Scope {
@@ -53,6 +101,11 @@ impl Scope {
             ("mode", "") => self.mode.map(|mode| text(mode.to_string())),
             ("trial", "") => self.trial.map(number),
             ("gpus", "count") => self.gpus.map(number),
+            ("nodes", "count") => self.node.as_ref().map(|node| number(node.count)),
+            ("nodes", "gpus") => self.node.as_ref().map(|node| number(node.all_gpus)),
+            ("node", "gpus") => self.node.as_ref().map(|node| number(node.gpus)),
+            ("node", "name") => self.node.as_ref().map(|node| text(node.name.clone())),
+            ("head", "address") => self.node.as_ref().map(|node| text(node.head.clone())),
             ("params", name) => self.params.get(name).map(|value| Scalar {
                 text: value.to_string(),
                 plain: !matches!(value, ParamValue::Text(_)),
@@ -89,6 +142,21 @@ impl Scope {
         ];
         if let Some(count) = self.gpus {
             pairs.push(("gpus", Value::from_pairs([("count", Value::from(count))])));
+        }
+        if let Some(node) = &self.node {
+            let pair = |name: &'static str, value: Value| (name, value);
+            let of_node = [
+                pair("name", Value::from(node.name.as_str())),
+                pair("gpus", Value::from(node.gpus)),
+            ];
+            let of_head = [pair("address", Value::from(node.head.as_str()))];
+            pairs.push(("node", Value::from_pairs(of_node)));
+            let of_all = [
+                pair("count", Value::from(node.count)),
+                pair("gpus", Value::from(node.all_gpus)),
+            ];
+            pairs.push(("head", Value::from_pairs(of_head)));
+            pairs.push(("nodes", Value::from_pairs(of_all)));
         }
         if let Some(scenario) = &self.scenario {
             pairs.push(("scenario", Value::from(scenario.as_str())));

@@ -9,7 +9,7 @@ use crate::formats;
 use retrial_document::{FieldType as T, Keys as _, Object, Scope, Word, key, word};
 
 /// Keys that a later release will give a meaning.
-pub const RESERVED: &[&str] = &["nodes", "roles"];
+pub const RESERVED: &[&str] = &["roles"];
 
 /// Keys that only the top level of a file has.
 pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "unsupported"];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{expectations, limits};
 use super::steps::MEASURED_OPTIONS;
-use super::{CommandOptions, Expectation, FigureSource, Limit, Ordered, Template};
+use super::{CommandOptions, Expectation, FigureSource, Limit, Ordered, Placement, Template};
 use crate::formats;
 use crate::language::MEASUREMENT;
 
@@ -94,6 +94,8 @@ object! {
         options: CommandOptions = CommandOptions::from_keys,
     }
     keys {
+        /// The machines on which it runs; figures are those of the first.
+        on: Placement [default = "head"],
         /// The services that it needs, by name: each is ready before it starts.
         needs: Vec<String> = super::services::NEEDS,
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use retrial_container::ExtraFlags;
 
 use super::steps::SERVICE_OPTIONS;
-use super::{CommandOptions, Container, Image, Template};
+use super::{CommandOptions, Container, Image, Placement, Template};
 use crate::formats;
 
 object! {
@@ -28,6 +28,8 @@ object! {
         ready: Ready [required],
         /// How it is stopped.
         stop: StopRule,
+        /// The machines on which it runs.
+        on: Placement [default = "head"],
         /// How long it lives.
         scope: ServiceScope [default = "trial"],
         /// `same`, or a container of its own, which shares the network of the recipe's.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ordered, Template};
+use super::{Ordered, Placement, Template};
 use crate::formats;
 use crate::language::{MEASUREMENT, RUN};
 
@@ -256,6 +256,8 @@ object! {
     keys {
         /// The command.
         run: Template [required],
+        /// The machines on which it runs; figures are those of the first.
+        on: Placement [default = "head"],
         /// The services that it needs, by name.
         needs: Vec<String> = super::services::NEEDS,
     }

@@ -1,0 +1,48 @@
+//! Several machines: how many a recipe needs, and on which of them a command runs.
+
+use retrial_document::{FieldType as T, object, words};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+object! {
+    /// The machines of a submission.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub struct Nodes: "nodes";
+    keys {
+        /// How many machines; the first is the head.
+        count: u32 [required] = T::Integer(1, 100_000),
+        /// GPUs of all machines together, where that is not `count` times `requires.gpus.count`.
+        gpus: Option<u32> = T::Integer(1, 10_000_000),
+    }
+}
+
+words! {
+    /// The machines on which a command runs.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
+    #[serde(rename_all = "lowercase")]
+    #[strum(serialize_all = "lowercase")]
+    pub enum Placement {
+        /// The first machine.
+        #[default]
+        Head = "head",
+        /// Every machine.
+        All = "all",
+        /// Every machine but the first.
+        Others = "others",
+    }
+}
+
+impl Placement {
+    /// Whether the first machine is one of them.
+    #[must_use]
+    pub fn has_head(self) -> bool {
+        self != Self::Others
+    }
+
+    /// Whether machines besides the first are among them.
+    #[must_use]
+    pub fn has_others(self) -> bool {
+        self != Self::Head
+    }
+}

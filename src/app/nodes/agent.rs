@@ -1,0 +1,187 @@
+//! The process on a machine besides the head: checks it, and executes what the head orders.
+
+use std::path::Path;
+
+use tokio::io::AsyncWriteExt;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::compare::facts;
+use super::head::NONCE;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{free_space, gpu_support, open, preflight, prepare};
+use crate::host::assign::depends_on_engine;
+use crate::host::model::HostView;
+use crate::plan::Plan;
+use crate::plan::build::on_host;
+use crate::results::verdict::ExitCode;
+use crate::run::nodes::{Agent, Begin, Machine, Order, Orders, Reply, directory_of};
+use crate::run::{Options, Session};
+use crate::store::journal::Event;
+use crate::store::{RunDirectory, StoreError, open as beneath};
+use retrial_engine::api::Engine as _;
+use retrial_engine::docker::Docker;
+use retrial_recipe::model::Recipe;
+use retrial_recipe::{Source, Templates, resolve};
+
+/// The most bytes of a nonce.
+const NONCE_BYTES: u64 = 1000;
+
+/// Serves the head over standard input and output until it is gone.
+///
+/// # Errors
+/// If the run's files cannot be read, or the engine does not answer.
+pub async fn serve(global: &GlobalOptions, run: &Path, name: &str) -> Result<ExitCode, Failure> {
+    let run = RunDirectory::at(run.to_owned());
+    let (replies, outgoing) = unbounded_channel();
+    let writer = tokio::spawn(write(outgoing));
+    let served = Box::pin(obey(global, &run, name, &replies)).await;
+    drop(replies);
+    let _ = writer.await;
+    served.map(|()| ExitCode::Success)
+}
+
+async fn obey(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    name: &str,
+    replies: &UnboundedSender<Reply>,
+) -> Result<(), Failure> {
+    let host = open::host_view(global);
+    let nonce = beneath::read_text_beneath(run.path(), Path::new(NONCE), NONCE_BYTES).ok();
+    let shared: Option<Plan> = match nonce {
+        Some(_) => Some(run.read_json("plan.json")?),
+        None => None,
+    };
+    let found = facts(&host, shared.as_ref(), nonce);
+    let _ = replies.send(Reply::Facts(Box::new(found)));
+    // Without the run's directory, the head refuses this machine.
+    let Some(shared) = shared else {
+        return Ok(());
+    };
+    let mut orders = Orders::read(tokio::io::stdin());
+    let begin = loop {
+        match orders.next().await {
+            Some(Order::Begin(begin)) => break *begin,
+            Some(_) => {}
+            None => return Ok(()),
+        }
+    };
+    let part = run.part(&directory_of(name));
+    let engine = match ready(global, run, &part, shared, &begin, host).await {
+        Ok(engine) => engine,
+        Err(failure) => {
+            let lines = failure.into_text().lines().map(str::to_owned).collect();
+            let _ = replies.send(Reply::Refused { lines });
+            return Ok(());
+        }
+    };
+    Box::pin(execute(global, engine, part, begin, replies, orders)).await
+}
+
+/// Checks this machine, and writes its plan and its facts into its part of the run's directory.
+async fn ready(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    part: &RunDirectory,
+    shared: Plan,
+    begin: &Begin,
+    mut host: HostView,
+) -> Result<Docker, Failure> {
+    let engine = open::engine(global).await?;
+    let recipe = recipe(run, &shared.recipe)?;
+    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
+        && let Ok(abilities) = engine.abilities().await
+    {
+        gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
+    }
+    let mut plan = on_host(&shared, &recipe, &host)?;
+    prepare::host_has_what_it_needs(&plan, begin.force)?;
+    let found = preflight::look(global, host, Ok(&engine), Some(&plan)).await;
+    plan.warnings = found.allow(&plan.recipe, begin.force)?;
+    free_space::for_images(&engine, &[&plan], begin.force).await?;
+    part.write_json("host.json", &found.record(&engine, &plan))?;
+    part.write_json("plan.json", &plan)?;
+    Ok(engine)
+}
+
+/// The recipe of a run, as its directory has it.
+fn recipe(run: &RunDirectory, name: &str) -> Result<Recipe, Failure> {
+    let path = run.join("recipe.yaml");
+    let text = std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
+    let source = Source::new(path.display().to_string(), text);
+    let resolved = resolve(name, &source, &Complete, &[]).map_err(Failure::problems)?;
+    Ok(resolved.recipe)
+}
+
+/// A recipe that was resolved needs no templates, and its companion files were checked before.
+struct Complete;
+
+impl Templates for Complete {
+    fn template(&self, _: &str) -> Option<Source> {
+        None
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn companion_exists(&self, _: &str) -> Option<bool> {
+        None
+    }
+}
+
+async fn execute(
+    global: &GlobalOptions,
+    engine: Docker,
+    part: RunDirectory,
+    begin: Begin,
+    replies: &UnboundedSender<Reply>,
+    orders: Orders,
+) -> Result<(), Failure> {
+    let (events, incoming) = unbounded_channel();
+    let options = Options {
+        patience: begin.patience,
+        root: global.root.clone(),
+        machine: Some(Machine {
+            scope: begin.scope,
+            is_head: false,
+        }),
+        ..Options::default()
+    };
+    let session = Session::open(
+        std::sync::Arc::new(engine),
+        part,
+        events,
+        begin.secrets,
+        options,
+    )?;
+    let forwarder = tokio::spawn(forward(incoming, replies.clone()));
+    let agent = Agent::new(&session, replies.clone(), begin.on_disconnect);
+    let served = Box::pin(agent.serve(orders)).await;
+    drop(session);
+    let _ = forwarder.await;
+    Ok(served?)
+}
+
+async fn forward(mut incoming: UnboundedReceiver<Event>, replies: UnboundedSender<Reply>) {
+    while let Some(event) = incoming.recv().await {
+        if event.what.is_kept() {
+            let _ = replies.send(Reply::Event(event));
+        }
+    }
+}
+
+/// Writes replies; a head that is gone reads none.
+async fn write(mut outgoing: UnboundedReceiver<Reply>) {
+    let mut output = tokio::io::stdout();
+    while let Some(reply) = outgoing.recv().await {
+        let Ok(mut line) = serde_json::to_vec(&reply) else {
+            continue;
+        };
+        line.push(b'\n');
+        if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}

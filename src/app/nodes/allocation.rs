@@ -1,0 +1,120 @@
+//! The machines of a run: named on the command line, and written into its directory.
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::failure::Failure;
+use crate::plan::Plan;
+use crate::run::nodes::{Launcher, is_name};
+use crate::store::RunDirectory;
+
+/// The file with the machines of a run.
+const RECORD: &str = "nodes.json";
+
+/// The machines of a run besides the one that executes it, which is the head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Allocation {
+    /// What starts a process on them.
+    pub launcher: Launcher,
+    /// Their names.
+    pub others: Vec<String>,
+    /// Go on even if they do not meet the recipe's requirements.
+    #[serde(default)]
+    pub force: bool,
+}
+
+/// Parses `ssh:n2,n3`, as `--nodes` takes it.
+///
+/// # Errors
+/// If there is another launcher, or what cannot be the name of a machine.
+pub fn parse(text: &str) -> Result<Allocation, String> {
+    let Some(names) = text.strip_prefix("ssh:") else {
+        return Err("expected ssh:NODE,NODE,…".to_owned());
+    };
+    let others: Vec<String> = names.split(',').map(str::to_owned).collect();
+    if let Some(name) = others.iter().find(|name| !is_name(name)) {
+        return Err(format!(
+            "`{name}` is not the name of a machine: write users and ports into ~/.ssh/config"
+        ));
+    }
+    let repeated = (1..others.len()).find(|index| others[..*index].contains(&others[*index]));
+    if let Some(index) = repeated {
+        return Err(format!("duplicate `{}`", others[index]));
+    }
+    Ok(Allocation {
+        launcher: Launcher::Ssh,
+        others,
+        force: false,
+    })
+}
+
+impl Allocation {
+    /// The machines of a run, if it has several.
+    ///
+    /// # Errors
+    /// If the file exists and cannot be read.
+    pub fn of(run: &RunDirectory) -> Result<Option<Self>, Failure> {
+        if run.join(RECORD).exists() {
+            Ok(Some(run.read_json(RECORD)?))
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Writes them into the run's directory.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_down(&self, run: &RunDirectory) -> Result<(), Failure> {
+        Ok(run.write_json(RECORD, self)?)
+    }
+
+    /// Refuses another number of machines than the recipe has.
+    ///
+    /// # Errors
+    /// If the numbers differ.
+    pub fn matches(given: Option<&Self>, plan: &Plan) -> Result<(), Failure> {
+        let wanted = plan.nodes.map_or(1, |nodes| nodes.count);
+        let actual = given.map_or(1, |given| given.others.len() + 1);
+        if usize::try_from(wanted) == Ok(actual) {
+            return Ok(());
+        }
+        let advice = if wanted == 1 {
+            "run it without --nodes".to_owned()
+        } else {
+            format!(
+                "name the other {} machines: --nodes ssh:NODE,… (this one is the head)",
+                wanted - 1
+            )
+        };
+        Err(Failure::usage(format!(
+            "{} needs {wanted} machines, not {actual}\n  {advice}",
+            plan.recipe
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("ssh:n2,n3", Ok("n2 n3"))]
+    #[case("n2", Err("expected ssh:NODE,NODE,…"))]
+    #[case(
+        "ssh:",
+        Err("`` is not the name of a machine: write users and ports into ~/.ssh/config")
+    )]
+    #[case(
+        "ssh:-oProxyCommand=x",
+        Err(
+            "`-oProxyCommand=x` is not the name of a machine: write users and ports into ~/.ssh/config"
+        )
+    )]
+    #[case("ssh:a,b,a", Err("duplicate `a`"))]
+    fn machines_of_the_command_line(#[case] text: &str, #[case] expected: Result<&str, &str>) {
+        let parsed = parse(text).map(|allocation| allocation.others.join(" "));
+        assert_eq!(parsed.as_deref().map_err(String::as_str), expected);
+    }
+}

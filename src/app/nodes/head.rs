@@ -1,0 +1,189 @@
+//! The head: starts our process on the other machines, compares them all, and has them get ready.
+
+use std::net::{ToSocketAddrs, UdpSocket};
+use std::path::Path;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::Allocation;
+use super::compare::{Known, compare, facts};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{open, prepare};
+use crate::plan::Plan;
+use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others, directory_of};
+use crate::store::RunDirectory;
+use crate::store::run_directory::write_atomically;
+use retrial_recipe::expression::NodeScope;
+
+/// The file by which a machine shows that it has the run's directory.
+pub const NONCE: &str = "nodes/nonce";
+
+/// The head and the other machines, ready for the first step.
+pub struct Head {
+    /// This machine.
+    pub machine: Machine,
+    /// The others.
+    pub others: Others,
+}
+
+/// Starts our process on the other machines of a run, and checks them all. What was forced becomes a warning
+/// of the verdict.
+///
+/// # Errors
+/// If a machine cannot be reached, or does not meet the requirements.
+pub async fn begin(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    allocation: &Allocation,
+    patience: Duration,
+) -> Result<Head, Failure> {
+    let mut plan: Plan = run.read_json("plan.json")?;
+    let nonce = write_nonce(run, &allocation.others)?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))?;
+    let program = program.display().to_string();
+    let path = run.path().display().to_string();
+    let command = |words: &[&str]| command_of(global, &program, words);
+    let serve = |name: &str| command(&["node", &path, name]);
+    let clean = command(&["clean", &path]);
+    let started = Others::start(allocation.launcher, &allocation.others, serve, clean).await;
+    let (mut others, found) = started.map_err(failure)?;
+    let host = open::host_view(global);
+    let this = Known {
+        name: host.hostname.clone(),
+        facts: facts(&host, Some(&plan), Some(nonce)),
+        ahead: 0.0,
+    };
+    let machines: Vec<Known> = std::iter::once(this)
+        .chain(allocation.others.iter().zip(found).map(known))
+        .collect();
+    check(run, &mut plan, &machines, allocation.force)?;
+    let all_gpus = machines.iter().map(|one| one.facts.gpus).sum();
+    let address = address(allocation.others.first(), &host.hostname);
+    let scope = |machine: &Known| NodeScope {
+        name: machine.name.clone(),
+        gpus: machine.facts.gpus,
+        head: address.clone(),
+        count: u32::try_from(machines.len()).unwrap_or(u32::MAX),
+        all_gpus,
+    };
+    let secrets = prepare::secrets(&plan);
+    let ready = others.begin(|index| Begin {
+        scope: scope(&machines[index + 1]),
+        secrets: secrets.clone(),
+        force: allocation.force,
+        on_disconnect: allocation.launcher.on_disconnect(),
+        patience,
+    });
+    ready.await.map_err(failure)?;
+    Ok(Head {
+        machine: Machine {
+            scope: scope(&machines[0]),
+            is_head: true,
+        },
+        others,
+    })
+}
+
+fn known((name, (facts, received)): (&String, (Facts, Timestamp))) -> Known {
+    Known {
+        name: name.clone(),
+        ahead: facts.time.duration_since(received).as_secs_f64(),
+        facts,
+    }
+}
+
+/// Refuses machines that differ where they must not.
+fn check(
+    run: &RunDirectory,
+    plan: &mut Plan,
+    machines: &[Known],
+    force: bool,
+) -> Result<(), Failure> {
+    let differences = compare(machines, plan, &run.path().display().to_string());
+    let refused = if force {
+        &[][..]
+    } else {
+        &differences.refusals
+    };
+    let lines: Vec<String> = differences
+        .errors
+        .iter()
+        .chain(refused)
+        .map(|line| format!("  {line}"))
+        .collect();
+    if !lines.is_empty() {
+        let force = if refused.is_empty() {
+            ""
+        } else {
+            "\n  differences of GPUs and drivers can be allowed with --force: the verdict then says 'modified'"
+        };
+        return Err(Failure::host(format!(
+            "the machines of this run do not fit together:\n{}{force}",
+            lines.join("\n")
+        )));
+    }
+    let new = |text: &&String| !plan.warnings.contains(*text);
+    let forced: Vec<String> = differences.refusals.iter().filter(new).cloned().collect();
+    if !forced.is_empty() {
+        plan.warnings.extend(forced);
+        if !plan.modified.iter().any(|name| name == "nodes") {
+            plan.modified.push("nodes".to_owned());
+        }
+        run.write_json("plan.json", plan)?;
+    }
+    Ok(())
+}
+
+/// Writes what only a machine with the run's directory can read, and the directories of the others.
+fn write_nonce(run: &RunDirectory, others: &[String]) -> Result<String, Failure> {
+    for name in others {
+        run.part(&directory_of(name)).lay_out()?;
+    }
+    let nonce = format!("{} {}", run.id(), Timestamp::now().as_nanosecond());
+    write_atomically(&run.join(NONCE), nonce.as_bytes())?;
+    Ok(nonce)
+}
+
+/// A command line on another machine: of this program, at the same path, with the same options.
+fn command_of(global: &GlobalOptions, program: &str, words: &[&str]) -> Vec<String> {
+    let path = |path: &Path| path.display().to_string();
+    let directories = [
+        ("--home", global.home.root()),
+        ("--cache", &global.cache),
+        ("--root", &global.root),
+    ];
+    let options = directories.map(|(name, directory)| [name.to_owned(), path(directory)]);
+    let engine = global.engine.iter();
+    let engine = engine.flat_map(|engine| ["--engine".to_owned(), engine.clone()]);
+    std::iter::once(program)
+        .chain(words.iter().copied())
+        .map(str::to_owned)
+        .chain(options.into_iter().flatten())
+        .chain(engine)
+        .collect()
+}
+
+/// This machine's address, as another one reaches it.
+fn address(other: Option<&String>, hostname: &str) -> String {
+    let other = other.and_then(|name| (name.as_str(), 9).to_socket_addrs().ok()?.next());
+    let local = other.and_then(|other| {
+        let any = if other.is_ipv4() {
+            "0.0.0.0:0"
+        } else {
+            "[::]:0"
+        };
+        let socket = UdpSocket::bind(any).ok()?;
+        // Sends nothing: the kernel chooses the route.
+        socket.connect(other).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    });
+    local.map_or_else(|| hostname.to_owned(), |address| address.to_string())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn failure(error: NodeError) -> Failure {
+    Failure::host(error.to_string())
+}

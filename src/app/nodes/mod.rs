@@ -1,0 +1,11 @@
+//! Runs on several machines: which they are, how they are compared before the first step, and the process on
+//! each of them besides the first.
+
+mod agent;
+mod allocation;
+mod compare;
+mod head;
+
+pub use agent::serve;
+pub use allocation::{Allocation, parse};
+pub use head::begin;

@@ -1,0 +1,191 @@
+//! Another machine's side: executes the steps that the head orders, and watches services in between.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::{Instant, sleep};
+
+use super::{OnDisconnect, Order, Reply};
+use crate::plan::step::{Action, Step};
+use crate::run::control::GRACE_S;
+use crate::run::error::RunError;
+use crate::run::execute::Run;
+use crate::run::session::Session;
+use crate::run::watched::watched;
+use crate::run::{container, installed};
+use crate::store::journal::StepEnd;
+
+/// Between two looks at services.
+const LOOK: Duration = Duration::from_millis(200);
+/// Between two questions to the engine about them.
+const PROBE: Duration = Duration::from_secs(2);
+/// Between two extensions of the containers' deadline.
+const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
+
+/// Orders as they arrive. Those that end something are obeyed at once.
+pub struct Orders {
+    incoming: UnboundedReceiver<Order>,
+}
+
+impl Orders {
+    /// Reads orders until the head is gone.
+    pub fn read(input: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let (outgoing, incoming) = unbounded_channel();
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(input).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                if let Ok(order) = serde_json::from_str(&line)
+                    && outgoing.send(order).is_err()
+                {
+                    return;
+                }
+            }
+        });
+        Self { incoming }
+    }
+
+    /// The next one; none if the head is gone.
+    pub async fn next(&mut self) -> Option<Order> {
+        self.incoming.recv().await
+    }
+}
+
+/// The process on a machine that is not the head.
+pub struct Agent<'a> {
+    session: &'a Session,
+    replies: UnboundedSender<Reply>,
+    on_disconnect: OnDisconnect,
+}
+
+impl<'a> Agent<'a> {
+    /// One that replies over a channel.
+    #[must_use]
+    pub fn new(
+        session: &'a Session,
+        replies: UnboundedSender<Reply>,
+        on_disconnect: OnDisconnect,
+    ) -> Self {
+        Self {
+            session,
+            replies,
+            on_disconnect,
+        }
+    }
+
+    /// Obeys until the head has it leave, or is gone.
+    ///
+    /// # Errors
+    /// If the run's own files cannot be written, or the engine does not answer.
+    pub async fn serve(&self, mut orders: Orders) -> Result<(), RunError> {
+        let session = self.session;
+        let (mut run, containers_live) = Run::open(session).await?;
+        self.reply(Reply::Ready { containers_live });
+        let (forward, mut steps) = unbounded_channel();
+        let (session_of_orders, on_disconnect) = (session, self.on_disconnect);
+        let sort = async move {
+            let mut keep = None;
+            while let Some(order) = orders.next().await {
+                match order {
+                    Order::Execute { step } => drop(forward.send(step)),
+                    Order::Fail { step, end } => session_of_orders.failures.add(step, end),
+                    Order::Stop => session_of_orders.stop.cancel(),
+                    Order::Leave { keep: kept } => {
+                        keep = Some(kept);
+                        break;
+                    }
+                    Order::Begin(_) => {}
+                }
+            }
+            if keep.is_none() && on_disconnect == OnDisconnect::Teardown {
+                session_of_orders.stop.cancel();
+            }
+            keep
+        };
+        tokio::pin!(sort);
+        let work = async {
+            while let Some(step) = self.next_step(&mut steps).await? {
+                self.execute(&mut run, step).await?;
+            }
+            Ok::<(), RunError>(())
+        };
+        tokio::pin!(work);
+        let keep = tokio::select! {
+            keep = &mut sort => keep,
+            worked = &mut work => return worked,
+        };
+        match (keep, self.on_disconnect) {
+            (Some(true), _) => session.set_deadline(None)?,
+            // The next head reattaches to what is running.
+            (None, OnDisconnect::Continue) => {}
+            (Some(false), _) | (None, OnDisconnect::Teardown) => {
+                let _ = tokio::time::timeout(RENEWAL, work).await;
+                container::teardown(session).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the next step; watches services meanwhile.
+    async fn next_step(&self, steps: &mut UnboundedReceiver<u32>) -> Result<Option<u32>, RunError> {
+        let session = self.session;
+        let starts: Vec<u32> = session.state().services.keys().copied().collect();
+        let services = watched(session, &starts).ok();
+        let mut services = services.unwrap_or_default();
+        let (mut probed, mut renewed) = (Instant::now(), Instant::now());
+        loop {
+            tokio::select! {
+                biased;
+                step = steps.recv() => return Ok(step),
+                () = sleep(LOOK) => {}
+            }
+            let asks = probed.elapsed() > PROBE;
+            let mut failed = Vec::new();
+            for service in &mut services {
+                let mut found = service.look();
+                if found.is_ok() && asks {
+                    found = service.probe().await;
+                }
+                if let Err(end) = found {
+                    failed.push(service.start());
+                    let step = service.start();
+                    self.reply(Reply::ServiceFailed { step, end });
+                }
+            }
+            services.retain(|service| !failed.contains(&service.start()));
+            if asks {
+                probed = Instant::now();
+            }
+            if renewed.elapsed() > RENEWAL && session.state().container.is_some() {
+                session.set_deadline(Some(GRACE_S))?;
+                renewed = Instant::now();
+            }
+        }
+    }
+
+    async fn execute(&self, run: &mut Run<'_>, number: u32) -> Result<(), RunError> {
+        let mut steps = self.session.plan.steps.iter();
+        let Some(step) = steps.find(|step| step.number == number) else {
+            return Ok(());
+        };
+        let end = if run.completed_steps.contains(&number) {
+            StepEnd::Done { exit_code: None }
+        } else {
+            self.execute_step(run, step).await?
+        };
+        self.reply(Reply::Ended { step: number, end });
+        Ok(())
+    }
+
+    async fn execute_step(&self, run: &mut Run<'_>, step: &Step) -> Result<StepEnd, RunError> {
+        if step.action == Action::Remove {
+            installed::record(self.session).await;
+        }
+        run.execute_step(step).await
+    }
+
+    fn reply(&self, reply: Reply) {
+        // Without a head, nobody needs it.
+        let _ = self.replies.send(reply);
+    }
+}

@@ -1,0 +1,65 @@
+//! Starts a process on another machine.
+
+use std::process::Stdio;
+
+use serde::{Deserialize, Serialize};
+use tokio::process::{Child, Command};
+
+use super::OnDisconnect;
+use retrial_recipe::quote::quote;
+
+/// What starts processes on other machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum Launcher {
+    /// `ssh NODE`, without asking for a password.
+    Ssh,
+    /// `srun` within the allocation that this process is in.
+    Srun,
+}
+
+impl Launcher {
+    /// Starts a program on a machine, connected to this process by pipes. Signals of this terminal do not
+    /// reach it.
+    ///
+    /// # Errors
+    /// If `ssh` or `srun` cannot be started.
+    pub fn start(self, node: &str, words: &[String]) -> std::io::Result<Child> {
+        let mut command = match self {
+            Self::Ssh => {
+                let mut command = Command::new("ssh");
+                command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", node]);
+                // The other side's shell splits it again.
+                let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+                command.arg(words.join(" "));
+                command
+            }
+            Self::Srun => {
+                let mut command = Command::new("srun");
+                command
+                    .args(["--overlap", "--nodes=1", "--ntasks=1", "--unbuffered"])
+                    .args(["--quiet", "--cpu-bind=none"])
+                    .arg(format!("--nodelist={node}"))
+                    .args(words);
+                command
+            }
+        };
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(false)
+            .spawn()
+    }
+
+    /// What a machine does if this process is gone: an allocation ends with it.
+    #[must_use]
+    pub fn on_disconnect(self) -> OnDisconnect {
+        match self {
+            Self::Ssh => OnDisconnect::Continue,
+            Self::Srun => OnDisconnect::Teardown,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Several machines: the process on the first one, the head, executes the plan, and directs a process on
+//! each of the others, which executes there what the plan says of it. They talk by lines of JSON over the
+//! input and output of whatever starts a process there (`ssh`, `srun`); nothing here opens a port.
+//!
+//! The head's journal is the run's. Each other machine has a directory of its own in the run's, `nodes/NAME`,
+//! with its journal, output and results, as a run has it.
+
+mod agent;
+mod failures;
+mod launcher;
+mod message;
+mod others;
+
+pub use agent::{Agent, Orders};
+pub use failures::Failures;
+pub use launcher::Launcher;
+pub use message::{Begin, Facts, OnDisconnect, Order, Reply};
+pub use others::{NodeError, Others};
+
+use serde::{Deserialize, Serialize};
+
+use retrial_recipe::expression::NodeScope;
+
+/// One of a run's machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// What expressions know of it.
+    pub scope: NodeScope,
+    /// It is the first one.
+    pub is_head: bool,
+}
+
+impl Machine {
+    /// Its directory within the run's: `nodes/n2/`, or nothing.
+    #[must_use]
+    pub fn directory(&self) -> String {
+        if self.is_head {
+            String::new()
+        } else {
+            format!("{}/", directory_of(&self.scope.name))
+        }
+    }
+}
+
+/// The directory of a machine besides the first, within the run's.
+#[must_use]
+pub fn directory_of(name: &str) -> String {
+    format!("nodes/{name}")
+}
+
+/// Whether a name can be that of a machine: it becomes a part of paths and command lines.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(letters)
+}
